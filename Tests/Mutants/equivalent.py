@@ -41,12 +41,12 @@ class SmallReads(ReadsOf):
     size = 300
 
 
-@equivalent("reads a mebibyte at a time")
+@equivalent("reads one mebibyte at a time")
 class LargeReads(ReadsOf):
     size = 1 << 20
 
 
-@equivalent("hands the kernel 1000 bytes at a time, and tells of each")
+@equivalent("passes 1000 bytes at a time to the kernel, and reports each of them")
 class SmallWrites(Connection):
     def write(self):
         usual, reference.WRITE_SIZE = reference.WRITE_SIZE, 1000
@@ -56,7 +56,7 @@ class SmallWrites(Connection):
             reference.WRITE_SIZE = usual
 
 
-@equivalent("tells of what was sent when all of it is")
+@equivalent("reports sent data only when all of it has been written")
 class SentAtTheEnd(Connection):
     untold = 0
 
@@ -84,7 +84,7 @@ class Slow(Connection):
         super().require_open()
 
 
-@equivalent("says what it has to say 20 ms later, in order")
+@equivalent("reports everything 20 ms late, in order")
 class LateEvents(Adapter):
     def say(self, **message):
         if message["ev"] == "hello":
@@ -93,14 +93,14 @@ class LateEvents(Adapter):
             reference.asyncio.get_running_loop().call_later(0.02, lambda: super(LateEvents, self).say(**message))
 
 
-@equivalent("does not say start of a connection that it has accepted")
+@equivalent("does not report start for an accepted connection")
 class AcceptIsStart(Connection):
     def say(self, event, **fields):
         if event != "start" or self.number < 1_000_000:
             super().say(event, **fields)
 
 
-@equivalent("reports what is left over before every stop")
+@equivalent("reports leftovers before every stop")
 class LeftoverAlways(Connection):
     def stop_event(self, reason, detail=""):
         if self.sock or self.decoder.buffer:
@@ -108,7 +108,7 @@ class LeftoverAlways(Connection):
         super().stop_event(reason, detail)
 
 
-@equivalent("delivers one more read behind stop-reading")
+@equivalent("delivers one more read after stop-reading")
 class ReadInHand(Connection):
     def stop_reading(self):
         self.require_open()
@@ -134,7 +134,7 @@ class ReadInHand(Connection):
         super().resume_reading()
 
 
-@equivalent("closes at once when a line is too long or nothing happens: unread bytes make that an RST")
+@equivalent("closes at once when a line is too long or the idle timeout expires: with unread bytes, that is an RST")
 class ClosesAtOnce(Connection):
     def linger(self):
         if self.reason == "stopped":
@@ -145,7 +145,7 @@ class ClosesAtOnce(Connection):
             self.over()
 
 
-@equivalent("half-close where one was before, and stop where one was before, are refused")
+@equivalent("refuses half-close after a half-close, and stop after a stop")
 class SecondsRefused(Connection):
     def half_close(self):
         self.require_open()
@@ -159,13 +159,13 @@ class SecondsRefused(Connection):
         super().stop()
 
 
-@equivalent("calls a reset that a write meets a broken pipe")
+@equivalent("reports a reset that a write encounters as a broken pipe")
 class BrokenPipe(Connection):
     def write_failed(self, error):
         super().write_failed(OSError(reference.errno.EPIPE, "broken pipe"))
 
 
-@equivalent("has timeouts that are 40 ms late")
+@equivalent("has timeouts that expire 40 ms late")
 class LateTimeouts(Connection):
     def __init__(self, adapter, number, settings):
         later = {key: value + 40 for key, value in settings.items() if key in ("connect-timeout-ms", "idle-timeout-ms")}
@@ -182,7 +182,7 @@ class StrictLines(Decoder):
         return line
 
 
-@equivalent("ends a line at a bare LF too")
+@equivalent("also ends a line at a bare LF")
 class LenientLines(Decoder):
     def next_line(self):
         if self.framing != "crlf":
@@ -194,7 +194,7 @@ class LenientLines(Decoder):
         return self.take(0, end - cr, 1 + cr) if end >= 0 else None
 
 
-@equivalent("refuses a varint that is longer than it must be: protocol")
+@equivalent("refuses a varint that is longer than necessary: protocol")
 class ShortestVarints(Decoder):
     def varint(self):
         prefix = super().varint()
@@ -203,7 +203,7 @@ class ShortestVarints(Decoder):
         return prefix
 
 
-@equivalent("can do little: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
+@equivalent("has few capabilities: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
 class Little(Adapter):
     can = ["connect", "send", "lines", "stop"]
 
@@ -215,13 +215,13 @@ class Little(Adapter):
             super().say(**message)
 
 
-@equivalent("calls messages lines")
+@equivalent("reports messages as lines")
 class MessagesAreLines(Connection):
     def event(self):
         return "data" if self.framing == "none" else "line"
 
 
-@equivalent("has a socket that holds little and waits for nothing (small buffers, Nagle's algorithm)")
+@equivalent("has small socket buffers and Nagle's algorithm")
 class SmallBuffers(Connection):
     def opened(self, sock):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
@@ -229,7 +229,7 @@ class SmallBuffers(Connection):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
 
 
-@equivalent("closes when the peer has closed, whatever waits to be written")
+@equivalent("closes when the peer has closed, even if data waits to be written")
 class EofCloses(Connection):
     def end(self, reason):
         if reason == "eof":
@@ -237,13 +237,13 @@ class EofCloses(Connection):
         super().end(reason)
 
 
-@equivalent("reports what it has accepted 20 ms later")
+@equivalent("reports accepted connections 20 ms late")
 class AcceptsLater(Listener):
     def accepted(self, sock):
         self.loop.call_later(0.02, super().accepted, sock)
 
 
-@equivalent("frames lines only")
+@equivalent("frames only lines")
 class LinesOnly(Adapter):
     can = [word for word in Adapter.can if word not in ("messages", "data")]
 
@@ -253,13 +253,13 @@ class LinesOnly(Adapter):
         return super().begin(op, number, request)
 
 
-@equivalent("gives up all that waits where a connection is lost, and says so")
+@equivalent("drops all queued data when a connection is lost, and reports that")
 class DropsAllThatWaits(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost(reason, detail, dropped + self.unsent.give_up())
 
 
-@equivalent("waits up to a fifth longer before it comes back")
+@equivalent("waits up to a fifth longer before it reconnects")
 class Jitter(Connection):
     def wait(self):
         return super().wait() * 1.2

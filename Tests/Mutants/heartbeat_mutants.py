@@ -11,7 +11,7 @@ class BeatNever(Connection):
         return None
 
 
-@mutant("the timer is set once: one heartbeat, and no other", "heartbeat")
+@mutant("the timer is set only once: one heartbeat, and no others", "heartbeat")
 class BeatOnce(Connection):
     has_beaten = False
 
@@ -23,28 +23,28 @@ class BeatOnce(Connection):
         super().beat()
 
 
-@mutant("the interval is half of what was asked for", "heartbeat")
+@mutant("the interval is half of the requested one", "heartbeat")
 class BeatTooOften(Connection):
     def next_beat(self):
         time = super().next_beat()
         return None if time is None else time - self.settings["heartbeat-ms"] / 2000
 
 
-@mutant("the interval is half as long again", "heartbeat")
+@mutant("the interval is one and a half times the requested one", "heartbeat")
 class BeatTooSeldom(Connection):
     def next_beat(self):
         time = super().next_beat()
         return None if time is None else time + self.settings["heartbeat-ms"] / 2000
 
 
-@mutant("the interval is read as seconds", "heartbeat")
+@mutant("the interval is interpreted as seconds", "heartbeat")
 class BeatInSeconds(Connection):
     def next_beat(self):
         time = super().next_beat()
         return None if time is None else time + self.settings["heartbeat-ms"]
 
 
-@mutant("a heartbeat leaves at each interval, whatever else was sent", "heartbeat")
+@mutant("a heartbeat is sent at each interval, even if other data was sent", "heartbeat")
 class BeatWhileBusy(Connection):
     last_beat = 0.0
 
@@ -60,7 +60,7 @@ class BeatWhileBusy(Connection):
         super().beat()
 
 
-@mutant("heartbeats pile up behind bytes that wait", "heartbeat")
+@mutant("heartbeats pile up behind queued data", "heartbeat")
 class BeatsPileUp(Connection):
     def next_beat(self):
         if "heartbeat-ms" not in self.settings or self.fin_wanted or self.failure:
@@ -68,14 +68,14 @@ class BeatsPileUp(Connection):
         return self.last_sent + self.settings["heartbeat-ms"] / 1000
 
 
-@mutant("what is heard puts off the heartbeat, too", "heartbeat")
+@mutant("received data also postpones the heartbeat", "heartbeat")
 class BeatAfterHearing(Connection):
     def next_beat(self):
         time = super().next_beat()
         return None if time is None else max(time, self.last_heard + self.settings["heartbeat-ms"] / 1000)
 
 
-@mutant("connections that were accepted send none", "heartbeat")
+@mutant("accepted connections send no heartbeats", "heartbeat")
 class BeatOfClientsOnly(Connection):
     def next_beat(self):
         return None if self.number >= 1_000_000 else super().next_beat()
@@ -92,13 +92,13 @@ class BeatUnframed(Connection):
         self.queue(frame)
 
 
-@mutant("an empty heartbeat is none", "heartbeat")
+@mutant("an empty heartbeat is not sent", "heartbeat")
 class BeatNotEmpty(Connection):
     def next_beat(self):
         return super().next_beat() if self.settings.get("heartbeat") else None
 
 
-@mutant("heartbeats are told as sent", "heartbeat")
+@mutant("heartbeats are reported as sent", "heartbeat")
 class BeatTold(Connection):
     def say_sent(self, count):
         self.say("sent", bytes=count)
@@ -113,53 +113,53 @@ class SilenceNever(Connection):
         return None
 
 
-@mutant("a silent peer is noticed only by what can't be written", "heartbeat")
+@mutant("a silent peer is noticed only if data can't be written", "heartbeat")
 class SilenceNeedsBytes(Connection):
     def end_of_silence(self):
         return super().end_of_silence() if self.pending else None
 
 
-@mutant("silence is not noticed while bytes wait to be written", "heartbeat")
+@mutant("silence is not noticed while data waits to be written", "heartbeat")
 class SilenceWaitsForBytes(Connection):
     def end_of_silence(self):
         return None if self.pending else super().end_of_silence()
 
 
-@mutant("silence is noticed only where heartbeats are sent", "heartbeat")
+@mutant("silence is noticed only if heartbeats are sent", "heartbeat")
 class SilenceNeedsBeats(Connection):
     def end_of_silence(self):
         return super().end_of_silence() if "heartbeat-ms" in self.settings else None
 
 
-@mutant("its own heartbeats are taken for life of the peer", "heartbeat")
+@mutant("its own heartbeats are taken for signs of life from the peer", "heartbeat")
 class SilenceBrokenByBeats(Connection):
     def beat(self):
         super().beat()
         self.heard()
 
 
-@mutant("the silence is judged after half of its time", "heartbeat")
+@mutant("the peer counts as silent after half of the time", "heartbeat")
 class SilenceTooShort(Connection):
     def end_of_silence(self):
         time = super().end_of_silence()
         return None if time is None else time - self.settings["heartbeat-timeout-ms"] / 2000
 
 
-@mutant("the end by silence is told as eof", "heartbeat")
+@mutant("the end because of silence is reported as eof", "heartbeat")
 class SilenceIsEof(Connection):
     def silent(self):
         self.abort()
         self.over("eof", "the peer is silent")
 
 
-@mutant("the end by silence is told twice", "heartbeat")
+@mutant("the end because of silence is reported twice", "heartbeat")
 class SilenceToldTwice(Connection):
     def silent(self):
         super().silent()
         self.say("stop", reason="heartbeat")
 
 
-@mutant("the end by silence is told, and the connection stays", "heartbeat")
+@mutant("the end because of silence is reported, but the connection stays open", "heartbeat")
 class SilenceKeepsSocket(Connection):
     def silent(self):
         self.say("stop", reason="heartbeat")
@@ -173,7 +173,7 @@ class SilenceWhilePaused(Connection):
         return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
 
 
-@mutant("silence counts behind our FIN", "heartbeat")
+@mutant("silence counts after our FIN", "heartbeat")
 class SilenceBehindFin(Connection):
     def end_of_silence(self):
         if "heartbeat-timeout-ms" not in self.settings or self.paused or self.peer_ended:
@@ -184,7 +184,7 @@ class SilenceBehindFin(Connection):
 # MARK: signs of life
 
 
-@mutant("only whole messages are life", "heartbeat")
+@mutant("only complete messages are signs of life", "heartbeat")
 class LifeIsMessages(Connection):
     def heard_bytes(self):
         pass
@@ -195,7 +195,7 @@ class LifeIsMessages(Connection):
         super().say(event, **fields)
 
 
-@mutant("every byte is life, also where an answer is wanted", "heartbeat")
+@mutant("every byte is a sign of life, even if an answer is required", "heartbeat")
 class LifeIsBytes(Connection):
     def heard_bytes(self):
         self.heard()
@@ -209,27 +209,27 @@ class AnswersDelivered(Connection):
         return False
 
 
-@mutant("a message that begins with the answer is taken for one", "heartbeat")
+@mutant("a message that begins like the answer is taken for the answer", "heartbeat")
 class AnswerIsPrefix(Connection):
     def is_answer(self, message):
         answer = self.settings.get("heartbeat-answer")
         return self.framing != "none" and answer is not None and message.decode("latin-1").startswith(answer)
 
 
-@mutant("the answer is compared without regard to case", "heartbeat")
+@mutant("the answer is compared case-insensitively", "heartbeat")
 class AnswerInAnyCase(Connection):
     def is_answer(self, message):
         answer = self.settings.get("heartbeat-answer")
         return self.framing != "none" and answer is not None and message.decode("latin-1").lower() == answer.lower()
 
 
-@mutant("the answer is compared without the spaces around it", "heartbeat")
+@mutant("the answer is compared without surrounding spaces", "heartbeat")
 class AnswerTrimmed(Connection):
     def is_answer(self, message):
         return super().is_answer(message.strip())
 
 
-@mutant("an answer is dropped, and is no life", "heartbeat")
+@mutant("an answer is dropped, and is not a sign of life", "heartbeat")
 class AnswerIsNoLife(Connection):
     def heard(self):
         if "heartbeat-answer" not in self.settings or self.state != OPEN:

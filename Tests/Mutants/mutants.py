@@ -37,14 +37,14 @@ from registry import MUTANTS, mutant
 # MARK: framing
 
 
-@mutant("each read starts with an empty buffer: what came before is lost", "framing")
+@mutant("each read starts with an empty buffer: bytes from earlier reads are lost", "framing")
 class StateLost(Decoder):
     def append(self, data):
         self.finish()
         super().append(data)
 
 
-@mutant("a read is taken for a line, whatever it holds", "framing")
+@mutant("each read is taken for a line, whatever it contains", "framing")
 class ReadIsLine(Decoder):
     def next_line(self):
         if not self.buffer:
@@ -53,7 +53,7 @@ class ReadIsLine(Decoder):
         return self.take(0, end, len(self.terminator))
 
 
-@mutant("of the lines of one read the first is delivered, the others wait for the next read", "framing", "close")
+@mutant("only the first of the lines in one read is delivered; the others wait for the next read", "framing", "close")
 class OneLinePerRead(Connection):
     def deliver(self):
         try:
@@ -64,7 +64,7 @@ class OneLinePerRead(Connection):
             self.bad_stream(str(error))
 
 
-@mutant("what stands behind a line in the same read is thrown away", "framing")
+@mutant("bytes that follow a line in the same read are discarded", "framing")
 class RestOfReadDropped(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -73,7 +73,7 @@ class RestOfReadDropped(Decoder):
         return line
 
 
-@mutant("a CR at the end of a read ends the line, and the LF behind it ends another", "framing")
+@mutant("a CR at the end of a read ends the line, and the LF after it ends another one", "framing")
 class CrAtBoundaryEndsLine(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -93,7 +93,7 @@ class TerminatorSplitMissed(Decoder):
         return line
 
 
-@mutant("a CR at the end of a read that turns out to be no terminator is lost", "framing")
+@mutant("a CR at the end of a read that is not part of a terminator is lost", "framing")
 class CrAtBoundaryLost(Decoder):
     def append(self, data):
         if self.framing == "crlf" and self.buffer.endswith(b"\r") and not data.startswith(b"\n"):
@@ -116,29 +116,29 @@ class OtherEnds(Decoder):
         return self.take(0, found.start(), len(found[0]))
 
 
-@mutant("a bare LF or CR ends a line of CRLF framing as well (universal newlines)", "framing")
+@mutant("a bare LF or CR also ends a line in CRLF framing (universal newlines)", "framing")
 class UniversalNewlines(OtherEnds):
     ends = rb"\r\n|\r|\n"
 
 
-@mutant("a bare LF ends a line of CRLF framing as well (readline)", "framing")
+@mutant("a bare LF also ends a line in CRLF framing (readline)", "framing")
 class BareLfEndsLine(OtherEnds):
     ends = rb"\r?\n"
 
 
-@mutant("VT, FF, NEL and U+2028 end a line as well (str.splitlines)", "framing", "encoding")
+@mutant("VT, FF, NEL and U+2028 also end a line (str.splitlines)", "framing", "encoding")
 class Splitlines(OtherEnds):
     ends = rb"\r\n|\v|\f|\x1c|\x1d|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]"
 
 
-@mutant("a CR is taken for the terminator, and the byte behind it for its LF", "framing")
+@mutant("a CR is taken for the terminator, and the byte after it for its LF", "framing")
 class CrThenSkip(Decoder):
     def next_line(self):
         end = self.buffer.find(b"\r") if self.framing == "crlf" else -1
         return self.take(0, end, 2) if 0 <= end < len(self.buffer) - 1 else super().next_line()
 
 
-@mutant("after CR CR the LF is no longer seen as the end (the matcher does not start again at the second CR)", "framing")
+@mutant("after CR CR, the LF is no longer recognised as the end (the matcher does not restart at the second CR)", "framing")
 class FalseStart(Decoder):
     def next_line(self):
         seen_cr = False
@@ -149,19 +149,19 @@ class FalseStart(Decoder):
         return None if self.framing == "crlf" else super().next_line()
 
 
-@mutant("several CRs before the LF are dropped with it", "framing")
+@mutant("several CRs before the LF are dropped along with it", "framing")
 class AllCrsDropped(OtherEnds):
     ends = rb"\r+\n"
 
 
-@mutant("blanks at both ends of a line are stripped", "framing", "encoding")
+@mutant("spaces at both ends of a line are stripped", "framing", "encoding")
 class Stripped(Decoder):
     def next_line(self):
         line = super().next_line()
         return line and line.strip(b" \t")
 
 
-@mutant("blanks behind a line are stripped", "framing", "encoding")
+@mutant("spaces at the end of a line are stripped", "framing", "encoding")
 class RightStripped(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -213,14 +213,14 @@ class SharedBuffer(Decoder):
         self.buffer = self.shared
 
 
-@mutant("a CR before the LF is dropped although lines end by LF alone", "framing", "encoding")
+@mutant("a CR before the LF is dropped even if lines end with LF only", "framing", "encoding")
 class LfFramingDropsCr(Decoder):
     def next_line(self):
         line = super().next_line()
         return line.removesuffix(b"\r") if line is not None and self.framing == "lf" else line
 
 
-@mutant("without a framing, bytes are held back until a line is whole", "framing", "partial-write", "close", "encoding")
+@mutant("without framing, bytes are held back until a line is complete", "framing", "partial-write", "close", "encoding")
 class RawWaitsForLine(Decoder):
     def next(self):
         if self.framing == "none":
@@ -229,14 +229,14 @@ class RawWaitsForLine(Decoder):
         return super().next()
 
 
-@mutant("an LF behind the CR is dropped although lines end by CR alone", "framing")
+@mutant("an LF after the CR is dropped even if lines end with CR only", "framing")
 class CrFramingDropsLf(Decoder):
     def next_line(self):
         line = super().next_line()
         return line.removeprefix(b"\n") if line is not None and self.framing == "cr" else line
 
 
-@mutant("a line of NUL framing ends at an LF as well", "framing", "encoding")
+@mutant("in NUL framing, an LF also ends a line", "framing", "encoding")
 class NulFramingEndsAtLf(Decoder):
     def next_line(self):
         if self.framing == "nul" and 0 <= self.buffer.find(b"\n") < self.buffer.find(b"\0") % (1 << 32):
@@ -252,7 +252,7 @@ class FullReadWaits(Connection):
             self.deliver()
 
 
-@mutant("a line that lies across the end of a ring of 16 KiB loses its part in front of it", "framing", "limits")
+@mutant("a line that crosses the end of a 16 KiB ring buffer loses the part before it", "framing", "limits")
 class RingWraps16(Decoder):
     size, offset = 1 << 14, 0
 
@@ -263,12 +263,12 @@ class RingWraps16(Decoder):
         return message if start + before + length <= self.size else message[self.size - start:]
 
 
-@mutant("a line that lies across the end of a ring of 64 KiB loses its part in front of it", "framing", "limits")
+@mutant("a line that crosses the end of a 64 KiB ring buffer loses the part before it", "framing", "limits")
 class RingWraps64(RingWraps16):
     size = 1 << 16
 
 
-@mutant("lines are delivered by a function that calls itself: many in one read kill the process", "framing", dies=True)
+@mutant("lines are delivered by a recursive function: many lines in one read kill the process", "framing", dies=True)
 class Recursive(Connection):
     def deliver(self):
         message = self.decoder.next() if self.state == OPEN else None
@@ -277,7 +277,7 @@ class Recursive(Connection):
             self.deliver()
 
 
-@mutant("an unfinished line is delivered when nothing comes behind it for 40 ms", "framing", "close")
+@mutant("an unfinished line is delivered if nothing follows for 40 ms", "framing", "close")
 class PartialFlushed(Connection):
     flush = None
 
@@ -293,7 +293,7 @@ class PartialFlushed(Connection):
             self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("a line that is the same as the one before is not delivered", "framing", "encoding")
+@mutant("a line that equals the previous one is not delivered", "framing", "encoding")
 class RepeatedLineDropped(Decoder):
     last = None
 
@@ -305,7 +305,7 @@ class RepeatedLineDropped(Decoder):
         return line
 
 
-@mutant("lines that a scripting language takes for false are not delivered", "framing", "encoding")
+@mutant("lines that a scripting language treats as false are not delivered", "framing", "encoding")
 class FalsyLinesDropped(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -314,7 +314,7 @@ class FalsyLinesDropped(Decoder):
         return line
 
 
-@mutant("lines of nothing but blanks are not delivered", "framing", "encoding")
+@mutant("lines that consist only of spaces are not delivered", "framing", "encoding")
 class BlankLinesDropped(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -323,7 +323,7 @@ class BlankLinesDropped(Decoder):
         return line
 
 
-@mutant("an empty line whose terminator comes in two reads is lost", "framing")
+@mutant("an empty line whose terminator arrives in two reads is lost", "framing")
 class EmptyCutLineLost(Decoder):
     def append(self, data):
         if self.framing == "crlf" and self.buffer == b"\r" and data.startswith(b"\n"):
@@ -332,14 +332,14 @@ class EmptyCutLineLost(Decoder):
         super().append(data)
 
 
-@mutant("a terminator that comes alone in a read is taken for nothing", "framing")
+@mutant("a terminator that arrives alone in a read is ignored", "framing")
 class LoneTerminatorDropped(Decoder):
     def append(self, data):
         if data != self.terminator or not self.buffer:
             super().append(data)
 
 
-@mutant("a short line behind a long one is filled with the long one's bytes (the buffer is used again)", "framing")
+@mutant("a short line after a long one is padded with the long one's bytes (the buffer is reused)", "framing")
 class StaleBuffer(Decoder):
     last = b""
 
@@ -377,22 +377,22 @@ class EmptyDropped(Decoder):
         return line
 
 
-@mutant("where LF ends lines, empty ones are not delivered", "framing")
+@mutant("if lines end with LF, empty ones are not delivered", "framing")
 class EmptyLfLinesDropped(EmptyDropped):
     of = "lf"
 
 
-@mutant("where CR ends lines, empty ones are not delivered", "framing")
+@mutant("if lines end with CR, empty ones are not delivered", "framing")
 class EmptyCrLinesDropped(EmptyDropped):
     of = "cr"
 
 
-@mutant("where NUL ends messages, empty ones are not delivered (strtok)", "framing")
+@mutant("if messages end with NUL, empty ones are not delivered (strtok)", "framing")
 class EmptyNulMessagesDropped(EmptyDropped):
     of = "nul"
 
 
-@mutant("lines are kept in a table by their length and first two bytes: one that looks like an earlier one is delivered as that", "framing")
+@mutant("lines are cached by their length and first two bytes: a line that resembles an earlier one is delivered as that one", "framing")
 class LinesInterned(Decoder):
     def __init__(self, framing, limit, delimiter=None):
         super().__init__(framing, limit, delimiter)
@@ -403,27 +403,27 @@ class LinesInterned(Decoder):
         return line and self.known.setdefault((len(line), line[:2]), line)
 
 
-@mutant("without a framing a single byte waits for a second one", "framing")
+@mutant("without framing, a single byte waits for a second one", "framing")
 class RawByteWaits(Decoder):
     def next(self):
         return None if self.framing == "none" and len(self.buffer) == 1 else super().next()
 
 
-@mutant("without a framing a read that begins with NUL is taken for an empty one", "framing", "encoding")
+@mutant("without framing, a read that begins with NUL is taken for an empty one", "framing", "encoding")
 class RawNulDropped(Decoder):
     def append(self, data):
         if self.framing != "none" or not data.startswith(b"\0"):
             super().append(data)
 
 
-@mutant("where CR ends lines, a line waits for the byte behind its CR: it may be an LF", "framing")
+@mutant("if lines end with CR, a line waits for the byte after its CR, which may be an LF", "framing")
 class CrWaitsForNext(Decoder):
     def next_line(self):
         end = self.buffer.find(b"\r") if self.framing == "cr" else -1
         return None if end >= 0 and end == len(self.buffer) - 1 else super().next_line()
 
 
-@mutant("an unfinished line is forgotten when nothing comes for 70 ms", "framing")
+@mutant("an unfinished line is discarded if nothing arrives for 70 ms", "framing")
 class PartialForgotten(Decoder):
     came = 0.0
 
@@ -434,7 +434,7 @@ class PartialForgotten(Decoder):
         super().append(data)
 
 
-@mutant("a connection that was accepted loses a CR at the end of a read", "framing")
+@mutant("an accepted connection loses a CR at the end of a read", "framing")
 class AcceptedCrLost(Connection):
     def received(self, data):
         super().received(data[:-1] if self.number >= 1_000_000 and data.endswith(b"\r") else data)
@@ -452,7 +452,7 @@ class FirstEmptyLineSkipped(Decoder):
         return line
 
 
-@mutant("where the buffer grows beyond 32 KiB for one line, a byte of it is lost", "framing", "limits")
+@mutant("when the buffer grows beyond 32 KiB for one line, a byte of it is lost", "framing", "limits")
 class GrowthLosesByte(Decoder):
     grown = False
 
@@ -464,7 +464,7 @@ class GrowthLosesByte(Decoder):
         return line
 
 
-@mutant("a line is delivered when the next read comes, unless it came whole", "framing")
+@mutant("a line is delivered only with the next read, unless it arrived in one piece", "framing")
 class CutLineWaits(Decoder):
     whole = True
 
@@ -480,31 +480,31 @@ class CutLineWaits(Decoder):
 # MARK: limits
 
 
-@mutant("the limit counts the CR", "limits")
+@mutant("the limit includes the CR", "limits")
 class LimitCountsCr(Decoder):
     def check(self, length):
         super().check(length + (self.framing == "crlf"))
 
 
-@mutant("the limit counts CR and LF", "limits")
+@mutant("the limit includes CR and LF", "limits")
 class LimitCountsTerminator(Decoder):
     def check(self, length):
         super().check(length + len(self.terminator or b""))
 
 
-@mutant("a line of one byte more than the limit passes", "limits")
+@mutant("a line one byte longer than the limit passes", "limits")
 class LimitOneMore(Decoder):
     def check(self, length):
         super().check(length - 1)
 
 
-@mutant("a line of exactly the limit is too long", "limits")
+@mutant("a line as long as the limit is too long", "limits")
 class LimitOneLess(Decoder):
     def check(self, length):
         super().check(length + 1)
 
 
-@mutant("a CR that waits for its LF counts as content: a line of exactly the limit is too long when it is cut there", "limits")
+@mutant("a CR whose LF has not arrived counts as content: a line as long as the limit is too long if it is cut there", "limits")
 class LimitCountsWaitingCr(Decoder):
     def half_terminator(self):
         return 0
@@ -516,19 +516,19 @@ class NoLimit(Decoder):
         pass
 
 
-@mutant("the limit is always 1024, whatever was said", "limits")
+@mutant("the limit is always 1024, regardless of the requested one", "limits")
 class LimitFixed(Decoder):
     def __init__(self, framing, limit, delimiter=None):
         super().__init__(framing, 1024, delimiter)
 
 
-@mutant("the limit is looked at when the terminator has come: a flood without one grows for ever", "limits")
+@mutant("the limit is checked only once the terminator has arrived: a flood without one grows without bound", "limits")
 class LimitAtTerminator(Decoder):
     def next_line(self):
         return super().next_line() if self.terminator in self.buffer else None
 
 
-@mutant("the limit is looked at only while the terminator has not come: a whole line passes at any length", "limits")
+@mutant("the limit is checked only while the terminator is missing: a complete line may have any length", "limits")
 class LimitBeforeTerminator(Decoder):
     def next_line(self):
         end = self.buffer.find(self.terminator)
@@ -545,14 +545,14 @@ class LimitPerRead(Decoder):
         super().check(min(length, self.last))
 
 
-@mutant("the limit is compared with all that is buffered: many short lines at once are too long", "limits", "framing")
+@mutant("the limit is compared with everything that is buffered: many short lines at once are too long", "limits", "framing")
 class LimitOnBuffer(Decoder):
     def next_line(self):
         self.check(len(self.buffer) - len(self.terminator))
         return super().next_line()
 
 
-@mutant("a line that is too long is delivered cut at the limit, and the rest dropped", "limits")
+@mutant("a line that is too long is truncated at the limit and delivered, and the rest is dropped", "limits")
 class OverLongCut(Decoder):
     def next_line(self):
         try:
@@ -564,7 +564,7 @@ class OverLongCut(Decoder):
             return self.take(0, end, len(self.terminator))[:self.limit]
 
 
-@mutant("a line that is too long is delivered in pieces of the limit", "limits")
+@mutant("a line that is too long is delivered in pieces as long as the limit", "limits")
 class OverLongInPieces(Decoder):
     def next_line(self):
         try:
@@ -573,7 +573,7 @@ class OverLongInPieces(Decoder):
             return self.take(0, self.limit, 0)
 
 
-@mutant("a line that is too long is dropped without a word", "limits")
+@mutant("a line that is too long is silently dropped", "limits")
 class OverLongDropped(Decoder):
     def next_line(self):
         try:
@@ -586,21 +586,21 @@ class OverLongDropped(Decoder):
             return self.next_line()
 
 
-@mutant("too long is reported twice", "limits", "lifecycle")
+@mutant("too-long is reported twice", "limits", "lifecycle")
 class TooLongTwice(Connection):
     def bad_stream(self, reason):
         self.stop_event(reason)
         super().bad_stream(reason)
 
 
-@mutant("too long is reported, and the line is delivered all the same", "limits", "lifecycle")
+@mutant("too-long is reported, but the line is delivered nevertheless", "limits", "lifecycle")
 class TooLongAndDelivered(Connection):
     def bad_stream(self, reason):
         super().bad_stream(reason)
         self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("lines in front of the one that is too long are lost with it", "limits")
+@mutant("lines before the one that is too long are lost along with it", "limits")
 class TooLongLosesEarlier(Connection):
     def deliver(self):
         messages = []
@@ -613,27 +613,27 @@ class TooLongLosesEarlier(Connection):
             self.say(self.event(), data=message.decode("latin-1"))
 
 
-@mutant("after too long the socket stays open for ever", "limits", "close")
+@mutant("after too-long, the socket is never closed", "limits", "close")
 class TooLongNeverCloses(Connection):
     def bad_stream(self, reason):
         self.stop_event(reason)
         self.state = OVER
 
 
-@mutant("too long is reported as an ordinary end of file", "limits")
+@mutant("too-long is reported as an ordinary end of file", "limits")
 class TooLongAsEof(Connection):
     def bad_stream(self, reason):
         super().bad_stream("eof" if reason == "too-long" else reason)
 
 
-@mutant("too long closes the socket over unread bytes: the RST destroys what was sent before", "limits", "close")
+@mutant("after too-long, the socket is closed with unread bytes: the RST destroys data sent before", "limits", "close")
 class TooLongResets(Connection):
     def bad_stream(self, reason):
         self.pending.clear()
         self.over(reason)
 
 
-@mutant("only the first line is held to the limit", "limits")
+@mutant("the limit applies only to the first line", "limits")
 class LimitOnFirstLine(Decoder):
     first = True
 
@@ -647,7 +647,7 @@ class LimitOnFirstLine(Decoder):
             super().check(length)
 
 
-@mutant("the limit is compared with all that has come on the connection", "limits")
+@mutant("the limit is compared with everything received on the connection", "limits")
 class LimitOnTotal(Decoder):
     total = 0
 
@@ -659,20 +659,20 @@ class LimitOnTotal(Decoder):
         return super().take(before, length, behind)
 
 
-@mutant("the limit counts characters of UTF-8", "limits", "encoding")
+@mutant("the limit counts UTF-8 characters", "limits", "encoding")
 class LimitCountsCharacters(Decoder):
     def check(self, length):
         super().check(len(self.buffer[:length].decode("utf-8", "ignore")))
 
 
-@mutant("connections that were accepted have no limit", "limits")
+@mutant("accepted connections have no limit", "limits")
 class AcceptedUnlimited(Listener):
     def accepted(self, sock):
         self.settings = {**self.settings, "max-line": 1 << 62}
         super().accepted(sock)
 
 
-@mutant("a line of the limit is too long unless its terminator comes in the same read", "limits")
+@mutant("a line as long as the limit is too long unless its terminator arrives in the same read", "limits")
 class LimitNeedsTerminator(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -681,7 +681,7 @@ class LimitNeedsTerminator(Decoder):
         return line
 
 
-@mutant("the limit holds for what is sent, too", "limits", "partial-write")
+@mutant("the limit also applies to sent lines", "limits", "partial-write")
 class LimitOnSend(Connection):
     def frame(self, data):
         if len(data) > self.settings.get("max-line", 1024):
@@ -689,7 +689,7 @@ class LimitOnSend(Connection):
         return super().frame(data)
 
 
-@mutant("of the lines of one read the limit is compared with the first", "limits")
+@mutant("the limit is compared only with the first of the lines in one read", "limits")
 class LimitOnFirstOfRead(Decoder):
     first = True
 
@@ -706,7 +706,7 @@ class LimitOnFirstOfRead(Decoder):
         return super().take(before, length, behind)
 
 
-@mutant("empty lines add up: more of them than the limit in a row are too long", "limits")
+@mutant("empty lines are added up: a run of more empty lines than the limit is too long", "limits")
 class LimitCountsEmptyLines(Decoder):
     empty = 0
 
@@ -741,32 +741,32 @@ class U32Unlimited(LimitOf):
     of, more = "u32", 1 << 16
 
 
-@mutant("a message with a length of eight bytes that has exactly the limit is too long", "limits", "length-prefix")
+@mutant("with a length of eight bytes, a message as long as the limit is too long", "limits", "length-prefix")
 class U64LimitOneLess(LimitOf):
     of, more = "u64", -1
 
 
-@mutant("a message with a length of eight bytes may be one byte longer than the limit", "limits", "length-prefix")
+@mutant("with a length of eight bytes, a message may be one byte longer than the limit", "limits", "length-prefix")
 class U64LimitOneMore(LimitOf):
     of, more = "u64", 1
 
 
-@mutant("where LF ends lines there is no limit", "limits")
+@mutant("if lines end with LF, there is no limit", "limits")
 class LfUnlimited(LimitOf):
     of, more = "lf", 1 << 30
 
 
-@mutant("where CR ends lines there is no limit", "limits")
+@mutant("if lines end with CR, there is no limit", "limits")
 class CrUnlimited(LimitOf):
     of, more = "cr", 1 << 30
 
 
-@mutant("where NUL ends messages the limit counts it", "limits")
+@mutant("if messages end with NUL, the limit includes the NUL", "limits")
 class NulLimitCountsTerminator(LimitOf):
     of, more = "nul", -1
 
 
-@mutant("half lines of other connections count, too", "limits")
+@mutant("unfinished lines of other connections count as well", "limits")
 class LimitOverConnections(Decoder):
     everyone = []
 
@@ -791,7 +791,7 @@ class LimitCountsHighTwice(Decoder):
         super().check(length)
 
 
-@mutant("without a framing a read that is longer than the limit is too long", "limits", "framing")
+@mutant("without framing, a read that is longer than the limit is too long", "limits", "framing")
 class RawLimited(Decoder):
     def append(self, data):
         super().append(data)
@@ -799,7 +799,7 @@ class RawLimited(Decoder):
             raise BadStream("too-long")
 
 
-@mutant("too long is told when the peer has closed", "limits", "timeouts")
+@mutant("too-long is reported only when the peer has closed", "limits", "timeouts")
 class TooLongToldAtEof(Connection):
     too_long = None
 
@@ -836,7 +836,7 @@ class WrittenLittleEndian(Connection):
         return len(data).to_bytes(width, "little") + data if width else super().frame(data)
 
 
-@mutant("the length that is written counts the characters of UTF-8", "length-prefix", "encoding")
+@mutant("the length prefix of a sent message counts UTF-8 characters", "length-prefix", "encoding")
 class LengthCountsCharacters(Connection):
     def frame(self, data):
         frame = super().frame(data)
@@ -848,7 +848,7 @@ class LengthCountsCharacters(Connection):
             return frame
 
 
-@mutant("lengths are signed: from the middle of the range on they are negative, and taken for nothing", "length-prefix")
+@mutant("lengths are signed: values in the upper half of the range are negative, and ignored", "length-prefix")
 class SignedLength(Decoder):
     def prefix(self):
         width = WIDTHS.get(self.framing)
@@ -894,7 +894,7 @@ class ZeroLengthWaits(Decoder):
         return None if prefix and len(self.buffer) == prefix[0] else super().next_counted()
 
 
-@mutant("a length over the limit is waited for", "length-prefix", "limits")
+@mutant("a message whose length exceeds the limit is awaited", "length-prefix", "limits")
 class HugeLengthWaits(Decoder):
     def next_counted(self):
         prefix = self.prefix()
@@ -903,7 +903,7 @@ class HugeLengthWaits(Decoder):
         return self.take(*prefix, 0)
 
 
-@mutant("a length is allocated before it is looked at: a huge one kills the process", "length-prefix", dies=True)
+@mutant("the buffer for a message is allocated before its length is checked: a huge length kills the process", "length-prefix", dies=True)
 class HugeLengthAllocates(Decoder):
     def check(self, length):
         if not self.terminator and length >= 1 << 31:
@@ -911,27 +911,27 @@ class HugeLengthAllocates(Decoder):
         super().check(length)
 
 
-@mutant("a message of exactly the limit is too long", "length-prefix", "limits")
+@mutant("a message as long as the limit is too long", "length-prefix", "limits")
 class MessageLimitOneLess(Decoder):
     def check(self, length):
         super().check(length + (not self.terminator))
 
 
-@mutant("the length is taken to count its own prefix", "length-prefix")
+@mutant("the length is assumed to include its own prefix", "length-prefix")
 class LengthCountsPrefix(Decoder):
     def prefix(self):
         prefix = super().prefix()
         return prefix and (prefix[0], max(0, prefix[1] - prefix[0]))
 
 
-@mutant("of a length only the low 8 bits are used", "length-prefix")
+@mutant("only the low 8 bits of a length are used", "length-prefix")
 class LengthTruncated(Decoder):
     def prefix(self):
         prefix = super().prefix()
         return prefix and (prefix[0], prefix[1] & 0xff)
 
 
-@mutant("a message is delivered with what has come of it (a short read is not continued)", "length-prefix")
+@mutant("an incomplete message is delivered (a short read is not continued)", "length-prefix")
 class ShortRead(Decoder):
     def next_counted(self):
         prefix = self.prefix()
@@ -941,7 +941,7 @@ class ShortRead(Decoder):
         return self.take(*prefix, 0)
 
 
-@mutant("the second message of one read is lost", "length-prefix")
+@mutant("the second message in one read is lost", "length-prefix")
 class SecondMessageLost(Decoder):
     def next_counted(self):
         message = super().next_counted()
@@ -957,20 +957,20 @@ class LengthWraps(Connection):
         return (len(data) % (1 << 8 * width)).to_bytes(width, "big") + data if width else super().frame(data)
 
 
-@mutant("a length is read in the network's order, whatever the framing says", "length-prefix")
+@mutant("a received length is in network byte order, regardless of the framing", "length-prefix")
 class LittleEndianIsBig(Decoder):
     def order(self):
         return "big"
 
 
-@mutant("a length is written in the network's order, whatever the framing says", "length-prefix")
+@mutant("a sent length is in network byte order, regardless of the framing", "length-prefix")
 class LittleEndianWrittenBig(Connection):
     def frame(self, data):
         width = WIDTHS.get(self.framing)
         return len(data).to_bytes(width, "big") + data if width and self.framing.endswith("le") else super().frame(data)
 
 
-@mutant("of a length of three bytes two are read", "length-prefix")
+@mutant("only two bytes of a three-byte length are read", "length-prefix")
 class ThreeBytesAreTwo(Decoder):
     def prefix(self):
         prefix = super().prefix()
@@ -983,13 +983,13 @@ class NetstringZeros(Decoder):
         return False
 
 
-@mutant("a netstring's comma is skipped, whatever byte it is", "length-prefix")
+@mutant("the byte after a netstring is skipped even if it is not a comma", "length-prefix")
 class NetstringAnyEnd(Decoder):
     def check_end(self, index):
         pass
 
 
-@mutant("a netstring's comma is not waited for, and begins the next one", "length-prefix")
+@mutant("a netstring's comma is not awaited, and becomes part of the next one", "length-prefix")
 class NetstringWithoutEnd(Decoder):
     def next_netstring(self):
         colon = self.buffer.find(b":")
@@ -998,7 +998,7 @@ class NetstringWithoutEnd(Decoder):
         return self.take(colon + 1, int(self.buffer[:colon].lstrip(b",") or b"0"), 0)
 
 
-@mutant("the digits of a netstring's length that one read had are lost with the next", "length-prefix")
+@mutant("the digits of a netstring's length from one read are lost with the next read", "length-prefix")
 class NetstringDigitsLost(Decoder):
     def next_netstring(self):
         message = super().next_netstring()
@@ -1007,19 +1007,19 @@ class NetstringDigitsLost(Decoder):
         return message
 
 
-@mutant("a netstring's length is read to its end, however long it is", "length-prefix")
+@mutant("the digits of a netstring's length are read without a limit", "length-prefix")
 class NetstringEndless(Decoder):
     def next_netstring(self):
         return None if len(self.buffer) >= 2 and self.buffer.isdigit() else super().next_netstring()
 
 
-@mutant("a netstring goes out without its comma", "length-prefix")
+@mutant("a netstring is sent without its comma", "length-prefix")
 class NetstringWrittenOpen(Connection):
     def frame(self, data):
         return super().frame(data)[:-1] if self.framing == "netstring" else super().frame(data)
 
 
-@mutant("a delimiter of several bytes is looked for in each read alone", "framing")
+@mutant("a delimiter of several bytes is searched for in each read separately", "framing")
 class DelimiterInOneRead(Decoder):
     def append(self, data):
         super().append(data)
@@ -1027,7 +1027,7 @@ class DelimiterInOneRead(Decoder):
             self.scanned = max(self.scanned, len(self.buffer) - len(data))
 
 
-@mutant("the search for a delimiter goes on behind a mismatch, not behind its first byte", "framing")
+@mutant("after a mismatch, the search for a delimiter continues after the mismatch instead of after its first byte", "framing")
 class DelimiterSkips(Decoder):
     def next_line(self):
         if self.framing != "delimiter":
@@ -1053,13 +1053,13 @@ class DelimiterFirstByte(Decoder):
         return self.take(0, end, len(self.terminator))
 
 
-@mutant("a message that holds its delimiter is sent as it is", "framing", "encoding")
+@mutant("a message that contains the delimiter is sent unchanged", "framing", "encoding")
 class DelimiterInjected(Connection):
     def frame(self, data):
         return data + self.delimiter if self.framing == "delimiter" else super().frame(data)
 
 
-@mutant("a varint is taken to have one byte", "length-prefix")
+@mutant("a varint is assumed to have one byte", "length-prefix")
 class VarintOneByte(Decoder):
     def varint(self):
         return (1, self.buffer[0]) if self.buffer else None
@@ -1082,7 +1082,7 @@ class VarintBackwards(Decoder):
         return None
 
 
-@mutant("a varint of more than 10 bytes is waited for or taken", "length-prefix")
+@mutant("a varint of more than 10 bytes is awaited or accepted", "length-prefix")
 class VarintEndless(Decoder):
     def varint(self):
         length = 0
@@ -1093,7 +1093,7 @@ class VarintEndless(Decoder):
         return None
 
 
-@mutant("a varint is kept in 32 bits: 2^32 + 1 is taken for 1", "length-prefix")
+@mutant("a varint is truncated to 32 bits: 2^32 + 1 is taken for 1", "length-prefix")
 class VarintWraps(Decoder):
     def varint(self):
         prefix = super().varint()
@@ -1118,14 +1118,14 @@ class SignExtended(Decoder):
         return prefix[0], max(0, prefix[1] | ~0xff)
 
 
-@mutant("of a length only the low 16 bits are used", "length-prefix")
+@mutant("only the low 16 bits of a length are used", "length-prefix")
 class LengthTruncated16(Decoder):
     def prefix(self):
         prefix = super().prefix()
         return prefix and (prefix[0], prefix[1] & 0xffff)
 
 
-@mutant("the largest length of an 8 bit prefix is taken for an error", "length-prefix")
+@mutant("the largest value of an 8-bit length is taken for an error", "length-prefix")
 class LargestLengthRefused(Decoder):
     def prefix(self):
         prefix = super().prefix()
@@ -1134,14 +1134,14 @@ class LargestLengthRefused(Decoder):
         return prefix
 
 
-@mutant("a varint is taken to have two bytes at most", "length-prefix")
+@mutant("a varint is assumed to have at most two bytes", "length-prefix")
 class VarintTwoBytes(Decoder):
     def varint(self):
         prefix = super().varint()
         return prefix and (min(prefix[0], 2), prefix[1] & 0x3fff)
 
 
-@mutant("a varint is written with two bytes at most", "length-prefix")
+@mutant("a varint is written with at most two bytes", "length-prefix")
 class VarintWrittenTwo(Connection):
     def frame(self, data):
         length = len(data)
@@ -1150,7 +1150,7 @@ class VarintWrittenTwo(Connection):
         return bytes([length & 127 | 128, length >> 7 & 127]) + data
 
 
-@mutant("at the end of the stream an unfinished message is delivered as it is", "length-prefix", "close")
+@mutant("at the end of the stream, an incomplete message is delivered", "length-prefix", "close")
 class UnfinishedDelivered(Connection):
     def leave(self):
         prefix = self.decoder.prefix() if self.event() == "message" else None
@@ -1159,7 +1159,7 @@ class UnfinishedDelivered(Connection):
         super().leave()
 
 
-@mutant("an unfinished prefix at the end of the stream is lost without a word", "length-prefix", "close")
+@mutant("at the end of the stream, an incomplete prefix is silently dropped", "length-prefix", "close")
 class UnfinishedPrefixLost(Connection):
     def leave(self):
         if self.event() != "message" or self.decoder.prefix():
@@ -1172,7 +1172,7 @@ class EmptyMessageNotSent(Connection):
         return super().frame(data) if data or self.event() != "message" else b""
 
 
-@mutant("a message that is too long for its prefix is sent as several", "length-prefix")
+@mutant("a message that is too long for its length prefix is sent as several", "length-prefix")
 class LongMessageSplit(Connection):
     def frame(self, data):
         most = (1 << 8 * WIDTHS[self.framing]) - 1 if self.framing in WIDTHS else len(data)
@@ -1180,14 +1180,14 @@ class LongMessageSplit(Connection):
         return b"".join(super(LongMessageSplit, self).frame(piece) for piece in pieces)
 
 
-@mutant("a CRLF is written behind messages that have a length", "length-prefix")
+@mutant("a CRLF is written after messages with a length prefix", "length-prefix")
 class TerminatorBehindLength(Connection):
     def frame(self, data):
         frame = super().frame(data)
         return frame + b"\r\n" if self.event() == "message" else frame
 
 
-@mutant("behind an empty message the rest of the read waits for the next one", "length-prefix")
+@mutant("after an empty message, the rest of the read waits for the next one", "length-prefix")
 class EmptyMessageEndsRead(Decoder):
     waits = False
 
@@ -1203,7 +1203,7 @@ class EmptyMessageEndsRead(Decoder):
         return message
 
 
-@mutant("a length of one byte that is 0 is skipped", "length-prefix")
+@mutant("a one-byte length of 0 is skipped", "length-prefix")
 class ZeroU8Skipped(Decoder):
     def next_counted(self):
         while self.framing == "u8" and self.buffer.startswith(b"\0"):
@@ -1211,27 +1211,27 @@ class ZeroU8Skipped(Decoder):
         return super().next_counted()
 
 
-@mutant("a length of eight bytes that is 0 waits for a byte behind it", "length-prefix")
+@mutant("an eight-byte length of 0 waits for another byte", "length-prefix")
 class ZeroU64Waits(Decoder):
     def next_counted(self):
         return None if self.framing == "u64" and len(self.buffer) == 8 else super().next_counted()
 
 
-@mutant("an end of line at the end of a message is stripped", "length-prefix", "encoding")
+@mutant("a line ending at the end of a message is stripped", "length-prefix", "encoding")
 class MessageChomped(Decoder):
     def next_counted(self):
         message = super().next_counted()
         return message and message.rstrip(b"\r\n")
 
 
-@mutant("a message of nothing but NULs is taken for an empty one", "length-prefix", "encoding")
+@mutant("a message that consists only of NULs is taken for an empty one", "length-prefix", "encoding")
 class NulMessageEmpty(Decoder):
     def next_counted(self):
         message = super().next_counted()
         return b"" if message and not message.strip(b"\0") else message
 
 
-@mutant("the high byte of a length of two counts 255, not 256", "length-prefix")
+@mutant("the high byte of a two-byte length is multiplied by 255 instead of 256", "length-prefix")
 class HighByteCounts255(Decoder):
     def prefix(self):
         if self.framing != "u16" or len(self.buffer) < 2:
@@ -1239,7 +1239,7 @@ class HighByteCounts255(Decoder):
         return 2, self.buffer[0] * 255 + self.buffer[1]
 
 
-@mutant("a length of four bytes is read when three have come", "length-prefix")
+@mutant("a four-byte length is read once three bytes have arrived", "length-prefix")
 class ThreeBytesOfFour(Decoder):
     def prefix(self):
         if self.framing == "u32" and len(self.buffer) == 3:
@@ -1247,7 +1247,7 @@ class ThreeBytesOfFour(Decoder):
         return super().prefix()
 
 
-@mutant("the width of a connection's first varint is that of all others", "length-prefix")
+@mutant("the width of a connection's first varint applies to all others", "length-prefix")
 class VarintWidthKept(Decoder):
     width = None
 
@@ -1259,7 +1259,7 @@ class VarintWidthKept(Decoder):
         return self.width, prefix[1]
 
 
-@mutant("behind a reset the unfinished message is delivered", "length-prefix", "reset")
+@mutant("after a reset, an incomplete message is delivered", "length-prefix", "reset")
 class ResetDeliversMessage(Connection):
     def read_failed(self, error):
         if self.state == OPEN and self.event() == "message":
@@ -1269,14 +1269,14 @@ class ResetDeliversMessage(Connection):
         super().read_failed(error)
 
 
-@mutant("sending forgets the message that is coming in", "length-prefix", "framing")
+@mutant("sending discards an incomplete incoming message", "length-prefix", "framing")
 class SendForgetsInput(Connection):
     def queue(self, frame):
         self.decoder.finish()
         super().queue(frame)
 
 
-@mutant("a message is sent with the length of the one before it", "length-prefix")
+@mutant("a message is sent with the length of the previous one", "length-prefix")
 class LengthOfLast(Connection):
     last = None
 
@@ -1287,13 +1287,13 @@ class LengthOfLast(Connection):
         return prefix + frame[width:]
 
 
-@mutant("connections that were accepted write no lengths", "length-prefix")
+@mutant("accepted connections do not send length prefixes", "length-prefix")
 class AcceptedNoLength(Connection):
     def frame(self, data):
         return data if self.number >= 1_000_000 and self.event() == "message" else super().frame(data)
 
 
-@mutant("the length and the message are two writes", "length-prefix")
+@mutant("the length and the message are written separately", "length-prefix")
 class LengthInOwnWrite(Connection):
     def queue(self, frame):
         width = WIDTHS.get(self.framing, 0)
@@ -1303,7 +1303,7 @@ class LengthInOwnWrite(Connection):
         super().queue(frame)
 
 
-@mutant("an empty leftover is told where the stream ends behind a message", "length-prefix", "close")
+@mutant("an empty leftover is reported if the stream ends after a message", "length-prefix", "close")
 class EmptyMessageLeftover(Connection):
     def leave(self):
         if not self.decoder.buffer and self.event() == "message":
@@ -1311,7 +1311,7 @@ class EmptyMessageLeftover(Connection):
         super().leave()
 
 
-@mutant("what is left of a message is lost without a word, and nobody says that it could be told", "length-prefix", "close")
+@mutant("an incomplete message at the end is silently dropped, and the capability leftover is not declared", "length-prefix", "close")
 class MessageTailUntold(Adapter):
     can = [word for word in Adapter.can if word != "leftover"]
 
@@ -1333,25 +1333,25 @@ class Translated(Connection):
         return data
 
 
-@mutant("each read is decoded as UTF-8, and what is none ignored", "encoding")
+@mutant("each read is decoded as UTF-8, and invalid bytes are ignored", "encoding")
 class Utf8Ignored(Translated):
     def translate(self, data):
         return data.decode("utf-8", "ignore").encode()
 
 
-@mutant("each read is decoded as UTF-8, and what is none replaced: a character in two reads is broken", "encoding")
+@mutant("each read is decoded as UTF-8, and invalid bytes are replaced: a character that is split over two reads is garbled", "encoding")
 class Utf8Replaced(Translated):
     def translate(self, data):
         return data.decode("utf-8", "replace").encode()
 
 
-@mutant("each line is decoded as UTF-8, and what is none replaced", "encoding")
+@mutant("each line is decoded as UTF-8, and invalid bytes are replaced", "encoding")
 class Utf8LineReplaced(Decoder):
     def take(self, before, length, behind):
         return super().take(before, length, behind).decode("utf-8", "replace").encode()
 
 
-@mutant("bytes that are no UTF-8 kill the process", "encoding", dies=True)
+@mutant("invalid UTF-8 kills the process", "encoding", dies=True)
 class Utf8Strict(Translated):
     def translate(self, data):
         try:
@@ -1360,7 +1360,7 @@ class Utf8Strict(Translated):
             sys.exit("UnicodeDecodeError")
 
 
-@mutant("bytes that are no UTF-8 end the connection", "encoding")
+@mutant("invalid UTF-8 ends the connection", "encoding")
 class Utf8Ends(Translated):
     def translate(self, data):
         try:
@@ -1395,14 +1395,14 @@ class NulDropped(Translated):
         return data if self.framing == "nul" else data.replace(b"\0", b"")
 
 
-@mutant("a byte-order mark at the start is dropped", "encoding")
+@mutant("a byte order mark at the start is dropped", "encoding")
 class BomDropped(Decoder):
     def next(self):
         message = super().next()
         return message and message.removeprefix(b"\xef\xbb\xbf")
 
 
-@mutant("0xFF is taken for a telnet command, and eaten with the bytes behind it", "encoding")
+@mutant("0xFF is taken for a telnet command, and dropped along with the bytes after it", "encoding")
 class TelnetEaten(Translated):
     def translate(self, data):
         return re.sub(rb"\xff..?", b"", data, flags=re.DOTALL)
@@ -1420,7 +1420,7 @@ class ControlsDropped(Translated):
         return re.sub(rb"[\x01-\x08\x0b\x0e-\x1f\x7f]", b"", data)
 
 
-@mutant("a dot at the start of a line is taken away (SMTP's transparency)", "encoding", "framing")
+@mutant("a dot at the start of a line is removed (SMTP's transparency)", "encoding", "framing")
 class DotRemoved(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -1433,34 +1433,34 @@ class DotDoubled(Connection):
         return super().frame(b"." + data if data.startswith(b".") else data)
 
 
-@mutant("what is sent goes through printf: %% becomes %", "encoding", "partial-write")
+@mutant("sent data is used as a printf format: %% becomes %", "encoding", "partial-write")
 class SentThroughPrintf(Connection):
     def frame(self, data):
         return super().frame(data.replace(b"%%", b"%"))
 
 
-@mutant("upper and lower case are the same", "encoding")
+@mutant("letter case is not preserved", "encoding")
 class LowerCase(Decoder):
     def next_line(self):
         line = super().next_line()
         return line and line.lower()
 
 
-@mutant("a tab is delivered as blanks", "encoding")
+@mutant("a tab is delivered as spaces", "encoding")
 class TabsExpanded(Decoder):
     def next_line(self):
         line = super().next_line()
         return line and line.replace(b"\t", b"        ")
 
 
-@mutant("runs of blanks are delivered as one", "encoding")
+@mutant("runs of spaces are delivered as one", "encoding")
 class BlanksCollapsed(Decoder):
     def next_line(self):
         line = super().next_line()
         return line and re.sub(rb" +", b" ", line)
 
 
-@mutant("UTF-8 is normalised: what is longer than needed, or composed otherwise, comes out differently", "encoding")
+@mutant("UTF-8 is normalised: overlong or differently composed characters are changed", "encoding")
 class Normalised(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -1476,25 +1476,25 @@ class FfIsEof(Translated):
         return data.split(b"\xff")[0]
 
 
-@mutant("what is sent is encoded as UTF-8 once more: high bytes go out as two", "encoding")
+@mutant("sent data is encoded as UTF-8 once more: high bytes become two", "encoding")
 class SentAsUtf8(Connection):
     def frame(self, data):
         return super().frame(data.decode("latin-1").encode())
 
 
-@mutant("what is sent goes out as ASCII, with question marks", "encoding")
+@mutant("sent data is converted to ASCII, with question marks", "encoding")
 class SentAsAscii(Connection):
     def frame(self, data):
         return super().frame(data.decode("latin-1").encode("ascii", "replace"))
 
 
-@mutant("what is sent ends at its first NUL", "encoding")
+@mutant("sent data ends at its first NUL", "encoding")
 class SentToNul(Connection):
     def frame(self, data):
         return super().frame(data.split(b"\0")[0])
 
 
-@mutant("what is sent is stripped of blanks", "encoding", "framing", "partial-write")
+@mutant("sent data is stripped of spaces", "encoding", "framing", "partial-write")
 class SentStripped(Connection):
     def frame(self, data):
         return super().frame(data.strip(b" \t"))
@@ -1506,7 +1506,7 @@ class Injection(Connection):
         return data + TERMINATORS[self.framing] if self.framing in TERMINATORS else super().frame(data)
 
 
-@mutant("of a message that contains its terminator the part before it is sent, without a word", "encoding", "framing")
+@mutant("only the part before the terminator of a message that contains one is sent, silently", "encoding", "framing")
 class InjectionCut(Connection):
     def frame(self, data):
         return super().frame(data.split(TERMINATORS.get(self.framing, data + b"."))[0])
@@ -1529,25 +1529,25 @@ class PercentDecoded(LineChanged):
         return urllib.parse.unquote_to_bytes(line)
 
 
-@mutant("two percent signs in a line become one (it was a format)", "encoding")
+@mutant("two percent signs in a line become one (it was used as a format)", "encoding")
 class PercentFormatted(LineChanged):
     def change(self, line):
         return line.replace(b"%%", b"%")
 
 
-@mutant("what is sent is used as a format: %n disappears", "encoding")
+@mutant("sent data is used as a format: %n disappears", "encoding")
 class SentAsFormat(Connection):
     def frame(self, data):
         return super().frame(data.replace(b"%n", b""))
 
 
-@mutant("escapes in a line become what they stand for", "encoding")
+@mutant("escapes in a line are replaced", "encoding")
 class EscapesResolved(LineChanged):
     def change(self, line):
         return line.replace(b"\\n", b"\n")
 
 
-@mutant("backslashes are doubled when they are sent", "encoding")
+@mutant("backslashes are doubled in sent data", "encoding")
 class BackslashesDoubled(Connection):
     def frame(self, data):
         return super().frame(data.replace(b"\\", b"\\\\"))
@@ -1591,13 +1591,13 @@ class BackslashJoins(Decoder):
         return line
 
 
-@mutant("variables of the environment in a line are expanded", "encoding")
+@mutant("environment variables in a line are expanded", "encoding")
 class VariablesExpanded(LineChanged):
     def change(self, line):
         return line.replace(b"$HOME", b"/root")
 
 
-@mutant("the byte-order mark of UTF-16 is dropped", "encoding")
+@mutant("the UTF-16 byte order mark is dropped", "encoding")
 class Utf16BomDropped(LineChanged):
     def change(self, line):
         return line.removeprefix(b"\xfe\xff").removeprefix(b"\xff\xfe")
@@ -1609,7 +1609,7 @@ class OverlongDecoded(LineChanged):
         return line.replace(b"\xc0\xaf", b"/")
 
 
-@mutant("surrogates in UTF-8 are joined to the character that they mean", "encoding")
+@mutant("surrogates in UTF-8 are combined into the character that they represent", "encoding")
 class SurrogatesJoined(LineChanged):
     def change(self, line):
         return line.replace(b"\xed\xa0\x80\xed\xb0\x80", "\U00010000".encode())
@@ -1621,13 +1621,13 @@ class LowerCased(LineChanged):
         return line.lower()
 
 
-@mutant("what is sent is in upper case", "encoding")
+@mutant("sent data is converted to upper case", "encoding")
 class SentInUpperCase(Connection):
     def frame(self, data):
         return super().frame(data.upper())
 
 
-@mutant("each KiB of a line is decoded as UTF-8 by itself", "encoding")
+@mutant("each KiB of a line is decoded as UTF-8 separately", "encoding")
 class Utf8ByKibibyte(LineChanged):
     def change(self, line):
         pieces = (line[start:start + 1024] for start in range(0, len(line), 1024))
@@ -1637,25 +1637,25 @@ class Utf8ByKibibyte(LineChanged):
 # MARK: writing
 
 
-@mutant("lines go out without a terminator", "partial-write", "framing")
+@mutant("lines are sent without a terminator", "partial-write", "framing")
 class NoTerminator(Connection):
     def frame(self, data):
         return data if self.framing in TERMINATORS else super().frame(data)
 
 
-@mutant("lines go out with LF instead of CRLF", "partial-write", "framing")
+@mutant("lines are sent with LF instead of CRLF", "partial-write", "framing")
 class LfTerminator(Connection):
     def frame(self, data):
         return data + b"\n" if self.framing == "crlf" else super().frame(data)
 
 
-@mutant("lines go out with CRLF whatever the framing is", "partial-write", "framing")
+@mutant("lines are sent with CRLF regardless of the framing", "partial-write", "framing")
 class AlwaysCrlf(Connection):
     def frame(self, data):
         return data + b"\r\n" if self.framing in TERMINATORS else super().frame(data)
 
 
-@mutant("lines go out with two terminators", "partial-write", "framing")
+@mutant("lines are sent with two terminators", "partial-write", "framing")
 class DoubleTerminator(Connection):
     def frame(self, data):
         return super().frame(data) + TERMINATORS.get(self.framing, b"")
@@ -1667,7 +1667,7 @@ class EmptyNotSent(Connection):
         return super().frame(data) if data else b""
 
 
-@mutant("a message of more than 510 bytes is cut without a word (IRC)", "partial-write", "encoding", "limits")
+@mutant("a message of more than 510 bytes is silently truncated (IRC)", "partial-write", "encoding", "limits")
 class SentCut(Connection):
     def frame(self, data):
         return super().frame(data[:510] if self.framing in TERMINATORS else data)
@@ -1690,7 +1690,7 @@ class PartialWriteRepeated(Connection):
         super().queue(frame)
 
 
-@mutant("a message overtakes the rest of one that the kernel did not take as a whole", "partial-write", "back-pressure")
+@mutant("a message overtakes the rest of one that the kernel accepted only partially", "partial-write", "back-pressure")
 class Overtakes(Connection):
     def queue(self, frame):
         waiting, self.pending = self.pending, bytearray()
@@ -1699,26 +1699,26 @@ class Overtakes(Connection):
         self.write()
 
 
-@mutant("messages that wait are written last in, first out", "partial-write", "back-pressure", "lifecycle", "connect")
+@mutant("waiting messages are written last in, first out", "partial-write", "back-pressure", "lifecycle", "connect")
 class LastInFirstOut(Connection):
     def queue(self, frame):
         self.pending[:0] = frame
         self.write()
 
 
-@mutant("what the kernel does not take at once is dropped (EAGAIN)", "partial-write", "back-pressure")
+@mutant("data that the kernel does not accept at once is dropped (EAGAIN)", "partial-write", "back-pressure")
 class WouldBlockDropped(Connection):
     def would_block(self):
         self.pending.clear()
 
 
-@mutant("EAGAIN of a write is taken for an error", "partial-write", "back-pressure")
+@mutant("EAGAIN from a write is taken for an error", "partial-write", "back-pressure")
 class WouldBlockFatal(Connection):
     def would_block(self):
         self.over("other", "EAGAIN")
 
 
-@mutant("what the kernel did not take waits for the next send", "partial-write", "back-pressure")
+@mutant("data that the kernel did not accept waits for the next send", "partial-write", "back-pressure")
 class WritesOnlyOnSend(Connection):
     def update(self):
         super().update()
@@ -1726,14 +1726,14 @@ class WritesOnlyOnSend(Connection):
             self.loop.remove_writer(self.sock)
 
 
-@mutant("no more than 256 KiB wait to be written, the rest is dropped without a word", "partial-write", "back-pressure")
+@mutant("at most 256 KiB are queued for writing, and the rest is silently dropped", "partial-write", "back-pressure")
 class QueueFull(Connection):
     def queue(self, frame):
         if len(self.pending) < 256 * 1024:
             super().queue(frame)
 
 
-@mutant("writing waits for the kernel, and everything else waits with it", "back-pressure", "partial-write")
+@mutant("writing blocks until the kernel accepts the data, and so does everything else", "back-pressure", "partial-write")
 class BlockingWrites(Connection):
     def queue(self, frame):
         if not self.sock:
@@ -1764,27 +1764,27 @@ class Sigpipe(WritesFirst):
         self.sock.send(b"x")
 
 
-@mutant("a write behind an RST that nobody has read kills the process (SIGPIPE)", "reset", dies=True)
+@mutant("a write after an unread RST kills the process (SIGPIPE)", "reset", dies=True)
 class SigpipeUnread(Connection):
     def write_failed(self, error):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         self.sock.send(b"x")
 
 
-@mutant("a write that fails is forgotten: what is read behind it looks like the end of the stream", "reset", "partial-write")
+@mutant("a failed write is ignored: the reads after it look like the end of the stream", "reset", "partial-write")
 class WriteFailureForgotten(WritesFirst):
     def write_failed(self, error):
         self.pending.clear()
 
 
-@mutant("a write that fails ends the connection before what the peer had sent is read", "reset", "partial-write")
+@mutant("a failed write ends the connection before the peer's earlier data has been read", "reset", "partial-write")
 class WriteFailureLosesLines(WritesFirst):
     def write_failed(self, error):
         super().write_failed(error)
         self.over(self.reason_of(error))
 
 
-@mutant("sent counts the message without its terminator", "partial-write")
+@mutant("sent does not count the terminator of a message", "partial-write")
 class SentCountsPayload(Connection):
     def queue(self, frame):
         self.owed = getattr(self, "owed", 0) + len(TERMINATORS.get(self.framing, b""))
@@ -1798,7 +1798,7 @@ class SentCountsPayload(Connection):
         super().say(event, **fields)
 
 
-@mutant("sent is said when a message is queued", "partial-write", "back-pressure")
+@mutant("sent is reported when a message is queued", "partial-write", "back-pressure")
 class SentWhenQueued(Connection):
     def queue(self, frame):
         Connection.say(self, "sent", bytes=len(frame))
@@ -1809,7 +1809,7 @@ class SentWhenQueued(Connection):
             super().say(event, **fields)
 
 
-@mutant("sent says what was written so far instead of what was written since", "partial-write", "back-pressure")
+@mutant("sent reports the total so far instead of the bytes since the last report", "partial-write", "back-pressure")
 class SentIsTotal(Connection):
     total = 0
 
@@ -1820,7 +1820,7 @@ class SentIsTotal(Connection):
         super().say(event, **fields)
 
 
-@mutant("sent is said of the first write of a message only", "partial-write", "back-pressure")
+@mutant("sent is reported only for the first write of a message", "partial-write", "back-pressure")
 class SentOnce(Connection):
     said = False
 
@@ -1834,7 +1834,7 @@ class SentOnce(Connection):
             self.said = event == "sent"
 
 
-@mutant("a message is written when the next one comes, or when the connection ends (no flush)", "partial-write", "framing")
+@mutant("a message is written only with the next one, or when the connection ends (no flush)", "partial-write", "framing")
 class NeverFlushed(Connection):
     held = b""
 
@@ -1853,7 +1853,7 @@ class NeverFlushed(Connection):
         super().end(reason)
 
 
-@mutant("what waits to be written is kept in one place for all connections", "partial-write", "back-pressure", "connect")
+@mutant("all connections share one write queue", "partial-write", "back-pressure", "connect")
 class SharedQueue(Connection):
     shared = bytearray()
 
@@ -1862,26 +1862,26 @@ class SharedQueue(Connection):
         self.pending = self.shared
 
 
-@mutant("what is sent while the kernel takes nothing is dropped", "partial-write", "back-pressure")
+@mutant("data sent while the kernel accepts nothing is dropped", "partial-write", "back-pressure")
 class SentWhileBlockedDropped(Connection):
     def queue(self, frame):
         if not self.pending:
             super().queue(frame)
 
 
-@mutant("no more than 64 KiB of a message are written", "partial-write", "back-pressure")
+@mutant("at most 64 KiB of a message are written", "partial-write", "back-pressure")
 class LongMessageCut(Connection):
     def queue(self, frame):
         super().queue(frame[:1 << 16])
 
 
-@mutant("of what waits, every 256 KiB one byte is written twice", "partial-write", "back-pressure")
+@mutant("after every 256 KiB of queued data, one byte is written twice", "partial-write", "back-pressure")
 class ChunksOverlap(Connection):
     def wrote(self, count):
         super().wrote(count - (count == WRITE_SIZE))
 
 
-@mutant("what waited for the window is not said to be sent", "partial-write", "back-pressure")
+@mutant("data that waited for the window is not reported as sent", "partial-write", "back-pressure")
 class SentNotSaidLater(Connection):
     queueing = False
 
@@ -1904,7 +1904,7 @@ class LongLineSplit(Connection):
         return b"".join(super(LongLineSplit, self).frame(piece) for piece in pieces)
 
 
-@mutant("the terminator is a write of its own", "partial-write")
+@mutant("the terminator is written separately", "partial-write")
 class TerminatorInOwnWrite(Connection):
     def queue(self, frame):
         terminator = TERMINATORS.get(self.framing, b"")
@@ -1914,7 +1914,7 @@ class TerminatorInOwnWrite(Connection):
         super().queue(frame)
 
 
-@mutant("a message that is the same as the one before is not sent", "partial-write", "framing")
+@mutant("a message that equals the previous one is not sent", "partial-write", "framing")
 class RepeatedMessageDropped(Connection):
     last = None
 
@@ -1924,7 +1924,7 @@ class RepeatedMessageDropped(Connection):
         self.last = frame
 
 
-@mutant("behind a rest of 50 ms the last message goes out again with the next one", "partial-write")
+@mutant("after 50 ms without activity, the last message is sent again with the next one", "partial-write")
 class LastSentAgain(Connection):
     last, at = b"", 0.0
 
@@ -1934,7 +1934,7 @@ class LastSentAgain(Connection):
         super().queue(again + frame)
 
 
-@mutant("of two messages that wait, the shorter one goes out first", "partial-write", "back-pressure")
+@mutant("of two waiting messages, the shorter one is sent first", "partial-write", "back-pressure")
 class ShortestFirst(Connection):
     later = b""
 
@@ -1954,7 +1954,7 @@ class ShortestFirst(Connection):
 # MARK: close
 
 
-@mutant("at the end of the stream the rest is delivered as a line", "close", "framing")
+@mutant("at the end of the stream, the rest is delivered as a line", "close", "framing")
 class RestAsLine(Connection):
     def leave(self):
         rest = self.decoder.finish()
@@ -1962,13 +1962,13 @@ class RestAsLine(Connection):
             self.say(self.event(), data=rest.decode("latin-1"))
 
 
-@mutant("at the end of the stream the rest is lost without a word", "close", "length-prefix")
+@mutant("at the end of the stream, the rest is silently dropped", "close", "length-prefix")
 class LeftoverLost(Connection):
     def leave(self):
         pass
 
 
-@mutant("the rest is reported behind the stop", "close", "lifecycle")
+@mutant("the leftover is reported after the stop", "close", "lifecycle")
 class LeftoverAfterStop(Connection):
     def leave(self):
         pass
@@ -1987,7 +1987,7 @@ class CrEndsLastLine(Connection):
         super().leave()
 
 
-@mutant("a CR at the end of the stream is missing in what is left over", "close")
+@mutant("a CR at the end of the stream is missing from the leftover", "close")
 class LeftoverWithoutCr(Connection):
     def leave(self):
         if self.decoder.buffer.endswith(b"\r"):
@@ -1995,7 +1995,7 @@ class LeftoverWithoutCr(Connection):
         super().leave()
 
 
-@mutant("bytes that come with the FIN are thrown away (hang-up is looked at first)", "close")
+@mutant("bytes that arrive with the FIN are dropped (hang-up is checked first)", "close")
 class HangUpFirst(Connection):
     def readable(self):
         time.sleep(0.01)
@@ -2031,7 +2031,7 @@ class EofTwice(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("after the peer's FIN the socket is never closed", "close", "lifecycle")
+@mutant("after the peer's FIN, the socket is never closed", "close", "lifecycle")
 class EofNeverCloses(Connection):
     kept = []
 
@@ -2046,7 +2046,7 @@ class EofNeverCloses(Connection):
             super().end(reason)
 
 
-@mutant("the peer's FIN ends our side at once: what waits to be written is lost", "close", "partial-write")
+@mutant("the peer's FIN ends our side at once: queued data is lost", "close", "partial-write")
 class PeerFinDropsWrites(Connection):
     def end(self, reason):
         if reason == "eof":
@@ -2054,7 +2054,7 @@ class PeerFinDropsWrites(Connection):
         super().end(reason)
 
 
-@mutant("half-close closes both ways", "close")
+@mutant("half-close closes both directions", "close")
 class HalfCloseClosesBoth(Connection):
     def shut_down_writing(self):
         if self.state == OPEN:
@@ -2062,26 +2062,26 @@ class HalfCloseClosesBoth(Connection):
         super().shut_down_writing()
 
 
-@mutant("half-close stops reading as well: the reply is lost", "close")
+@mutant("half-close also stops reading: the reply is lost", "close")
 class HalfCloseStopsReading(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.fin_wanted and self.state == OPEN)
 
 
-@mutant("half-close is taken and nothing happens", "close")
+@mutant("half-close is accepted but has no effect", "close")
 class HalfCloseIgnored(Connection):
     def half_close(self):
         self.require_open()
 
 
-@mutant("half-close sends its FIN at once: what waits to be written is lost", "close", "partial-write")
+@mutant("half-close sends its FIN at once: queued data is lost", "close", "partial-write")
 class HalfCloseDropsWrites(Connection):
     def half_close(self):
         self.pending.clear()
         super().half_close()
 
 
-@mutant("stop does not wait until what was sent is written", "close", "partial-write")
+@mutant("stop does not wait until sent data has been written", "close", "partial-write")
 class StopDropsWrites(Connection):
     def end(self, reason):
         if reason == "stopped":
@@ -2099,7 +2099,7 @@ class StopResets(Connection):
             super().end(reason)
 
 
-@mutant("stop closes the socket over unread bytes: the RST destroys the last message", "close")
+@mutant("stop closes the socket with unread bytes: the RST destroys the last message", "close")
 class StopOverUnread(Connection):
     def linger(self):
         self.state = LINGERING
@@ -2120,7 +2120,7 @@ class StopWithoutFin(Connection):
             super().end(reason)
 
 
-@mutant("stop is reported only when the peer has closed too", "close", "lifecycle")
+@mutant("stop is reported only once the peer has closed as well", "close", "lifecycle")
 class StopWaitsForPeer(Connection):
     def ended(self):
         if self.reason == "stopped" and not self.read_ended and not self.failure:
@@ -2132,7 +2132,7 @@ class StopWaitsForPeer(Connection):
             super().no_progress()
 
 
-@mutant("after our half-close the peer's FIN is not reported", "close", "lifecycle")
+@mutant("after our half-close, the peer's FIN is not reported", "close", "lifecycle")
 class EofAfterHalfCloseUnnoticed(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_wanted:
@@ -2141,7 +2141,7 @@ class EofAfterHalfCloseUnnoticed(Connection):
             super().read_eof()
 
 
-@mutant("after our half-close the peer's FIN is reported as a stop of our own", "close", "lifecycle")
+@mutant("after our half-close, the peer's FIN is reported as our own stop", "close", "lifecycle")
 class EofAfterHalfCloseAsStopped(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_wanted:
@@ -2151,7 +2151,7 @@ class EofAfterHalfCloseAsStopped(Connection):
             super().read_eof()
 
 
-@mutant("a stop behind a half-close is not reported", "close", "lifecycle")
+@mutant("a stop after a half-close is not reported", "close", "lifecycle")
 class StopAfterHalfCloseUnreported(Connection):
     def stop_event(self, reason, detail=""):
         if reason != "stopped" or self.half_closed_at is None:
@@ -2164,7 +2164,7 @@ class StopAfterHalfCloseUnreported(Connection):
         super().half_close()
 
 
-@mutant("what is left over at the end holds the last line again", "close", "framing")
+@mutant("the leftover at the end contains the last line again", "close", "framing")
 class LeftoverHasLastLine(Connection):
     last = b""
 
@@ -2179,7 +2179,7 @@ class LeftoverHasLastLine(Connection):
         super().leave()
 
 
-@mutant("at the end of the stream with nothing left over an empty line is delivered", "close", "framing")
+@mutant("at the end of the stream, an empty line is delivered if there is no leftover", "close", "framing")
 class EmptyLineAtEof(Connection):
     def leave(self):
         if not self.decoder.buffer and self.event() == "line":
@@ -2187,7 +2187,7 @@ class EmptyLineAtEof(Connection):
         super().leave()
 
 
-@mutant("the line in front of the FIN is delivered twice", "close", "framing")
+@mutant("the line before the FIN is delivered twice", "close", "framing")
 class LastLineTwice(Connection):
     last = None
 
@@ -2202,7 +2202,7 @@ class LastLineTwice(Connection):
         super().leave()
 
 
-@mutant("stop delivers what is left over as a line", "close", "lifecycle")
+@mutant("stop delivers the leftover as a line", "close", "lifecycle")
 class StopDeliversRest(Connection):
     def end(self, reason):
         if reason == "stopped" and self.decoder.buffer:
@@ -2223,7 +2223,7 @@ class EofAnsweredByReset(Connection):
         super().end(reason)
 
 
-@mutant("connections that were accepted are not closed when they end", "close", "lifecycle")
+@mutant("accepted connections are not closed when they end", "close", "lifecycle")
 class AcceptedNeverClose(Connection):
     kept = []
 
@@ -2234,7 +2234,7 @@ class AcceptedNeverClose(Connection):
         super().end(reason)
 
 
-@mutant("at the end of the stream an empty read is delivered", "close", "framing")
+@mutant("at the end of the stream, an empty read is delivered", "close", "framing")
 class EmptyDataAtEof(Connection):
     def leave(self):
         if self.framing == "none":
@@ -2242,7 +2242,7 @@ class EmptyDataAtEof(Connection):
         super().leave()
 
 
-@mutant("what is written behind a stop is said to be sent behind it, too", "close", "lifecycle", "partial-write")
+@mutant("data written after a stop is reported as sent after the stop", "close", "lifecycle", "partial-write")
 class SentAfterStop(Connection):
     def end(self, reason):
         if reason == "stopped" and self.pending:
@@ -2262,14 +2262,14 @@ class SentAfterStop(Connection):
             self.say("sent", bytes=count)
 
 
-@mutant("half-close of a connection that was accepted is taken and nothing happens", "close")
+@mutant("half-close of an accepted connection has no effect", "close")
 class AcceptedHalfCloseIgnored(Connection):
     def half_close(self):
         if self.number < 1_000_000:
             super().half_close()
 
 
-@mutant("a connection that was accepted is stopped before what was sent is written", "close", "partial-write")
+@mutant("an accepted connection stops before sent data has been written", "close", "partial-write")
 class AcceptedStopDropsWrites(Connection):
     def end(self, reason):
         if reason == "stopped" and self.number >= 1_000_000:
@@ -2277,14 +2277,14 @@ class AcceptedStopDropsWrites(Connection):
         super().end(reason)
 
 
-@mutant("a connection that was accepted loses what is left over", "close", "length-prefix")
+@mutant("an accepted connection loses its leftover", "close", "length-prefix")
 class AcceptedLeftoverLost(Connection):
     def leave(self):
         if self.number < 1_000_000:
             super().leave()
 
 
-@mutant("what is left over is told in two pieces", "close")
+@mutant("the leftover is reported in two pieces", "close")
 class LeftoverInPieces(Connection):
     def leave(self):
         rest = self.decoder.finish()
@@ -2294,7 +2294,7 @@ class LeftoverInPieces(Connection):
                 self.say("leftover", data=piece.decode("latin-1"))
 
 
-@mutant("what is left over on one connection is told on the next one that ends, too", "close")
+@mutant("the leftover of one connection is reported again on the next one that ends", "close")
 class LeftoverShared(Connection):
     kept = bytearray()
 
@@ -2305,7 +2305,7 @@ class LeftoverShared(Connection):
             self.say("leftover", data=bytes(self.kept).decode("latin-1"))
 
 
-@mutant("the end of a line that is unfinished is lost without a word, and nobody says that it could be told", "close")
+@mutant("an unfinished line at the end is silently dropped, and the capability leftover is not declared", "close")
 class TailUntold(Adapter):
     can = [word for word in Adapter.can if word != "leftover"]
 
@@ -2314,7 +2314,7 @@ class TailUntold(Adapter):
             super().say(**message)
 
 
-@mutant("the peer's FIN is answered by RST", "close", "reset")
+@mutant("the peer's FIN is answered with an RST", "close", "reset")
 class FinAnsweredByReset(Connection):
     def shut_down_writing(self):
         if self.read_ended:
@@ -2323,14 +2323,14 @@ class FinAnsweredByReset(Connection):
             super().shut_down_writing()
 
 
-@mutant("half-close forgets the line that is coming in", "close")
+@mutant("half-close discards an incomplete incoming line", "close")
 class HalfCloseForgetsInput(Connection):
     def half_close(self):
         super().half_close()
         self.decoder.finish()
 
 
-@mutant("behind half-close one read is delivered", "close")
+@mutant("after half-close, only one read is delivered", "close")
 class HalfCloseReadsOnce(Connection):
     reads = 0
 
@@ -2340,7 +2340,7 @@ class HalfCloseReadsOnce(Connection):
             super().received(data)
 
 
-@mutant("half-close where nothing was sent sends no FIN", "close")
+@mutant("half-close sends no FIN if nothing was sent", "close")
 class HalfCloseNeedsBytes(Connection):
     has_sent = False
 
@@ -2355,7 +2355,7 @@ class HalfCloseNeedsBytes(Connection):
             self.require_open()
 
 
-@mutant("behind our half-close the peer's FIN is not told", "close")
+@mutant("after our half-close, the peer's FIN is not reported", "close")
 class FinBehindHalfCloseUntold(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_sent:
@@ -2365,7 +2365,7 @@ class FinBehindHalfCloseUntold(Connection):
             super().read_eof()
 
 
-@mutant("when its listener was stopped the stop of an accepted connection is not told", "close", "lifecycle")
+@mutant("after its listener was stopped, the stop of an accepted connection is not reported", "close", "lifecycle")
 class AcceptedStopUntold(Connection):
     def stop_event(self, reason, detail=""):
         listeners = [known for known in self.adapter.known.values() if isinstance(known, Listener)]
@@ -2383,7 +2383,7 @@ class StopUnreported(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("stop is reported once for each time that it was asked for", "lifecycle", "close")
+@mutant("stop is reported once for each request", "lifecycle", "close")
 class StopTwice(Connection):
     def stop(self):
         if self.state in (LINGERING, OVER):
@@ -2391,7 +2391,7 @@ class StopTwice(Connection):
         super().stop()
 
 
-@mutant("stop is reported when it is asked for, and again when the socket is closed", "lifecycle", "close")
+@mutant("stop is reported when it is requested, and again when the socket is closed", "lifecycle", "close")
 class StopAndClosed(Connection):
     def linger(self):
         super().linger()
@@ -2399,7 +2399,7 @@ class StopAndClosed(Connection):
             self.stop_event("stopped")
 
 
-@mutant("lines that come behind a stop are still delivered", "lifecycle", "close")
+@mutant("lines that arrive after a stop are still delivered", "lifecycle", "close")
 class LineAfterStop(Connection):
     def readable(self):
         if self.state == LINGERING and self.reason == "stopped":
@@ -2413,7 +2413,7 @@ class LineAfterStop(Connection):
         super().readable()
 
 
-@mutant("after stop the peer's FIN is reported as a stop of its own", "lifecycle", "close")
+@mutant("after stop, the peer's FIN is reported as another stop", "lifecycle", "close")
 class EofAfterStop(Connection):
     def read_eof(self):
         if self.state == LINGERING and self.reason == "stopped":
@@ -2432,7 +2432,7 @@ class StopWhileConnectingSilent(Connection):
             super().stop()
 
 
-@mutant("a stop while connecting does not end the attempt: start comes all the same", "lifecycle", "connect")
+@mutant("a stop while connecting does not end the attempt: start is reported nevertheless", "lifecycle", "connect")
 class StopWhileConnectingIgnored(Connection):
     def stop(self):
         if self.state == CONNECTING:
@@ -2448,7 +2448,7 @@ class DoubleStart(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a second start is taken without a word, and nothing happens", "lifecycle")
+@mutant("a second start is silently ignored", "lifecycle")
 class DoubleStartSilent(Adapter):
     def begin(self, op, number, request):
         return {} if number in self.known else super().begin(op, number, request)
@@ -2462,7 +2462,7 @@ class DoubleStartStops(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("after its stop a connection can be started again", "lifecycle")
+@mutant("after its stop, a connection can be started again", "lifecycle")
 class Restarts(Adapter):
     def begin(self, op, number, request):
         known = self.known.get(number)
@@ -2471,7 +2471,7 @@ class Restarts(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("what is done before the start is taken without a word", "lifecycle")
+@mutant("ops before the start are silently ignored", "lifecycle")
 class EarlyOpsSilent(Adapter):
     def perform(self, request):
         if request["op"] not in ("connect", "listen") and request["conn"] not in self.known:
@@ -2479,7 +2479,7 @@ class EarlyOpsSilent(Adapter):
         return super().perform(request)
 
 
-@mutant("what is done before the start kills the process", "lifecycle", dies=True)
+@mutant("an op before the start kills the process", "lifecycle", dies=True)
 class EarlyOpsDie(Adapter):
     def perform(self, request):
         if request["op"] not in ("connect", "listen"):
@@ -2487,14 +2487,14 @@ class EarlyOpsDie(Adapter):
         return super().perform(request)
 
 
-@mutant("a send behind the stop is taken without a word", "lifecycle")
+@mutant("a send after the stop is silently ignored", "lifecycle")
 class LateSendSilent(Connection):
     def send(self, data):
         if self.state not in (LINGERING, OVER):
             super().send(data)
 
 
-@mutant("a send behind the stop kills the process", "lifecycle", dies=True)
+@mutant("a send after the stop kills the process", "lifecycle", dies=True)
 class LateSendDies(Connection):
     def send(self, data):
         assert self.state not in (LINGERING, OVER)
@@ -2508,7 +2508,7 @@ class SecondHalfCloseDies(Connection):
         super().half_close()
 
 
-@mutant("a message that was refused ends the connection", "lifecycle", "encoding", "framing")
+@mutant("a refused message ends the connection", "lifecycle", "encoding", "framing")
 class RefusalStops(Connection):
     def send(self, data):
         try:
@@ -2532,7 +2532,7 @@ class ToldAgain(Connection):
             super().stop_event("stopped")
 
 
-@mutant("a stop behind a reset is told as a second end", "lifecycle", "reset")
+@mutant("a stop after a reset is reported as a second end", "lifecycle", "reset")
 class StopBehindResetTold(ToldAgain):
     ended_by = "reset"
 
@@ -2541,7 +2541,7 @@ class StopBehindResetTold(ToldAgain):
         super().stop()
 
 
-@mutant("a stop behind a line that was too long is told as a second end", "lifecycle", "limits")
+@mutant("a stop after a line that was too long is reported as a second end", "lifecycle", "limits")
 class StopBehindTooLongTold(ToldAgain):
     ended_by = "too-long"
 
@@ -2550,7 +2550,7 @@ class StopBehindTooLongTold(ToldAgain):
         super().stop()
 
 
-@mutant("a send behind a reset is told as a second end", "lifecycle", "reset")
+@mutant("a send after a reset is reported as a second end", "lifecycle", "reset")
 class SendBehindResetTold(ToldAgain):
     ended_by = "reset"
 
@@ -2559,7 +2559,7 @@ class SendBehindResetTold(ToldAgain):
         super().send(data)
 
 
-@mutant("half-close behind a reset is told as a second end", "lifecycle", "reset")
+@mutant("half-close after a reset is reported as a second end", "lifecycle", "reset")
 class HalfCloseBehindResetTold(ToldAgain):
     ended_by = "reset"
 
@@ -2568,21 +2568,21 @@ class HalfCloseBehindResetTold(ToldAgain):
         super().half_close()
 
 
-@mutant("half-close behind the end of the stream is taken without a word", "lifecycle")
+@mutant("half-close after the end of the stream is silently ignored", "lifecycle")
 class HalfCloseBehindEofSilent(Connection):
     def half_close(self):
         if self.state not in (LINGERING, OVER):
             super().half_close()
 
 
-@mutant("stop-reading behind the end of the stream is taken without a word", "lifecycle")
+@mutant("stop-reading after the end of the stream is silently ignored", "lifecycle")
 class PauseBehindEofSilent(Connection):
     def stop_reading(self):
         if self.state not in (LINGERING, OVER):
             super().stop_reading()
 
 
-@mutant("resume-reading before the start is taken without a word", "lifecycle")
+@mutant("resume-reading before the start is silently ignored", "lifecycle")
 class EarlyResumeSilent(Adapter):
     def perform(self, request):
         if request["op"] == "resume-reading" and request["conn"] not in self.known:
@@ -2590,7 +2590,7 @@ class EarlyResumeSilent(Adapter):
         return super().perform(request)
 
 
-@mutant("a send behind a line that was too long is taken without a word", "lifecycle", "limits")
+@mutant("a send after a line that was too long is silently ignored", "lifecycle", "limits")
 class SendBehindTooLongSilent(Connection):
     was_too_long = False
 
@@ -2603,7 +2603,7 @@ class SendBehindTooLongSilent(Connection):
             super().send(data)
 
 
-@mutant("after a refusal a connection can be started again", "lifecycle", "connect")
+@mutant("after a refusal, a connection can be started again", "lifecycle", "connect")
 class RestartsAfterRefusal(Adapter):
     def begin(self, op, number, request):
         known = self.known.get(number)
@@ -2612,7 +2612,7 @@ class RestartsAfterRefusal(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a second stop of a listener is told again", "lifecycle")
+@mutant("a second stop of a listener is reported again", "lifecycle")
 class ListenerStopToldTwice(Listener):
     def stop(self):
         if not self.sock:
@@ -2620,7 +2620,7 @@ class ListenerStopToldTwice(Listener):
         super().stop()
 
 
-@mutant("in the life of a process there is one listener", "lifecycle", "connect")
+@mutant("a process can have only one listener in its lifetime", "lifecycle", "connect")
 class OneListenerEver(Adapter):
     def begin(self, op, number, request):
         if op == "listen" and any(isinstance(known, Listener) and not known.sock for known in self.known.values()):
@@ -2637,7 +2637,7 @@ class ResetAsEof(Connection):
         super().stop_event("eof" if reason == "reset" else reason, detail)
 
 
-@mutant("a reset is reported as some other error", "reset")
+@mutant("a reset is reported as a different error", "reset")
 class ResetAsOther(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("other" if reason == "reset" else reason, detail)
@@ -2666,7 +2666,7 @@ class ResetDies(Connection):
         super().read_failed(error)
 
 
-@mutant("a reset loses the lines that came before it", "reset")
+@mutant("a reset discards the lines received before it", "reset")
 class ResetLosesLines(Connection):
     def readable(self):
         time.sleep(0.01)
@@ -2675,7 +2675,7 @@ class ResetLosesLines(Connection):
         return super().readable()
 
 
-@mutant("in the middle of a line, a reset is reported as the end of the stream", "reset")
+@mutant("a reset in the middle of a line is reported as the end of the stream", "reset")
 class ResetMidLineAsEof(Connection):
     def read_failed(self, error):
         if self.decoder.buffer and self.state == OPEN:
@@ -2697,7 +2697,7 @@ class InstantResetRefused(Connection):
         super().stop_event("refused" if reason == "reset" and not self.heard and not self.fin_wanted else reason, detail)
 
 
-@mutant("at a reset the unfinished line is delivered as a line", "reset")
+@mutant("at a reset, the unfinished line is delivered as a line", "reset")
 class ResetRestAsLine(Connection):
     def read_failed(self, error):
         if self.decoder.buffer and self.state == OPEN:
@@ -2705,13 +2705,13 @@ class ResetRestAsLine(Connection):
         super().read_failed(error)
 
 
-@mutant("a reset of a connection that was accepted is reported as the end of the stream", "reset")
+@mutant("a reset of an accepted connection is reported as the end of the stream", "reset")
 class AcceptedResetAsEof(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "reset" and self.number >= 1_000_000 else reason, detail)
 
 
-@mutant("a reset behind our half-close is reported as the end of the stream", "reset", "close")
+@mutant("a reset after our half-close is reported as the end of the stream", "reset", "close")
 class ResetAfterHalfCloseAsEof(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "reset" and self.fin_sent else reason, detail)
@@ -2729,7 +2729,7 @@ class ResetWhilePausedAsEof(Connection):
         super().stop_event("eof" if reason == "reset" and self.was_paused else reason, detail)
 
 
-@mutant("a reset of one connection ends all", "reset", "lifecycle")
+@mutant("a reset of one connection ends all connections", "reset", "lifecycle")
 class ResetEndsAll(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -2755,31 +2755,31 @@ class WhileConnecting(Connection):
         super().queue(frame)
 
 
-@mutant("what is sent while connecting is lost", "early")
+@mutant("data sent while connecting is lost", "early")
 class EarlyLost(WhileConnecting):
     def early(self, frame):
         pass
 
 
-@mutant("what is sent while connecting is refused as not started", "early")
+@mutant("data sent while connecting is refused as not started", "early")
 class EarlyRefused(WhileConnecting):
     def early(self, frame):
         raise Refused("not-started")
 
 
-@mutant("of what is sent while connecting the last message stays", "early")
+@mutant("only the last message sent while connecting is kept", "early")
 class EarlyLastStays(WhileConnecting):
     def early(self, frame):
         self.pending[:] = frame
 
 
-@mutant("what is sent while connecting goes out in the reverse order", "early")
+@mutant("messages sent while connecting are written in reverse order", "early")
 class EarlyReversed(WhileConnecting):
     def early(self, frame):
         self.pending[:0] = frame
 
 
-@mutant("what is sent while connecting waits behind what is sent later", "early")
+@mutant("data sent while connecting is written after data that is sent later", "early")
 class EarlyBehindLater(WhileConnecting):
     held = b""
 
@@ -2793,14 +2793,14 @@ class EarlyBehindLater(WhileConnecting):
             super().queue(held)
 
 
-@mutant("what is sent while connecting goes out twice", "early")
+@mutant("data sent while connecting is written twice", "early")
 class EarlyTwice(WhileConnecting):
     def opened(self, sock):
         self.pending += self.pending
         super().opened(sock)
 
 
-@mutant("what is sent while connecting goes out with the next message only", "early")
+@mutant("data sent while connecting is written only with the next message", "early")
 class EarlyWaitsForNext(WhileConnecting):
     held = b""
 
@@ -2812,7 +2812,7 @@ class EarlyWaitsForNext(WhileConnecting):
         super().queue(held + frame)
 
 
-@mutant("what is sent while connecting is reported as sent before it is connected", "early")
+@mutant("data sent while connecting is reported as sent before the connection is established", "early")
 class EarlySentTooSoon(WhileConnecting):
     def early(self, frame):
         super().early(frame)
@@ -2822,7 +2822,7 @@ class EarlySentTooSoon(WhileConnecting):
         del self.pending[:count]
 
 
-@mutant("what is sent while connecting is kept by the program and sent on the next connection", "early")
+@mutant("data sent while connecting is stored by the program and sent on the next connection", "early")
 class EarlyOnNextConnection(WhileConnecting):
     left = []
 
@@ -2837,7 +2837,7 @@ class EarlyOnNextConnection(WhileConnecting):
         super().opened(sock)
 
 
-@mutant("a stop while connecting waits for the connection, to write what was sent", "early")
+@mutant("a stop while connecting waits for the connection in order to write sent data", "early")
 class EarlyHoldsOffStop(WhileConnecting):
     stop_wanted = False
 
@@ -2856,7 +2856,7 @@ class EarlyHoldsOffStop(WhileConnecting):
 # MARK: our own RST
 
 
-@mutant("our own reset is a FIN", "reset")
+@mutant("a requested reset is a FIN", "reset")
 class OwnResetIsFin(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING):
@@ -2865,7 +2865,7 @@ class OwnResetIsFin(Connection):
             self.stop()
 
 
-@mutant("our own reset is a FIN, and the RST comes behind it", "reset")
+@mutant("a requested reset is a FIN, followed by the RST", "reset")
 class OwnResetBehindFin(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING) and not self.fin_sent:
@@ -2873,7 +2873,7 @@ class OwnResetBehindFin(Connection):
         super().reset()
 
 
-@mutant("our own reset writes what was queued first", "reset")
+@mutant("a requested reset first writes the queued data", "reset")
 class OwnResetWritesFirst(Connection):
     reset_wanted = False
 
@@ -2888,14 +2888,14 @@ class OwnResetWritesFirst(Connection):
             super().reset()
 
 
-@mutant("our own reset is reported twice", "reset")
+@mutant("a requested reset is reported twice", "reset")
 class OwnResetStopsTwice(Connection):
     def reset(self):
         super().reset()
         self.stop_event("stopped")
 
 
-@mutant("our own reset is reported as the peer's", "reset")
+@mutant("a requested reset is reported as the peer's", "reset")
 class OwnResetReasonReset(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING):
@@ -2905,7 +2905,7 @@ class OwnResetReasonReset(Connection):
             self.stop()
 
 
-@mutant("our own reset reports nothing", "reset")
+@mutant("a requested reset is not reported", "reset")
 class OwnResetSilent(Connection):
     resetting = False
 
@@ -2918,7 +2918,7 @@ class OwnResetSilent(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("our own reset delivers what was read and not delivered, and what the kernel has", "reset")
+@mutant("a requested reset delivers data that was read but not delivered, and unread data in the kernel", "reset")
 class OwnResetDelivers(Connection):
     def reset(self):
         if self.state == OPEN:
@@ -2929,21 +2929,21 @@ class OwnResetDelivers(Connection):
         super().reset()
 
 
-@mutant("our own reset does nothing while a stop waits for its writing", "reset")
+@mutant("a requested reset has no effect while a stop waits for its writing", "reset")
 class OwnResetBehindStop(Connection):
     def reset(self):
         if self.state != ENDING:
             super().reset()
 
 
-@mutant("our own reset while connecting is forgotten", "reset")
+@mutant("a requested reset while connecting is ignored", "reset")
 class OwnResetWhileConnectingForgotten(Connection):
     def reset(self):
         if self.state != CONNECTING:
             super().reset()
 
 
-@mutant("our own reset ends every connection", "reset")
+@mutant("a requested reset ends every connection", "reset")
 class OwnResetEndsAll(Connection):
     def reset(self):
         for other in self.adapter.known.values():
@@ -2956,39 +2956,39 @@ class OwnResetEndsAll(Connection):
 # MARK: half-closed
 
 
-@mutant("with allow-half-close the peer's FIN is the end all the same", "half-closed")
+@mutant("with allow-half-close, the peer's FIN still ends the connection", "half-closed")
 class HalfClosedIsEof(Connection):
     def stays_open(self):
         return False
 
 
-@mutant("without allow-half-close the peer's FIN leaves the connection open", "half-closed", "close")
+@mutant("without allow-half-close, the peer's FIN leaves the connection open", "half-closed", "close")
 class HalfClosedUnasked(Connection):
     def stays_open(self):
         return not self.fin_wanted
 
 
-@mutant("the peer's FIN is not told where the connection stays open", "half-closed")
+@mutant("the peer's FIN is not reported if the connection stays open", "half-closed")
 class HalfClosedUntold(Connection):
     def half_closed(self):
         self.update()
 
 
-@mutant("half-closed is told twice", "half-closed")
+@mutant("half-closed is reported twice", "half-closed")
 class HalfClosedTwice(Connection):
     def half_closed(self):
         self.say("half-closed")
         super().half_closed()
 
 
-@mutant("half-closed, and nothing is written any more", "half-closed")
+@mutant("after half-closed, nothing is written any more", "half-closed")
 class HalfClosedMute(Connection):
     def queue(self, frame):
         if not self.read_ended:
             super().queue(frame)
 
 
-@mutant("half-closed, sending is refused", "half-closed")
+@mutant("after half-closed, sending is refused", "half-closed")
 class HalfClosedRefusesSends(Connection):
     def send(self, data):
         if self.read_ended and self.state == OPEN:
@@ -2996,21 +2996,21 @@ class HalfClosedRefusesSends(Connection):
         super().send(data)
 
 
-@mutant("half-closed, it ends by itself after half a second", "half-closed")
+@mutant("after half-closed, the connection ends on its own after half a second", "half-closed")
 class HalfClosedGivesUp(Connection):
     def half_closed(self):
         super().half_closed()
         self.loop.call_later(0.5, lambda: self.state == OPEN and self.end("eof"))
 
 
-@mutant("half a line is lost where the peer's FIN leaves the connection open", "half-closed")
+@mutant("an unfinished line is lost if the peer's FIN leaves the connection open", "half-closed")
 class HalfClosedLosesLeftover(Connection):
     def leave(self):
         if not self.stays_open():
             super().leave()
 
 
-@mutant("half a line is told behind half-closed", "half-closed")
+@mutant("an unfinished line is reported after half-closed", "half-closed")
 class HalfClosedBeforeLeftover(Connection):
     def leave(self):
         if not self.stays_open():
@@ -3021,7 +3021,7 @@ class HalfClosedBeforeLeftover(Connection):
         super().leave()
 
 
-@mutant("with both sides closed it does not stop", "half-closed")
+@mutant("the connection does not stop when both sides have closed", "half-closed")
 class HalfClosedNeverStops(Connection):
     def half_close(self):
         self.require_open()
@@ -3029,13 +3029,13 @@ class HalfClosedNeverStops(Connection):
         self.update()
 
 
-@mutant("behind our own FIN the peer's is told as half-closed, and no stop follows", "half-closed")
+@mutant("after our own FIN, the peer's is reported as half-closed, and no stop follows", "half-closed")
 class HalfClosedBehindOurFin(Connection):
     def stays_open(self):
         return self.settings.get("allow-half-close")
 
 
-@mutant("our half-close behind the peer's FIN drops what was sent", "half-closed")
+@mutant("our half-close after the peer's FIN drops sent data", "half-closed")
 class HalfClosedDropsAtEnd(Connection):
     def half_close(self):
         if self.read_ended and self.state == OPEN:
@@ -3043,7 +3043,7 @@ class HalfClosedDropsAtEnd(Connection):
         super().half_close()
 
 
-@mutant("a reset behind the peer's FIN is not noticed", "half-closed")
+@mutant("a reset after the peer's FIN is not noticed", "half-closed")
 class HalfClosedResetUnnoticed(Connection):
     def look_for_reset(self):
         pass
@@ -3052,26 +3052,26 @@ class HalfClosedResetUnnoticed(Connection):
 # MARK: back-pressure on sent data
 
 
-@mutant("full is not told", "high-water")
+@mutant("full is not reported", "high-water")
 class FullUntold(Connection):
     def high_water(self):
         return float("inf")
 
 
-@mutant("drained is not told", "high-water")
+@mutant("drained is not reported", "high-water")
 class DrainedUntold(Connection):
     def say(self, event, **fields):
         if event != "drained":
             super().say(event, **fields)
 
 
-@mutant("full is told whenever the kernel takes no more, whatever the mark is", "high-water")
+@mutant("full is reported whenever the kernel accepts no more, regardless of the mark", "high-water")
 class FullBelowMark(Connection):
     def high_water(self):
         return 1 if "high-water" in self.settings else super().high_water()
 
 
-@mutant("the mark that was set for a listener is forgotten by the connections that it accepts", "high-water")
+@mutant("accepted connections ignore the mark set for their listener", "high-water")
 class FullUntoldByAccepted(Listener):
     def __init__(self, adapter, number, settings):
         settings = dict(settings)
@@ -3079,14 +3079,14 @@ class FullUntoldByAccepted(Listener):
         super().__init__(adapter, number, settings)
 
 
-@mutant("full is told with each message above the mark", "high-water")
+@mutant("full is reported with each message above the mark", "high-water")
 class FullAgain(Connection):
     def would_block(self):
         self.full = False
         super().would_block()
 
 
-@mutant("drained is told right behind full", "high-water")
+@mutant("drained is reported immediately after full", "high-water")
 class DrainedAtOnce(Connection):
     def would_block(self):
         before = self.full
@@ -3099,7 +3099,7 @@ class DrainedAtOnce(Connection):
             super().say(event, **fields)
 
 
-@mutant("full and drained are told once in a connection's life", "high-water")
+@mutant("full and drained are reported only once per connection", "high-water")
 class FullOnce(Connection):
     told = False
 
@@ -3112,14 +3112,14 @@ class FullOnce(Connection):
         super().say(event, **fields)
 
 
-@mutant("what is sent while it is full is lost", "high-water")
+@mutant("data sent while it is full is lost", "high-water")
 class FullLoses(Connection):
     def queue(self, frame):
         if not self.full:
             super().queue(frame)
 
 
-@mutant("what is sent while it is full is refused", "high-water")
+@mutant("data sent while it is full is refused", "high-water")
 class FullRefuses(Connection):
     def queue(self, frame):
         if self.full:
@@ -3127,7 +3127,7 @@ class FullRefuses(Connection):
         super().queue(frame)
 
 
-@mutant("while it is full nothing is read", "high-water")
+@mutant("nothing is read while it is full", "high-water")
 class FullStopsReading(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.full and self.state == OPEN)
@@ -3136,7 +3136,7 @@ class FullStopsReading(Connection):
         super().would_block()
 
 
-@mutant("drained is told behind a stop", "high-water")
+@mutant("drained is reported after a stop", "high-water")
 class DrainedBehindStop(Connection):
     def wrote(self, count):
         super().wrote(count)
@@ -3145,13 +3145,13 @@ class DrainedBehindStop(Connection):
             self.say("drained")
 
 
-@mutant("full and drained are told unasked", "high-water", "back-pressure")
+@mutant("full and drained are reported without being requested", "high-water", "back-pressure")
 class FullUnasked(Connection):
     def high_water(self):
         return self.settings.get("high-water", 65536)
 
 
-@mutant("of two resets within 100 ms the first is told", "reset")
+@mutant("of two resets within 100 ms, only the first is reported", "reset")
 class SecondResetUntold(Connection):
     last = [0.0]
 
@@ -3163,7 +3163,7 @@ class SecondResetUntold(Connection):
             self.last[0] = now
 
 
-@mutant("half a line of a connection that was reset is the start of the next one's", "reset", "connect")
+@mutant("an unfinished line of a connection that was reset becomes the start of the next connection's", "reset", "connect")
 class ResetRestInherited(Connection):
     rest = bytearray()
 
@@ -3177,7 +3177,7 @@ class ResetRestInherited(Connection):
         super().opened(sock)
 
 
-@mutant("each reset holds what its connection had: behind eight of them nothing connects", "reset")
+@mutant("each reset keeps the resources of its connection: after eight of them, nothing connects", "reset")
 class ResetsLeak(Adapter):
     resets = 0
 
@@ -3192,19 +3192,19 @@ class ResetsLeak(Adapter):
         super().say(**message)
 
 
-@mutant("without a framing a reset is told as the end of the stream", "reset")
+@mutant("without framing, a reset is reported as the end of the stream", "reset")
 class RawResetAsEof(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "reset" and self.framing == "none" else reason, detail)
 
 
-@mutant("over IPv6 a reset is told as some other error", "reset", "connect")
+@mutant("over IPv6, a reset is reported as a different error", "reset", "connect")
 class Ipv6ResetAsOther(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("other" if reason == "reset" and ":" in self.settings.get("host", "") else reason, detail)
 
 
-@mutant("over IPv6 nothing is written", "connect", "partial-write")
+@mutant("over IPv6, nothing is written", "connect", "partial-write")
 class Ipv6WritesNothing(Connection):
     def queue(self, frame):
         if ":" not in self.settings.get("host", ""):
@@ -3212,13 +3212,13 @@ class Ipv6WritesNothing(Connection):
 # MARK: changing the framing in mid-stream
 
 
-@mutant("a switch of the framing drops what was received and not delivered", "switch")
+@mutant("changing the framing drops data that was received but not delivered", "switch")
 class SwitchDropsRest(Connection):
     def take_over(self, rest):
         pass
 
 
-@mutant("a switch of the framing divides what was received before by the old one", "switch")
+@mutant("after the framing has changed, data received before is divided by the old one", "switch")
 class SwitchDividesByOld(Connection):
     def change_framing(self, request):
         before = self.decoder
@@ -3230,13 +3230,13 @@ class SwitchDividesByOld(Connection):
             self.decoder = before
 
 
-@mutant("a switch of the framing looks at what was received only when more comes", "switch")
+@mutant("after the framing has changed, received data is examined only when more arrives", "switch")
 class SwitchWaitsForMore(Connection):
     def take_over(self, rest):
         self.decoder.append(rest)
 
 
-@mutant("a switch of the framing is for what is received only", "switch")
+@mutant("a change of the framing applies to received data only", "switch")
 class SwitchReceivesOnly(Connection):
     first = None
 
@@ -3253,7 +3253,7 @@ class SwitchReceivesOnly(Connection):
             self.framing, self.delimiter = now
 
 
-@mutant("a switch of the framing is for what is sent only", "switch")
+@mutant("a change of the framing applies to sent data only", "switch")
 class SwitchSendsOnly(Connection):
     def change_framing(self, request):
         decoder = self.decoder
@@ -3261,14 +3261,14 @@ class SwitchSendsOnly(Connection):
         self.decoder = decoder
 
 
-@mutant("a switch of the framing delivers what was received before as one message", "switch")
+@mutant("a change of the framing delivers the data received before as one message", "switch")
 class SwitchDeliversRest(Connection):
     def take_over(self, rest):
         if rest:
             self.say(self.event(), data=rest.decode("latin-1"))
 
 
-@mutant("a switch of the framing is for every connection", "switch")
+@mutant("a change of the framing applies to every connection", "switch")
 class SwitchForAll(Connection):
     def change_framing(self, request):
         for other in self.adapter.known.values():
@@ -3276,7 +3276,7 @@ class SwitchForAll(Connection):
                 Connection.change_framing(other, request)
 
 
-@mutant("a second switch of the framing is ignored", "switch")
+@mutant("a second change of the framing is ignored", "switch")
 class SwitchOnce(Connection):
     switched = False
 
@@ -3286,7 +3286,7 @@ class SwitchOnce(Connection):
             super().change_framing(request)
 
 
-@mutant("an announced switch is done when the read behind the message is: the rest of it is divided by the old framing", "switch")
+@mutant("an announced change takes effect after the read that contains the message: the rest of it is divided by the old framing", "switch")
 class SwitchBehindTheRead(Connection):
     due = None
 
@@ -3306,25 +3306,25 @@ class SwitchBehindTheRead(Connection):
         self.counted += 1
 
 
-@mutant("an announced switch is done at once", "switch")
+@mutant("an announced change takes effect at once", "switch")
 class SwitchTooEarly(Connection):
     def announce_framing(self, request):
         self.change_framing(request)
 
 
-@mutant("an announced switch comes one message late", "switch")
+@mutant("an announced change takes effect one message late", "switch")
 class SwitchOneLate(Connection):
     def announce_framing(self, request):
         super().announce_framing({**request, "behind": request["behind"] + 1})
 
 
-@mutant("an announced switch comes behind the first message, however many were to come", "switch")
+@mutant("an announced change takes effect after the first message, regardless of the announced number", "switch")
 class SwitchBehindTheFirst(Connection):
     def announce_framing(self, request):
         super().announce_framing({**request, "behind": 1})
 
 
-@mutant("an announced switch changes at once what is sent", "switch")
+@mutant("an announced change takes effect at once for sent data", "switch")
 class SwitchSendsEarly(Connection):
     def announce_framing(self, request):
         super().announce_framing(request)
@@ -3333,14 +3333,14 @@ class SwitchSendsEarly(Connection):
         self.decoder = decoder
 
 
-@mutant("the switch forgets the limit", "switch")
+@mutant("changing the framing removes the limit", "switch")
 class SwitchForgetsLimit(Connection):
     def change_framing(self, request):
         self.settings = {**self.settings, "max-line": 1 << 30}
         super().change_framing(request)
 
 
-@mutant("the limit counts what came before the switch", "switch")
+@mutant("the limit includes data received before the change", "switch")
 class SwitchKeepsCount(Connection):
     def set_framing(self, request):
         delivered = getattr(self, "bytes_delivered", 0)
@@ -3352,7 +3352,7 @@ class SwitchKeepsCount(Connection):
         super().say(event, **fields)
 
 
-@mutant("a switch while reading is stopped reads again", "switch")
+@mutant("a change while reading is stopped resumes reading", "switch")
 class SwitchResumes(Connection):
     def change_framing(self, request):
         self.paused = False
@@ -3360,7 +3360,7 @@ class SwitchResumes(Connection):
         self.update()
 
 
-@mutant("a switch is refused behind our half-close", "switch")
+@mutant("a change is refused after our half-close", "switch")
 class SwitchHalfClosed(Connection):
     def framing_op(self, request):
         if self.fin_wanted:
@@ -3368,20 +3368,20 @@ class SwitchHalfClosed(Connection):
         super().framing_op(request)
 
 
-@mutant("connections that were accepted keep their framing", "switch")
+@mutant("accepted connections keep their framing", "switch")
 class SwitchAcceptedNever(Connection):
     def change_framing(self, request):
         if self.number < 1_000_000:
             super().change_framing(request)
 
 
-@mutant("a switch to a delimiter takes its first byte alone", "switch")
+@mutant("a change to a delimiter uses only its first byte", "switch")
 class SwitchDelimiterFirstByte(Connection):
     def set_framing(self, request):
         super().set_framing({**request, "delimiter": request["delimiter"][:1]} if request.get("op") == "framing" and "delimiter" in request else request)
 
 
-@mutant("what is queued when the framing changes is framed by the new one", "switch")
+@mutant("data queued when the framing changes is framed by the new one", "switch")
 class SwitchReframesQueue(Connection):
     """Keeps messages, and frames them only when they are written."""
     kept = None
@@ -3406,7 +3406,7 @@ class SwitchReframesQueue(Connection):
         super().stop()
 
 
-@mutant("a switch to a length with its low byte first reads it with its high byte first", "switch")
+@mutant("a change to a length with its low byte first reads it with its high byte first", "switch")
 class SwitchLittleAsBig(Connection):
     def set_framing(self, request):
         super().set_framing({**request, "framing": request["framing"].removesuffix("le")} if request.get("op") == "framing" else request)
@@ -3415,7 +3415,7 @@ class SwitchLittleAsBig(Connection):
 # MARK: messages that are too long are omitted
 
 
-@mutant("of a line that is too long what has come is left out, and the rest is a line", "discarded")
+@mutant("the received part of a line that is too long is discarded, and the rest is delivered as a line", "discarded")
 class DiscardTailIsLine(Connection):
     def discard(self):
         self.decoder.finish()
@@ -3431,7 +3431,7 @@ class DiscardWholeRead(Connection):
         self.decoder.skipping = None if done else self.decoder.skipping
 
 
-@mutant("a line that is too long is told with each read of it", "discarded")
+@mutant("a line that is too long is reported with each read of it", "discarded")
 class DiscardToldByRead(Connection):
     def received(self, data):
         if self.decoder.skipping is not None:
@@ -3439,13 +3439,13 @@ class DiscardToldByRead(Connection):
         super().received(data)
 
 
-@mutant("a line that is too long is left out without a word", "discarded")
+@mutant("a line that is too long is silently discarded", "discarded")
 class DiscardUntold(Connection):
     def discard(self):
         self.decoder.leave_out()
 
 
-@mutant("of several lines that are too long only the first is told", "discarded")
+@mutant("of several lines that are too long, only the first is reported", "discarded")
 class DiscardToldOnce(Connection):
     told = False
 
@@ -3456,13 +3456,13 @@ class DiscardToldOnce(Connection):
             self.say("discarded")
 
 
-@mutant("a line that is too long ends the connection, whatever was asked for", "discarded")
+@mutant("a line that is too long ends the connection, even if discarding was requested", "discarded")
 class DiscardStops(Connection):
     def discard(self):
         self.bad_stream("too-long")
 
 
-@mutant("a line that is too long is cut to the limit and delivered", "discarded")
+@mutant("a line that is too long is truncated at the limit and delivered", "discarded")
 class DiscardDelivers(Connection):
     def discard(self):
         start = bytes(self.decoder.buffer[:self.decoder.limit])
@@ -3470,7 +3470,7 @@ class DiscardDelivers(Connection):
         self.say(self.event(), data=start.decode("latin-1"))
 
 
-@mutant("a line that is too long is told behind the next one", "discarded")
+@mutant("a line that is too long is reported after the next one", "discarded")
 class DiscardToldLate(Connection):
     late = 0
 
@@ -3485,7 +3485,7 @@ class DiscardToldLate(Connection):
         self.late = 0
 
 
-@mutant("what has come of a line that is left out is its leftover", "discarded")
+@mutant("the received part of a discarded line is reported as leftover", "discarded")
 class DiscardLeftover(Connection):
     def leave(self):
         if self.decoder.skipping is not None:
@@ -3493,7 +3493,7 @@ class DiscardLeftover(Connection):
         super().leave()
 
 
-@mutant("of a counted message that is too long its length is not counted as part of it", "discarded")
+@mutant("discarding a counted message that is too long does not include its length prefix", "discarded")
 class DiscardForgetsPrefix(Connection):
     def discard(self):
         super().discard()
@@ -3501,7 +3501,7 @@ class DiscardForgetsPrefix(Connection):
             self.decoder.skipping -= 1
 
 
-@mutant("a counted message that is too long is left out to the end of what has come", "discarded")
+@mutant("a counted message that is too long is discarded only up to the end of the received data", "discarded")
 class DiscardCountedByRead(Connection):
     def discard(self):
         super().discard()
@@ -3509,7 +3509,7 @@ class DiscardCountedByRead(Connection):
             self.decoder.skipping = min(self.decoder.skipping, len(self.decoder.buffer))
 
 
-@mutant("a CR ends a line that is left out", "discarded")
+@mutant("a CR ends a discarded line", "discarded")
 class DiscardEndsAtCr(Connection):
     class Cr(Decoder):
         def skip_line(self):
@@ -3524,7 +3524,7 @@ class DiscardEndsAtCr(Connection):
         self.decoder.__class__ = self.Cr
 
 
-@mutant("a CR that comes apart from its LF does not end a line that is left out", "discarded")
+@mutant("a CR that arrives separately from its LF does not end a discarded line", "discarded")
 class DiscardForgetsCr(Connection):
     class Forgetful(Decoder):
         def half_terminator(self):
@@ -3535,7 +3535,7 @@ class DiscardForgetsCr(Connection):
         self.decoder.__class__ = self.Forgetful
 
 
-@mutant("bytes of a line that is left out do not count against the idle time", "discarded")
+@mutant("bytes of a discarded line do not restart the idle timeout", "discarded")
 class DiscardIsIdle(Connection):
     def received(self, data):
         before = self.quiet if self.decoder.skipping is not None else self.loop.time()
@@ -3545,7 +3545,7 @@ class DiscardIsIdle(Connection):
     quiet = 0.0
 
 
-@mutant("connections that were accepted stop at a line that is too long", "discarded")
+@mutant("accepted connections stop at a line that is too long", "discarded")
 class DiscardAcceptedStops(Connection):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
@@ -3553,13 +3553,13 @@ class DiscardAcceptedStops(Connection):
             self.settings = {**settings, "discard-too-long": False}
 
 
-@mutant("lines that are too long are left out although nobody asked for that", "discarded")
+@mutant("lines that are too long are discarded without being requested", "discarded")
 class DiscardUnasked(Connection):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, {**settings, "discard-too-long": True})
 
 
-@mutant("nothing is written while a line is left out", "discarded")
+@mutant("nothing is written while a line is being discarded", "discarded")
 class DiscardBlocksWriting(Connection):
     def send(self, data):
         if self.decoder.skipping is None:
@@ -3568,7 +3568,7 @@ class DiscardBlocksWriting(Connection):
             self.loop.call_later(0.05, self.send, data)
 
 
-@mutant("behind a line that was left out the limit is another one", "discarded")
+@mutant("after a discarded line, the limit is different", "discarded")
 class DiscardChangesLimit(Connection):
     def discard(self):
         super().discard()
@@ -3578,13 +3578,13 @@ class DiscardChangesLimit(Connection):
 # MARK: timeouts
 
 
-@mutant("the connect timeout never comes", "timeouts", "connect")
+@mutant("the connect timeout never expires", "timeouts", "connect")
 class ConnectTimeoutNever(Connection):
     def connect_timed_out(self):
         pass
 
 
-@mutant("the connect timeout comes after half its time", "timeouts", "connect")
+@mutant("the connect timeout expires after half its time", "timeouts", "connect")
 class ConnectTimeoutEarly(Connection):
     def start(self):
         if "connect-timeout-ms" in self.settings:
@@ -3592,7 +3592,7 @@ class ConnectTimeoutEarly(Connection):
         super().start()
 
 
-@mutant("the connect timeout is taken for seconds", "timeouts", "connect")
+@mutant("the connect timeout is interpreted as seconds", "timeouts", "connect")
 class ConnectTimeoutInSeconds(Connection):
     def start(self):
         if "connect-timeout-ms" in self.settings:
@@ -3614,13 +3614,13 @@ class ConnectTimeoutAsRefused(Connection):
         self.over("refused")
 
 
-@mutant("the attempt goes on behind the connect timeout: start comes after the stop", "timeouts", "connect")
+@mutant("the attempt continues after the connect timeout: start follows the stop", "timeouts", "connect")
 class ConnectLate(Connection):
     def connect_timed_out(self):
         self.stop_event("timeout")
 
 
-@mutant("the connect timeout ends a connection that is up", "timeouts", "connect")
+@mutant("the connect timeout ends an established connection", "timeouts", "connect")
 class ConnectTimeoutNotCancelled(Connection):
     def opened(self, sock):
         self.timer = None
@@ -3633,7 +3633,7 @@ class ConnectTimeoutNotCancelled(Connection):
             super().connect_timed_out()
 
 
-@mutant("the idle timeout comes in spite of traffic", "timeouts")
+@mutant("the idle timeout expires despite traffic", "timeouts")
 class IdleInSpiteOfTraffic(Connection):
     def watch_idleness(self):
         if "idle-timeout-ms" in self.settings:
@@ -3645,7 +3645,7 @@ class IdleInSpiteOfTraffic(Connection):
             self.linger()
 
 
-@mutant("only whole lines put off the idle timeout", "timeouts")
+@mutant("only complete lines restart the idle timeout", "timeouts")
 class IdleInSpiteOfBytes(Connection):
     def readable(self):
         before, self.lines = self.active, 0
@@ -3658,7 +3658,7 @@ class IdleInSpiteOfBytes(Connection):
         super().say(event, **fields)
 
 
-@mutant("what is written does not put off the idle timeout", "timeouts")
+@mutant("written data does not restart the idle timeout", "timeouts")
 class IdleInSpiteOfWrites(Connection):
     def write(self):
         before = self.active
@@ -3670,7 +3670,7 @@ class IdleInSpiteOfWrites(Connection):
         self.write()
 
 
-@mutant("what is read does not put off the idle timeout", "timeouts")
+@mutant("received data does not restart the idle timeout", "timeouts")
 class IdleInSpiteOfReads(Connection):
     def readable(self):
         before = self.active
@@ -3678,13 +3678,13 @@ class IdleInSpiteOfReads(Connection):
         self.active = before
 
 
-@mutant("the idle timeout never comes", "timeouts")
+@mutant("the idle timeout never expires", "timeouts")
 class IdleNever(Connection):
     def watch_idleness(self):
         pass
 
 
-@mutant("the idle timeout comes after half its time", "timeouts")
+@mutant("the idle timeout expires after half its time", "timeouts")
 class IdleEarly(Connection):
     def watch_idleness(self):
         if "idle-timeout-ms" in self.settings and not hasattr(self, "halved"):
@@ -3693,7 +3693,7 @@ class IdleEarly(Connection):
         super().watch_idleness()
 
 
-@mutant("the idle timer goes on behind the stop", "timeouts", "lifecycle", "close")
+@mutant("the idle timer continues after the stop", "timeouts", "lifecycle", "close")
 class IdleAfterStop(Connection):
     def cancel_timers(self):
         if self.timer:
@@ -3713,7 +3713,7 @@ class IdleAsEof(Connection):
         super().stop_event("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
 
 
-@mutant("the idle timeout is reported and the socket stays open", "timeouts")
+@mutant("the idle timeout is reported, but the socket stays open", "timeouts")
 class IdleNeverCloses(Connection):
     def idle(self):
         if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
@@ -3724,14 +3724,14 @@ class IdleNeverCloses(Connection):
             self.unwatch()
 
 
-@mutant("connections that were accepted have no idle timeout", "timeouts")
+@mutant("accepted connections have no idle timeout", "timeouts")
 class AcceptedNeverIdle(Listener):
     def accepted(self, sock):
         self.settings = {key: value for key, value in self.settings.items() if key != "idle-timeout-ms"}
         super().accepted(sock)
 
 
-@mutant("the idle time of connections that were accepted begins with the listening", "timeouts")
+@mutant("the idle timeout of accepted connections starts when the listener starts", "timeouts")
 class AcceptedIdleWithListener(Listener):
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -3745,7 +3745,7 @@ class AcceptedIdleWithListener(Listener):
         connection.watch_idleness()
 
 
-@mutant("the idle timeout starts once, with the first byte that comes", "timeouts")
+@mutant("the idle timeout starts only once, with the first received byte", "timeouts")
 class IdleNeedsTraffic(Connection):
     def watch_idleness(self):
         if self.heard:
@@ -3760,7 +3760,7 @@ class IdleNeedsTraffic(Connection):
             self.watch_idleness()
 
 
-@mutant("the idle timeout ends all connections", "timeouts", "lifecycle")
+@mutant("the idle timeout of one connection ends all", "timeouts", "lifecycle")
 class IdleEndsAll(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -3770,7 +3770,7 @@ class IdleEndsAll(Connection):
                     other.over("timeout")
 
 
-@mutant("the connect timeout resets what was connected in time but said nothing yet", "timeouts", "connect")
+@mutant("the connect timeout resets a connection that was established in time but has not received anything yet", "timeouts", "connect")
 class ConnectTimeoutNeedsBytes(Connection):
     heard = False
 
@@ -3790,13 +3790,13 @@ class ConnectTimeoutNeedsBytes(Connection):
             self.over("timeout")
 
 
-@mutant("the idle timeout drops what waits to be written, and calls that the end of the stream", "timeouts", "back-pressure")
+@mutant("the idle timeout drops queued data, and is reported as the end of the stream", "timeouts", "back-pressure")
 class IdleWithQueueAsEof(Connection):
     def over(self, reason=None, detail=""):
         super().over("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
 
 
-@mutant("the idle time rests while reading is stopped", "timeouts", "back-pressure")
+@mutant("the idle timeout is suspended while reading is stopped", "timeouts", "back-pressure")
 class IdleRestsWhilePaused(Connection):
     def idle(self):
         if self.paused and not self.pending:
@@ -3804,7 +3804,7 @@ class IdleRestsWhilePaused(Connection):
         super().idle()
 
 
-@mutant("half-close ends the idle timer", "timeouts", "close")
+@mutant("half-close stops the idle timer", "timeouts", "close")
 class HalfCloseEndsIdleTimer(Connection):
     def half_close(self):
         super().half_close()
@@ -3812,7 +3812,7 @@ class HalfCloseEndsIdleTimer(Connection):
             self.idle_timer.cancel()
 
 
-@mutant("the idle time of a process's first connection is that of all", "timeouts")
+@mutant("the idle timeout of a process's first connection applies to all", "timeouts")
 class IdleTimeInherited(Connection):
     first = {}
 
@@ -3823,7 +3823,7 @@ class IdleTimeInherited(Connection):
         super().__init__(adapter, number, settings)
 
 
-@mutant("with an idle time the end of the stream is told when it is over", "timeouts", "close")
+@mutant("with an idle timeout, the end of the stream is reported when it expires", "timeouts", "close")
 class EofWaitsForIdle(Connection):
     def read_eof(self):
         if self.state == OPEN and "idle-timeout-ms" in self.settings:
@@ -3833,7 +3833,7 @@ class EofWaitsForIdle(Connection):
             super().read_eof()
 
 
-@mutant("with an idle time a reset is told as a timeout", "timeouts", "reset")
+@mutant("with an idle timeout, a reset is reported as a timeout", "timeouts", "reset")
 class ResetAsIdle(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("timeout" if reason == "reset" and "idle-timeout-ms" in self.settings else reason, detail)
@@ -3842,13 +3842,13 @@ class ResetAsIdle(Connection):
 # MARK: back-pressure
 
 
-@mutant("stop-reading is taken and nothing happens", "back-pressure")
+@mutant("stop-reading is accepted but has no effect", "back-pressure")
 class StopReadingIgnored(Connection):
     def stop_reading(self):
         self.require_open()
 
 
-@mutant("while reading is stopped bytes are read into memory: the window never shuts", "back-pressure")
+@mutant("while reading is stopped, bytes are read into memory: the window never shuts", "back-pressure")
 class StopReadingBuffers(Connection):
     def wants_read(self):
         return not self.read_ended
@@ -3870,7 +3870,7 @@ class StopReadingBuffers(Connection):
             super().read_eof()
 
 
-@mutant("while reading is stopped what comes is thrown away", "back-pressure")
+@mutant("while reading is stopped, arriving data is discarded", "back-pressure")
 class StopReadingDiscards(Connection):
     def wants_read(self):
         return not self.read_ended
@@ -3886,7 +3886,7 @@ class ResumeIgnored(Connection):
         self.require_open()
 
 
-@mutant("after resume-reading the line before the stop comes again", "back-pressure")
+@mutant("after resume-reading, the last line before the stop is delivered again", "back-pressure")
 class ResumeRepeats(Connection):
     last = None
 
@@ -3901,14 +3901,14 @@ class ResumeRepeats(Connection):
         super().resume_reading()
 
 
-@mutant("after resume-reading the unfinished line from before is lost", "back-pressure")
+@mutant("after resume-reading, the unfinished line from before is lost", "back-pressure")
 class ResumeLosesPartial(Connection):
     def resume_reading(self):
         self.decoder.finish()
         super().resume_reading()
 
 
-@mutant("after stop-reading and resume-reading what has come in between waits for the next bytes", "back-pressure")
+@mutant("after stop-reading and resume-reading, data that arrived in between waits for the next bytes", "back-pressure")
 class ResumeWaits(StopReadingBuffers):
     def resume_reading(self):
         Connection.resume_reading(self)
@@ -3916,14 +3916,14 @@ class ResumeWaits(StopReadingBuffers):
             Connection.read_eof(self)
 
 
-@mutant("a FIN that comes while reading is stopped is lost", "back-pressure", "close")
+@mutant("a FIN that arrives while reading is stopped is lost", "back-pressure", "close")
 class EofWhilePausedLost(StopReadingBuffers):
     def resume_reading(self):
         Connection.resume_reading(self)
         self.deliver()
 
 
-@mutant("while reading is stopped nothing is written", "back-pressure")
+@mutant("while reading is stopped, nothing is written", "back-pressure")
 class PausedBlocksWriting(Connection):
     def write(self):
         if not self.paused:
@@ -3952,13 +3952,13 @@ class StopReadingStopsAll(Connection):
                 other.update()
 
 
-@mutant("nothing is read while something waits to be written: two that both write wait for ever", "back-pressure")
+@mutant("nothing is read while data waits to be written: two peers that both write wait forever", "back-pressure")
 class NoReadWhileWriting(Connection):
     def wants_read(self):
         return super().wants_read() and not self.pending
 
 
-@mutant("resume-reading without a stop-reading stops it (a toggle)", "back-pressure")
+@mutant("resume-reading without a stop-reading stops reading (a toggle)", "back-pressure")
 class PauseToggles(Connection):
     def resume_reading(self):
         if self.paused:
@@ -3967,7 +3967,7 @@ class PauseToggles(Connection):
             super().stop_reading()
 
 
-@mutant("a second stop-reading resumes (a toggle)", "back-pressure")
+@mutant("a second stop-reading resumes reading (a toggle)", "back-pressure")
 class SecondPauseResumes(Connection):
     def stop_reading(self):
         if self.paused:
@@ -3983,7 +3983,7 @@ class StopWhilePausedHangs(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("while reading is stopped no half-close is sent", "back-pressure", "close")
+@mutant("while reading is stopped, no half-close is sent", "back-pressure", "close")
 class HalfCloseWaitsForResume(Connection):
     def shut_down_writing(self):
         if self.paused and self.state == OPEN:
@@ -4002,7 +4002,7 @@ class PausesOnce(Connection):
         self.used = True
 
 
-@mutant("after resume-reading at most one read is delivered", "back-pressure")
+@mutant("after resume-reading, at most one read is delivered", "back-pressure")
 class ResumesForOneRead(Connection):
     resumed = False
 
@@ -4016,14 +4016,14 @@ class ResumesForOneRead(Connection):
             self.resumed, self.paused = False, True
 
 
-@mutant("connections that were accepted can't stop reading", "back-pressure")
+@mutant("accepted connections can't stop reading", "back-pressure")
 class AcceptedPauseIgnored(Connection):
     def stop_reading(self):
         if self.number < 1_000_000:
             super().stop_reading()
 
 
-@mutant("the order of two connections' events depends on who came first: the second waits for the first one's end", "connect",
+@mutant("the order of two connections' events depends on which was first: the second one waits for the first one's end", "connect",
         "back-pressure", "framing")
 class SecondWaitsForFirst(Connection):
     def readable(self):
@@ -4035,7 +4035,7 @@ class SecondWaitsForFirst(Connection):
         return super().readable()
 
 
-@mutant("reading that was stopped before anything came never resumes", "back-pressure")
+@mutant("reading that was stopped before any data arrived never resumes", "back-pressure")
 class EarlyPauseNeverResumes(Connection):
     came = early = False
 
@@ -4054,7 +4054,7 @@ class EarlyPauseNeverResumes(Connection):
             super().resume_reading()
 
 
-@mutant("without a framing what comes while reading is stopped is thrown away", "back-pressure")
+@mutant("without framing, data that arrives while reading is stopped is discarded", "back-pressure")
 class RawPausedLost(Connection):
     def resume_reading(self):
         if self.framing == "none" and self.paused and self.sock:
@@ -4065,7 +4065,7 @@ class RawPausedLost(Connection):
         super().resume_reading()
 
 
-@mutant("stop-reading takes a CR that waits for its LF away", "back-pressure")
+@mutant("stop-reading drops a CR whose LF has not arrived", "back-pressure")
 class PauseLosesCr(Connection):
     def stop_reading(self):
         super().stop_reading()
@@ -4073,7 +4073,7 @@ class PauseLosesCr(Connection):
             del self.decoder.buffer[-1:]
 
 
-@mutant("resume-reading is for the connection that was stopped first", "back-pressure")
+@mutant("resume-reading applies to the connection that was stopped first", "back-pressure")
 class ResumeForAnother(Connection):
     stopped = []
 
@@ -4087,7 +4087,7 @@ class ResumeForAnother(Connection):
         super(ResumeForAnother, other).resume_reading()
 
 
-@mutant("lines that have waited while reading was stopped are delivered last first", "back-pressure", "length-prefix")
+@mutant("lines that waited while reading was stopped are delivered in reverse order", "back-pressure", "length-prefix")
 class ResumedBackwards(Connection):
     resumed = False
 
@@ -4105,7 +4105,7 @@ class ResumedBackwards(Connection):
             self.say(self.event(), data=message.decode("latin-1"))
 
 
-@mutant("behind a half-close under stop-reading reading does not resume", "back-pressure", "close")
+@mutant("after a half-close while reading is stopped, reading does not resume", "back-pressure", "close")
 class HalfCloseEndsPausedReading(Connection):
     ended_reading = False
 
@@ -4123,7 +4123,7 @@ class HalfCloseEndsPausedReading(Connection):
 # MARK: connect
 
 
-@mutant("start is reported before the connection is up", "connect", "timeouts", "lifecycle")
+@mutant("start is reported before the connection is established", "connect", "timeouts", "lifecycle")
 class StartTooEarly(Connection):
     early = False
 
@@ -4152,7 +4152,7 @@ class StartMissing(Connection):
             super().say(event, **fields)
 
 
-@mutant("lines that come with the connection are reported before its start", "connect", "lifecycle")
+@mutant("lines that arrive with the connection are reported before its start", "connect", "lifecycle")
 class LineBeforeStart(Connection):
     held = False
 
@@ -4173,7 +4173,7 @@ class LineBeforeStart(Connection):
         super().stop_event(reason, detail)
 
 
-@mutant("bytes that are there when the connection comes up are lost", "connect", "framing")
+@mutant("bytes that have arrived when the connection is established are lost", "connect", "framing")
 class FirstBytesLost(Connection):
     def opened(self, sock):
         super().opened(sock)
@@ -4191,7 +4191,7 @@ class RefusedAsTimeout(Connection):
         return "timeout" if reason == "refused" else reason
 
 
-@mutant("refused is reported as some other error", "connect")
+@mutant("refused is reported as a different error", "connect")
 class RefusedAsOther(Connection):
     def reason_of(self, error):
         reason = super().reason_of(error)
@@ -4222,7 +4222,7 @@ class RefusedAsStarted(Connection):
         super().over(reason, detail)
 
 
-@mutant("IPv6 addresses are not understood", "connect")
+@mutant("IPv6 addresses are not supported", "connect")
 class NoIpv6(Connection):
     async def connect(self):
         if ":" in self.settings["host"]:
@@ -4230,7 +4230,7 @@ class NoIpv6(Connection):
         return await super().connect()
 
 
-@mutant("names are not understood", "connect")
+@mutant("names are not supported", "connect")
 class NoNames(Connection):
     async def connect(self):
         if re.search("[g-z]", self.settings["host"]):
@@ -4238,7 +4238,7 @@ class NoNames(Connection):
         return await super().connect()
 
 
-@mutant("localhost is ::1 and nothing else", "connect")
+@mutant("localhost is only ::1", "connect")
 class LocalhostIsIpv6(Connection):
     async def connect(self):
         if self.settings["host"] == "localhost":
@@ -4246,7 +4246,7 @@ class LocalhostIsIpv6(Connection):
         return await super().connect()
 
 
-@mutant("while one connection connects all others wait", "connect", "timeouts", "back-pressure")
+@mutant("while one connection is being established, all others wait", "connect", "timeouts", "back-pressure")
 class BlockingConnect(Connection):
     async def attempt(self, address):
         sock = socket.socket(*address[:3])
@@ -4255,7 +4255,7 @@ class BlockingConnect(Connection):
         return sock
 
 
-@mutant("there can be one connection only: a second is an error", "connect", "lifecycle", "framing", "back-pressure")
+@mutant("there can be only one connection: a second one is an error", "connect", "lifecycle", "framing", "back-pressure")
 class SecondConnectionRefused(Adapter):
     def begin(self, op, number, request):
         if any(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()):
@@ -4263,7 +4263,7 @@ class SecondConnectionRefused(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a second connection takes the place of the first", "connect", "lifecycle", "framing", "back-pressure")
+@mutant("a second connection replaces the first", "connect", "lifecycle", "framing", "back-pressure")
 class SecondConnectionTakesOver(Adapter):
     def begin(self, op, number, request):
         for known in self.known.values():
@@ -4272,7 +4272,7 @@ class SecondConnectionTakesOver(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("when one connection ends all do", "connect", "lifecycle", "reset")
+@mutant("when one connection ends, all do", "connect", "lifecycle", "reset")
 class AllEndTogether(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -4281,7 +4281,7 @@ class AllEndTogether(Connection):
                 other.over("other", "another one has ended")
 
 
-@mutant("no more than four connections can be open", "connect", "lifecycle")
+@mutant("at most four connections can be open", "connect", "lifecycle")
 class FourConnections(Adapter):
     def begin(self, op, number, request):
         if sum(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()) >= 4:
@@ -4289,7 +4289,7 @@ class FourConnections(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a failed connection keeps the next one from being made", "connect", "lifecycle")
+@mutant("a failed connection prevents the next one", "connect", "lifecycle")
 class FailureSticks(Connection):
     failures = []
 
@@ -4306,7 +4306,7 @@ class FailureSticks(Connection):
         super().stop_event(reason, detail)
 
 
-@mutant("a process makes four connections in its life", "connect", "lifecycle")
+@mutant("a process can make only four connections in its lifetime", "connect", "lifecycle")
 class FourConnectionsEver(Adapter):
     begun = 0
 
@@ -4318,7 +4318,7 @@ class FourConnectionsEver(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("an address that has refused is refused for a second without being asked", "connect")
+@mutant("an address that has refused a connection is considered refused for a second without another attempt", "connect")
 class RefusalRemembered(Connection):
     refused = {}
 
@@ -4336,14 +4336,14 @@ class RefusalRemembered(Connection):
 # MARK: listening
 
 
-@mutant("of those that connect only the first is served", "connect", "lifecycle")
+@mutant("only the first of several clients is served", "connect", "lifecycle")
 class FirstClientOnly(Listener):
     def accepted(self, sock):
         super().accepted(sock)
         self.loop.remove_reader(self.sock)
 
 
-@mutant("a client is served when the one before it has gone", "connect", "lifecycle")
+@mutant("a client is served only after the previous one has disconnected", "connect", "lifecycle")
 class OneClientAtATime(Listener):
     serving = None
 
@@ -4368,7 +4368,7 @@ class ResetEndsListener(Connection):
                     known.sock = None
 
 
-@mutant("what a client sends at once is lost: the reading begins too late", "connect", "framing", "lifecycle")
+@mutant("data that a client sends at once is lost: reading starts too late", "connect", "framing", "lifecycle")
 class AcceptedBytesLost(Listener):
     def accepted(self, sock):
         time.sleep(0.02)
@@ -4380,7 +4380,7 @@ class AcceptedBytesLost(Listener):
         super().accepted(sock)
 
 
-@mutant("what a second client sends is reported as the first one's", "connect", "lifecycle")
+@mutant("data from a second client is reported as the first one's", "connect", "lifecycle")
 class ClientsMixedUp(Listener):
     first = None
 
@@ -4393,7 +4393,7 @@ class ClientsMixedUp(Listener):
             connection.loop.call_soon(setattr, connection, "number", self.first)
 
 
-@mutant("stopping the listener ends its connections", "lifecycle", "connect", "close")
+@mutant("stopping the listener ends its accepted connections", "lifecycle", "connect", "close")
 class ListenerStopEndsAll(Listener):
     def stop(self):
         super().stop()
@@ -4412,7 +4412,7 @@ class ListenerNeverCloses(Listener):
         super().stop()
 
 
-@mutant("a client that has gone before it was accepted is not reported", "connect", "lifecycle", "close")
+@mutant("a client that disconnected before it was accepted is not reported", "connect", "lifecycle", "close")
 class GoneClientUnreported(Listener):
     def accepted(self, sock):
         time.sleep(0.02)
@@ -4425,7 +4425,7 @@ class GoneClientUnreported(Listener):
         return super().accepted(sock)
 
 
-@mutant("there can be one listener only", "connect", "lifecycle")
+@mutant("there can be only one listener", "connect", "lifecycle")
 class OneListener(Adapter):
     def begin(self, op, number, request):
         if op == "listen" and any(isinstance(known, Listener) and known.sock for known in self.known.values()):
@@ -4433,7 +4433,7 @@ class OneListener(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("clients that wait together are accepted one for each that comes later (edge triggering)", "connect", "lifecycle")
+@mutant("of several waiting clients, only one is accepted for each new arrival (edge triggering)", "connect", "lifecycle")
 class AcceptsOnePerEdge(Listener):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
@@ -4469,7 +4469,7 @@ class AcceptedTwice(Listener):
         self.adapter.next_accepted += 1
 
 
-@mutant("what is sent to one client goes to all", "connect", "lifecycle", "framing", "partial-write")
+@mutant("data sent to one client goes to all", "connect", "lifecycle", "framing", "partial-write")
 class Broadcasts(Connection):
     def queue(self, frame):
         super().queue(frame)
@@ -4479,7 +4479,7 @@ class Broadcasts(Connection):
                 other.write()
 
 
-@mutant("half-close, stop-reading and resume-reading behind the stop are taken without a word", "lifecycle")
+@mutant("half-close, stop-reading and resume-reading after the stop are silently ignored", "lifecycle")
 class LateOpsSilent(Connection):
     def half_close(self):
         if self.state not in (LINGERING, OVER):
@@ -4494,7 +4494,7 @@ class LateOpsSilent(Connection):
             super().resume_reading()
 
 
-@mutant("connections that were accepted have lines of CRLF whatever the framing is", "length-prefix", "framing")
+@mutant("accepted connections use CRLF regardless of the framing", "length-prefix", "framing")
 class AcceptedAlwaysCrlf(Listener):
     def accepted(self, sock):
         settings = self.settings
@@ -4503,14 +4503,14 @@ class AcceptedAlwaysCrlf(Listener):
         self.settings = settings
 
 
-@mutant("what is sent on a connection that was accepted has no terminator", "partial-write", "framing", "connect")
+@mutant("data sent on an accepted connection has no terminator", "partial-write", "framing", "connect")
 class AcceptedNoTerminator(Connection):
     def frame(self, data):
         frame = super().frame(data)
         return data if self.number >= 1_000_000 and self.event() == "line" else frame
 
 
-@mutant("a client that was in the queue when the listener was stopped is reported behind its stop", "lifecycle", "connect", "close")
+@mutant("a client that was queued when the listener was stopped is reported after its stop", "lifecycle", "connect", "close")
 class AcceptAfterListenerStop(Listener):
     def stop(self):
         super().stop()
@@ -4518,7 +4518,7 @@ class AcceptAfterListenerStop(Listener):
         self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
 
 
-@mutant("clients that wait together are told last first", "connect")
+@mutant("waiting clients are reported in reverse order", "connect")
 class AcceptsBackwards(Listener):
     def waiting(self):
         time.sleep(0.03)
@@ -4532,7 +4532,7 @@ class AcceptsBackwards(Listener):
             self.accepted(sock)
 
 
-@mutant("an accepted connection on which nothing comes for 50 ms is closed", "connect", "timeouts")
+@mutant("an accepted connection that receives nothing for 50 ms is closed", "connect", "timeouts")
 class SilentClientClosed(Connection):
     heard = False
 
@@ -4559,7 +4559,7 @@ class DelimiterLeftBehind(PullConnection):
             self.decoder.buffer[:0] = request["until"].encode("latin-1")[-1:]
 
 
-@mutant("a read up to a delimiter is answered without it", "partial-write", "framing")
+@mutant("a read up to a delimiter is answered without the delimiter", "partial-write", "framing")
 class DelimiterMissing(PullConnection):
     def say(self, event, **fields):
         if event == "data" and fields["data"].endswith("\r\n"):
@@ -4567,7 +4567,7 @@ class DelimiterMissing(PullConnection):
         super().say(event, **fields)
 
 
-@mutant("what has come behind an answered read is lost", "partial-write", "framing")
+@mutant("bytes after an answered read are lost", "partial-write", "framing")
 class PrebufferLost(PullConnection):
     def deliver(self):
         before = len(self.decoder.buffer)
@@ -4576,34 +4576,34 @@ class PrebufferLost(PullConnection):
             self.decoder.finish()
 
 
-@mutant("what has come before a read is lost", "partial-write", "framing")
+@mutant("bytes received before a read is requested are lost", "partial-write", "framing")
 class UnrequestedLost(PullConnection):
     def received(self, data):
         if self.reads:
             super().received(data)
 
 
-@mutant("a read of a length is answered with what has come of it", "partial-write", "framing")
+@mutant("a read of a given length is answered with the incomplete data", "partial-write", "framing")
 class ReadTooShort(PullConnection):
     def count(self, request):
         return min(request["length"], len(self.decoder.buffer)) or None if "length" in request else super().count(request)
 
 
-@mutant("a read of a length is answered with all that has come", "partial-write", "framing")
+@mutant("a read of a given length is answered with all received bytes", "partial-write", "framing")
 class ReadTooLong(PullConnection):
     def count(self, request):
         count = super().count(request)
         return len(self.decoder.buffer) if count is not None and "length" in request else count
 
 
-@mutant("a second read takes the place of the first that waits", "partial-write", "framing")
+@mutant("a second read replaces the first pending one", "partial-write", "framing")
 class OneReadOnly(PullConnection):
     def read(self, request):
         self.reads.clear()
         super().read(request)
 
 
-@mutant("reads that wait are answered last in, first out", "partial-write", "framing")
+@mutant("pending reads are answered last in, first out", "partial-write", "framing")
 class ReadsLastInFirstOut(PullConnection):
     def read(self, request):
         self.reads.rotate(1)
@@ -4619,14 +4619,14 @@ class ReadsWaitForBytes(PullConnection):
         self.update()
 
 
-@mutant("a read of whatever is there waits for 16 bytes", "partial-write", "framing")
+@mutant("a read of any bytes waits for 16 bytes", "partial-write", "framing")
 class AnyWaits(PullConnection):
     def count(self, request):
         count = super().count(request)
         return None if "any" in request and len(self.decoder.buffer) < 16 else count
 
 
-@mutant("one burst answers one read", "partial-write", "framing")
+@mutant("each burst answers only one read", "partial-write", "framing")
 class OneAnswerPerBurst(PullConnection):
     def deliver(self):
         rest = list(self.reads)[1:]
@@ -4636,7 +4636,7 @@ class OneAnswerPerBurst(PullConnection):
         self.reads.extend(rest)
 
 
-@mutant("a delimiter whose start comes twice is missed, and one that is split over reads", "partial-write", "framing")
+@mutant("a delimiter is missed if its beginning occurs twice, or if it is split over reads", "partial-write", "framing")
 class DelimiterFalseStart(PullConnection):
     def count(self, request):
         if "until" not in request:
@@ -4649,13 +4649,13 @@ class DelimiterFalseStart(PullConnection):
         return None
 
 
-@mutant("the timeout of a read never comes", "timeouts", "partial-write")
+@mutant("the timeout of a read never expires", "timeouts", "partial-write")
 class ReadTimeoutNever(PullConnection):
     def await_read(self, request):
         pass
 
 
-@mutant("the timeout of a read comes though it was answered", "timeouts", "partial-write")
+@mutant("the timeout of a read expires although the read was answered", "timeouts", "partial-write")
 class ReadTimeoutNotCancelled(PullConnection):
     def cancel_read_timer(self):
         self.read_timer = None
@@ -4667,7 +4667,7 @@ class ReadTimeoutAsEof(PullConnection):
         super().stop_event("eof" if reason == "timeout" else reason, detail)
 
 
-@mutant("the timeout of a read comes after half its time", "timeouts", "partial-write")
+@mutant("the timeout of a read expires after half its time", "timeouts", "partial-write")
 class ReadTimeoutEarly(PullConnection):
     def await_read(self, request):
         if "timeout-ms" in request:
@@ -4675,7 +4675,7 @@ class ReadTimeoutEarly(PullConnection):
         super().await_read(request)
 
 
-@mutant("at the end of the stream a read that waits is answered with what there is", "close", "partial-write")
+@mutant("at the end of the stream, a pending read is answered with the bytes received so far", "close", "partial-write")
 class ReadAnsweredAtEof(PullConnection):
     def leave(self):
         if self.reads and self.decoder.buffer:
@@ -4683,13 +4683,13 @@ class ReadAnsweredAtEof(PullConnection):
         super().leave()
 
 
-@mutant("at the end of the stream what nobody has read is lost without a word", "close", "partial-write")
+@mutant("at the end of the stream, bytes that were not read are silently dropped", "close", "partial-write")
 class UnreadLost(PullConnection):
     def leave(self):
         pass
 
 
-@mutant("the end of the stream is not noticed while a read waits", "close", "partial-write")
+@mutant("the end of the stream is not noticed while a read is pending", "close", "partial-write")
 class EofWhileReadingUnnoticed(PullConnection):
     def read_eof(self):
         if self.state == OPEN and self.reads:
@@ -4698,7 +4698,7 @@ class EofWhileReadingUnnoticed(PullConnection):
             super().read_eof()
 
 
-@mutant("what has come is delivered without a read", "partial-write", "framing", "close")
+@mutant("received bytes are delivered without a read", "partial-write", "framing", "close")
 class DeliversUnrequested(PullConnection):
     def received(self, data):
         super().received(data)
@@ -4706,7 +4706,7 @@ class DeliversUnrequested(PullConnection):
             self.say("data", data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("a read of whatever is there is answered once in a connection", "partial-write")
+@mutant("only one read of any bytes is answered per connection", "partial-write")
 class AnyOnce(PullConnection):
     answered = False
 
@@ -4720,14 +4720,14 @@ class AnyOnce(PullConnection):
         return count
 
 
-@mutant("a read of one byte takes two where they are there", "partial-write")
+@mutant("a read of one byte consumes two if they are available", "partial-write")
 class OneByteIsTwo(PullConnection):
     def count(self, request):
         count = super().count(request)
         return min(2, len(self.decoder.buffer)) if count == 1 and "length" in request else count
 
 
-@mutant("a delimiter that is there at once is skipped", "partial-write")
+@mutant("a delimiter that is immediately available is skipped", "partial-write")
 class EmptyUntilSkipped(PullConnection):
     def count(self, request):
         delimiter = request.get("until", "").encode("latin-1")
@@ -4736,7 +4736,7 @@ class EmptyUntilSkipped(PullConnection):
         return super().count(request)
 
 
-@mutant("a delimiter of more than two bytes is missed where the network has cut it", "partial-write")
+@mutant("a delimiter of more than two bytes is missed if the network has cut it", "partial-write")
 class LongDelimiterCutMissed(PullConnection):
     cuts = ()
 
@@ -4752,7 +4752,7 @@ class LongDelimiterCutMissed(PullConnection):
         return count
 
 
-@mutant("a delimiter of one byte is looked for from the end", "partial-write")
+@mutant("a delimiter of one byte is searched for from the end", "partial-write")
 class OneByteUntilGreedy(PullConnection):
     def count(self, request):
         if len(request.get("until", "")) != 1:
@@ -4760,7 +4760,7 @@ class OneByteUntilGreedy(PullConnection):
         return self.decoder.buffer.rfind(request["until"].encode("latin-1")) + 1 or None
 
 
-@mutant("the delimiter of the first read is that of all", "partial-write")
+@mutant("the delimiter of the first read applies to all", "partial-write")
 class FirstDelimiterKept(PullConnection):
     delimiter = None
 
@@ -4771,7 +4771,7 @@ class FirstDelimiterKept(PullConnection):
         super().read(request)
 
 
-@mutant("bytes that were searched for one delimiter are not searched for the next", "partial-write")
+@mutant("bytes that were searched for one delimiter are not searched for the next one", "partial-write")
 class SearchedOnce(PullConnection):
     searched = 0
 
@@ -4790,7 +4790,7 @@ class SearchedOnce(PullConnection):
         return start + len(delimiter)
 
 
-@mutant("a read of more than 256 KiB is answered with those", "partial-write")
+@mutant("a read of more than 256 KiB is answered with 256 KiB", "partial-write")
 class LargeReadCut(PullConnection):
     def count(self, request):
         if request.get("length", 0) <= 1 << 18:
@@ -4798,7 +4798,7 @@ class LargeReadCut(PullConnection):
         return 1 << 18 if len(self.decoder.buffer) >= 1 << 18 else None
 
 
-@mutant("while a read waits nothing is written", "partial-write")
+@mutant("while a read is pending, nothing is written", "partial-write")
 class ReadHoldsWrites(PullConnection):
     held = b""
 
@@ -4815,7 +4815,7 @@ class ReadHoldsWrites(PullConnection):
             super().queue(frame)
 
 
-@mutant("reads of all connections are in one queue", "partial-write")
+@mutant("the reads of all connections share one queue", "partial-write")
 class ReadsShared(PullConnection):
     everyones = []
 
@@ -4830,14 +4830,14 @@ class ReadsShared(PullConnection):
             del self.everyones[:before - len(self.reads)]
 
 
-@mutant("reads of connections that were accepted are never answered", "partial-write")
+@mutant("reads of accepted connections are never answered", "partial-write")
 class AcceptedReadsUnanswered(PullConnection):
     def deliver(self):
         if self.number < 1_000_000:
             super().deliver()
 
 
-@mutant("two equal reads that wait are one", "partial-write")
+@mutant("two equal pending reads count as one", "partial-write")
 class EqualReadsMerged(PullConnection):
     def read(self, request):
         asked = {name: value for name, value in request.items() if name != "id"}
@@ -4845,7 +4845,7 @@ class EqualReadsMerged(PullConnection):
             super().read(request)
 
 
-@mutant("at a reset the read that waits is answered with what there is", "reset", "partial-write")
+@mutant("at a reset, a pending read is answered with the bytes received so far", "reset", "partial-write")
 class ResetAnswersRead(PullConnection):
     def read_failed(self, error):
         if self.state == OPEN and self.reads and self.decoder.buffer:
@@ -4853,7 +4853,7 @@ class ResetAnswersRead(PullConnection):
         super().read_failed(error)
 
 
-@mutant("at our stop the read that waits is answered with what there is", "close", "partial-write")
+@mutant("at our stop, a pending read is answered with the bytes received so far", "close", "partial-write")
 class StopAnswersRead(PullConnection):
     def stop(self):
         if self.state == OPEN and self.reads and self.decoder.buffer:
@@ -4953,19 +4953,19 @@ class CutLineSocketKept(Leaky):
         return self.has_rest
 
 
-@mutant("the socket stays open behind our stop", "resources/leak-*")
+@mutant("the socket stays open after our stop", "resources/leak-*")
 class StoppedSocketKept(Leaky):
     def forgets(self, reason):
         return reason == "stopped"
 
 
-@mutant("the socket stays open behind a stop with unread bytes", "resources/leak-*")
+@mutant("the socket stays open after a stop with unread bytes", "resources/leak-*")
 class UnreadSocketKept(Leaky):
     def forgets(self, reason):
         return self.paused
 
 
-@mutant("the socket stays open when the peer ends behind our half-close", "resources/leak-*")
+@mutant("the socket stays open when the peer closes after our half-close", "resources/leak-*")
 class HalfClosedSocketKept(Leaky):
     ours_first = False
 
@@ -4977,13 +4977,13 @@ class HalfClosedSocketKept(Leaky):
         return self.ours_first
 
 
-@mutant("the socket stays open behind a stop of a half-closed connection", "resources/leak-*")
+@mutant("the socket stays open after a stop of a half-closed connection", "resources/leak-*")
 class HalfOpenSocketKept(Leaky):
     def forgets(self, reason):
         return reason == "stopped" and self.settings.get("allow-half-close")
 
 
-@mutant("each reset of ours leaves the pipe open that wakes the connection", "resources/leak-*")
+@mutant("each requested reset leaves the pipe open that wakes the connection", "resources/leak-*")
 class WakePipeKept(Connection):
     kept = []
 
@@ -4998,19 +4998,19 @@ class TooLongSocketKept(Leaky):
         return reason == "too-long"
 
 
-@mutant("the socket stays open when the framing is broken", "resources/leak-*")
+@mutant("the socket stays open after a framing error", "resources/leak-*")
 class BrokenFramingSocketKept(Leaky):
     def forgets(self, reason):
         return reason in ("protocol", "too-long") and not self.decoder.terminator
 
 
-@mutant("the socket stays open when the idle time is over", "resources/leak-*")
+@mutant("the socket stays open when the idle timeout expires", "resources/leak-*")
 class IdleSocketKept(Leaky):
     def forgets(self, reason):
         return reason == "timeout"
 
 
-@mutant("the socket of an accepted connection stays open when the client has ended it", "resources/listens-leak-*")
+@mutant("the socket of an accepted connection stays open when the client has closed it", "resources/listens-leak-*")
 class AcceptedEndedKept(Leaky):
     def forgets(self, reason):
         return self.number >= 1_000_000 and reason == "eof"
@@ -5022,7 +5022,7 @@ class AcceptedResetKept(Leaky):
         return self.number >= 1_000_000 and reason == "reset"
 
 
-@mutant("the socket of an accepted connection stays open behind our stop", "resources/listens-leak-*")
+@mutant("the socket of an accepted connection stays open after our stop", "resources/listens-leak-*")
 class AcceptedStoppedKept(Leaky):
     def forgets(self, reason):
         return self.number >= 1_000_000 and reason == "stopped"
@@ -5039,7 +5039,7 @@ class ListenerKept(Listener):
         super().stop()
 
 
-@mutant("a thread for each connection waits for its next job for ever", "resources/leak-threads")
+@mutant("each connection has a thread that waits for its next job forever", "resources/leak-threads")
 class ThreadKept(Connection):
     def opened(self, sock):
         threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -5068,7 +5068,7 @@ class IdleSpins(Spinner):
         return self.state == OPEN
 
 
-@mutant("behind the peer's FIN it goes on waiting to read", "resources/busy-*")
+@mutant("after the peer's FIN, it continues to wait for input", "resources/busy-*")
 class HalfOpenSpins(Connection):
     def wants_read(self):
         return super().wants_read() or self.state == OPEN and self.read_ended
@@ -5078,13 +5078,13 @@ class HalfOpenSpins(Connection):
             super().readable()
 
 
-@mutant("behind a half-close it waits until it can write", "resources/busy-*")
+@mutant("after a half-close, it waits until it can write", "resources/busy-*")
 class HalfClosedSpins(Spinner):
     def spins(self):
         return self.state == OPEN and self.fin_sent and not self.paused
 
 
-@mutant("while reading is stopped it goes on waiting for bytes", "resources/busy-*")
+@mutant("while reading is stopped, it continues to wait for bytes", "resources/busy-*")
 class PausedSpins(Connection):
     def wants_read(self):
         return not self.read_ended
@@ -5116,24 +5116,24 @@ class HangUpSpins(Spinner):
         return any(told & (self.events | select.POLLHUP) for _, told in poller.poll(0))
 
 
-@mutant("while reading is stopped the peer's FIN wakes it again and again", "resources/busy-*")
+@mutant("while reading is stopped, the peer's FIN wakes it repeatedly", "resources/busy-*")
 class PausedEndSpins(HangUpSpins):
     events = select.POLLRDHUP
 
 
-@mutant("while reading is stopped a hang-up wakes it again and again", "resources/busy-*")
+@mutant("while reading is stopped, a hang-up wakes it repeatedly", "resources/busy-*")
 class PausedHangUpSpins(HangUpSpins):
     pass
 
 
-@mutant("a write that the kernel did not take is tried again at once", "resources/busy-*")
+@mutant("a write that the kernel did not accept is retried at once", "resources/busy-*")
 class BlockedWriteSpins(Connection):
     def would_block(self):
         super().would_block()
         self.loop.call_soon(self.write)
 
 
-@mutant("it asks again and again whether it is connected", "resources/busy-*")
+@mutant("it polls repeatedly whether it is connected", "resources/busy-*")
 class ConnectingSpins(Connection):
     def start(self):
         super().start()
@@ -5158,27 +5158,27 @@ class EndSpins(Connection):
         self.loop.call_soon(self.spin)
 
 
-@mutant("behind a refused connect the loop never waits again", "resources/busy-*")
+@mutant("after a refused connect, the loop never waits again", "resources/busy-*")
 class RefusalSpins(EndSpins):
     ends = "refused"
 
 
-@mutant("behind a reset the loop never waits again", "resources/busy-*")
+@mutant("after a reset, the loop never waits again", "resources/busy-*")
 class ResetSpins(EndSpins):
     ends = "reset"
 
 
-@mutant("behind the peer's end the loop never waits again", "resources/busy-*")
+@mutant("after the peer's end, the loop never waits again", "resources/busy-*")
 class EndOfStreamSpins(EndSpins):
     ends = "eof"
 
 
-@mutant("behind our stop the loop never waits again", "resources/busy-*")
+@mutant("after our stop, the loop never waits again", "resources/busy-*")
 class StopSpins(EndSpins):
     ends = "stopped"
 
 
-@mutant("a listener asks again and again whether somebody waits", "resources/busy-*")
+@mutant("a listener polls repeatedly for waiting clients", "resources/busy-*")
 class ListenerSpins(Listener):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
@@ -5190,20 +5190,20 @@ class ListenerSpins(Listener):
             self.loop.call_soon(self.ask)
 
 
-@mutant("each read copies all that has come of the line", "resources/long-line")
+@mutant("each read copies all received bytes of the line", "resources/long-line")
 class LineCopied(Decoder):
     def append(self, data):
         self.buffer = bytearray(bytes(self.buffer) + data)
 
 
-@mutant("with each read the terminator is looked for from the line's beginning", "resources/long-line")
+@mutant("with each read, the terminator is searched for from the beginning of the line", "resources/long-line")
 class LineScannedAnew(Decoder):
     def next_line(self):
         self.scanned = 0
         return super().next_line()
 
 
-@mutant("while reading is stopped it reads on, into memory", "resources/memory-*")
+@mutant("while reading is stopped, it continues to read into memory", "resources/memory-*")
 class PausedIntoMemory(Connection):
     held = None
 
@@ -5257,7 +5257,7 @@ class LocalPortIgnored(BindsDifferently):
         return settings
 
 
-@mutant("a local address that can't be bound is forgotten, and another one taken", "addresses")
+@mutant("if a local address can't be bound, another one is used", "addresses")
 class BindFailureIgnored(Connection):
     def bind(self, sock):
         try:
@@ -5266,7 +5266,7 @@ class BindFailureIgnored(Connection):
             pass
 
 
-@mutant("only the local port is bound, to any address", "addresses")
+@mutant("only the local port is bound, on any address", "addresses")
 class LocalHostIgnored(BindsDifferently):
     def changed(self, settings):
         if "local" in settings:
@@ -5274,7 +5274,7 @@ class LocalHostIgnored(BindsDifferently):
         return settings
 
 
-@mutant("from a local address of IPv4 it tries an address of IPv6, and gives up", "addresses")
+@mutant("with a local IPv4 address, it tries an IPv6 address, and gives up", "addresses")
 class LocalFamilyIgnored(Connection):
     needs_both_families = True
 
@@ -5294,7 +5294,7 @@ class InterfaceIgnored(BindsDifferently):
         return settings
 
 
-@mutant("with an interface the local address is ignored", "addresses")
+@mutant("with an interface, the local address is ignored", "addresses")
 class InterfaceBeatsLocal(BindsDifferently):
     def changed(self, settings):
         if "interface" in settings:
@@ -5330,13 +5330,13 @@ class PreferenceDemanded(Connection):
         return [address for address in ordered if address[0] == ordered[0][0]] if "prefer" in self.settings else ordered
 
 
-@mutant("it listens on all addresses whatever it was told", "addresses")
+@mutant("it listens on all addresses regardless of the requested one", "addresses")
 class ListensEverywhere(Listener):
     def bind(self, host, port):
         return super().bind("::" if ":" in host else "0.0.0.0", port)
 
 
-@mutant("it listens on 127.0.0.1 whatever it was told", "addresses")
+@mutant("it listens on 127.0.0.1 regardless of the requested address", "addresses")
 class ListensOnLoopbackOnly(Listener):
     def bind(self, host, port):
         return super().bind("127.0.0.1", port)
@@ -5345,7 +5345,7 @@ class ListensOnLoopbackOnly(Listener):
 # MARK: Unix sockets
 
 
-@mutant("a Unix socket's full buffer drops what did not fit", "unix")
+@mutant("if a Unix socket's buffer is full, data that does not fit is dropped", "unix")
 class UnixOverflowDropped(Connection):
     def write(self):
         super().write()
@@ -5353,7 +5353,7 @@ class UnixOverflowDropped(Connection):
             self.pending.clear()
 
 
-@mutant("TCP's option is set on a Unix socket, and the failure ends the connection", "unix")
+@mutant("a TCP option is set on a Unix socket, and the failure ends the connection", "unix")
 class UnixNoDelay(Connection):
     def opened(self, sock):
         if sock.family == socket.AF_UNIX:
@@ -5362,7 +5362,7 @@ class UnixNoDelay(Connection):
         return super().opened(sock)
 
 
-@mutant("a refused Unix socket is tried again for ever", "unix")
+@mutant("a refused Unix socket is retried forever", "unix")
 class UnixRetriesForEver(Connection):
     async def connect(self):
         while True:
@@ -5374,7 +5374,7 @@ class UnixRetriesForEver(Connection):
                 await asyncio.sleep(0.05)
 
 
-@mutant("a read of a Unix socket is one line", "unix")
+@mutant("each read of a Unix socket is one line", "unix")
 class UnixDatagrams(Connection):
     def received(self, data):
         if "path" in self.settings and self.framing == "crlf":
@@ -5390,7 +5390,7 @@ class UnixHalfCloseCloses(Connection):
             self.over("stopped")
 
 
-@mutant("who has stopped listening at a path goes on accepting", "unix")
+@mutant("after it stopped listening at a path, it continues to accept", "unix")
 class UnixListenerLeft(Listener):
     left = []
 
@@ -5419,7 +5419,7 @@ class UnixClientsMixedUp(Listener):
                 connection.loop.call_soon(setattr, connection, "number", self.first)
 
 
-@mutant("the idle time of a Unix socket never ends", "unix")
+@mutant("the idle timeout of a Unix socket never expires", "unix")
 class UnixNeverIdle(Connection):
     def __init__(self, adapter, number, settings):
         settings = dict(settings)
@@ -5428,7 +5428,7 @@ class UnixNeverIdle(Connection):
         super().__init__(adapter, number, settings)
 
 
-@mutant("the limit of a line is not kept on a Unix socket", "unix")
+@mutant("the line limit is not enforced on a Unix socket", "unix")
 class UnixUnlimited(Connection):
     def __init__(self, adapter, number, settings):
         settings = dict(settings)
@@ -5437,7 +5437,7 @@ class UnixUnlimited(Connection):
         super().__init__(adapter, number, settings)
 
 
-@mutant("a stop drops what a Unix socket had queued", "unix")
+@mutant("a stop drops the data queued on a Unix socket", "unix")
 class UnixStopDrops(Connection):
     def stop(self):
         if "path" in self.settings:
@@ -5445,7 +5445,7 @@ class UnixStopDrops(Connection):
         return super().stop()
 
 
-@mutant("a pause is not kept on a Unix socket", "unix")
+@mutant("a pause has no effect on a Unix socket", "unix")
 class UnixNeverPauses(Connection):
     def stop_reading(self):
         if "path" not in self.settings:
@@ -5470,7 +5470,7 @@ class TlsAcceptsAnything(TLSSocket):
         return context
 
 
-@mutant("the certificate's name is not compared with anything", "tls", "starttls")
+@mutant("the certificate's name is not checked", "tls", "starttls")
 class TlsNameIgnored(TLSSocket):
     def context(self, settings):
         context = super().context(settings)
@@ -5478,13 +5478,13 @@ class TlsNameIgnored(TLSSocket):
         return context
 
 
-@mutant("the name is that of the address it has connected to", "tls")
+@mutant("the certificate's name is compared with the address that it has connected to", "tls")
 class TlsNameOfTheAddress(TLSSocket):
     def name(self, settings):
         return self.sock.getpeername()[0]
 
 
-@mutant("the times of a certificate are not looked at", "tls", "starttls")
+@mutant("the validity period of a certificate is not checked", "tls", "starttls")
 class TlsTimesIgnored(TLSSocket):
     def context(self, settings):
         context = super().context(settings)
@@ -5529,43 +5529,43 @@ class TlsNotYetValidAccepted(OwnComparison):
         return super().accepts(said) and ssl.cert_time_to_seconds(said["notAfter"]) > time.time()
 
 
-@mutant("a name that begins like the right one is accepted", "tls")
+@mutant("a name that begins like the correct one is accepted", "tls")
 class TlsNamePrefix(OwnComparison):
     def fits(self, name, asked):
         return super().fits(name, asked) or name.startswith(asked)
 
 
-@mutant("a name that ends like the right one is accepted", "tls")
+@mutant("a name that ends like the correct one is accepted", "tls")
 class TlsNameSuffix(OwnComparison):
     def fits(self, name, asked):
         return super().fits(name, asked) or name.endswith(asked)
 
 
-@mutant("a wildcard stands for any number of labels", "tls")
+@mutant("a wildcard matches any number of labels", "tls")
 class TlsWildcardTooWide(OwnComparison):
     def fits(self, name, asked):
         return super().fits(name, asked) or (name.startswith("*.") and f".{asked}".endswith(name[1:]))
 
 
-@mutant("a wildcard is compared as it is written", "tls")
+@mutant("a wildcard is compared literally", "tls")
 class TlsNoWildcards(OwnComparison):
     def fits(self, name, asked):
         return not name.startswith("*") and super().fits(name, asked)
 
 
-@mutant("names are compared with regard to case", "tls")
+@mutant("names are compared case-sensitively", "tls")
 class TlsNameCase(OwnComparison):
     def fits(self, name, asked):
         return name.lower() == name and asked.lower() == asked and super().fits(name, asked)
 
 
-@mutant("where an address was asked for the certificate's names do not matter", "tls")
+@mutant("if an address was requested, the certificate's names do not matter", "tls")
 class TlsAddressNotCompared(OwnComparison):
     def fits(self, name, asked):
         return super().fits(name, asked) or asked.replace(".", "").isdigit()
 
 
-@mutant("an address is taken for a host name, sent as one and compared with names", "tls")
+@mutant("an address is treated as a host name: it is sent as SNI and compared with names", "tls")
 class TlsAddressAsName(TLSSocket):
     def name(self, settings):
         name = settings["name"]
@@ -5578,13 +5578,13 @@ class TlsAddressAsText(OwnComparison):
         return name == asked if ":" in asked else super().fits(name, asked)
 
 
-@mutant("the name is verified and not sent", "tls", "starttls")
+@mutant("the name is verified but not sent", "tls", "starttls")
 class TlsNoSni(OwnComparison):
     def name(self, settings):
         return None
 
 
-@mutant("lines are delivered while the certificate is still being looked at", "tls")
+@mutant("lines are delivered while the certificate is still being verified", "tls")
 class TlsVerdictTooLate(Connection):
     def __init__(self, adapter, number, settings):
         adapter.parts[TLSSocket] = TlsNameIgnored
@@ -5600,7 +5600,7 @@ class TlsVerdictTooLate(Connection):
             self.tls_failed("another name")
 
 
-@mutant("what was sent early is written before the certificate was looked at", "tls")
+@mutant("data sent early is written before the certificate has been verified", "tls")
 class TlsSendsBeforeVerdict(Connection):
     def __init__(self, adapter, number, settings):
         adapter.parts[TLSSocket] = TlsNameIgnored
@@ -5615,7 +5615,7 @@ class TlsSendsBeforeVerdict(Connection):
         return self.tls_failed("another name")
 
 
-@mutant("a certificate is verified once for each name", "tls")
+@mutant("a certificate is verified only once for each name", "tls")
 class TlsVerdictRemembered(TLSSocket):
     known = set()
 
@@ -5630,7 +5630,7 @@ class TlsVerdictRemembered(TLSSocket):
         self.known.add(self.tls.server_hostname)
 
 
-@mutant("after a failure of TLS every further handshake fails", "tls", "starttls")
+@mutant("after one TLS failure, every further handshake fails", "tls", "starttls")
 class TlsFailureSticks(TLSSocket):
     has_failed = []
 
@@ -5650,25 +5650,25 @@ class TlsNoAlpn(TLSSocket):
         super().__init__(sock, {key: value for key, value in settings.items() if key != "alpn"})
 
 
-@mutant("of the protocols the first is offered alone", "tls", "starttls")
+@mutant("only the first protocol is offered", "tls", "starttls")
 class TlsFirstAlpn(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {**settings, "alpn": settings["alpn"][:1]} if "alpn" in settings else settings)
 
 
-@mutant("a protocol is offered though none was named", "tls")
+@mutant("a protocol is offered although none was requested", "tls")
 class TlsOwnAlpn(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {"alpn": ["http/1.1"], **settings})
 
 
-@mutant("it says that its handshakes agree on TLS 1.3, whatever they do", "tls", "starttls")
+@mutant("it reports TLS 1.3 for its handshakes regardless of the negotiated version", "tls", "starttls")
 class TlsSaysNewVersion(TLSSocket):
     def agreed(self):
         return {**super().agreed(), "version": "1.3"}
 
 
-@mutant("it says the first protocol that it has offered, not the one that was agreed on", "tls", "starttls")
+@mutant("it reports the first protocol that it offered instead of the negotiated one", "tls", "starttls")
 class TlsSaysOfferedAlpn(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5679,19 +5679,19 @@ class TlsSaysOfferedAlpn(TLSSocket):
         return {**told, "alpn": self.offered[0]} if self.offered else told
 
 
-@mutant("it speaks TLS 1.2 only", "tls")
+@mutant("it supports only TLS 1.2", "tls")
 class TlsOldOnly(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {"version": "1.2", **settings})
 
 
-@mutant("it speaks TLS 1.3 only", "tls")
+@mutant("it supports only TLS 1.3", "tls")
 class TlsNewOnly(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {"version": "1.3", **settings})
 
 
-@mutant("a handshake that fails is tried again with an older version", "tls")
+@mutant("a failed handshake is retried with an older version", "tls")
 class TlsDowngrades(Connection):
     def tls_failed(self, error):
         if self.settings.get("tls", {}).get("version") == "1.3":
@@ -5709,7 +5709,7 @@ class TlsDowngrades(Connection):
 # MARK: TLS: the handshake
 
 
-@mutant("started is told when the socket is connected", "tls", "starttls")
+@mutant("start is reported when the socket is connected", "tls", "starttls")
 class TlsStartedTooEarly(Connection):
     is_told = False
 
@@ -5725,7 +5725,7 @@ class TlsStartedTooEarly(Connection):
             super().say(event, **fields)
 
 
-@mutant("what was sent early is written in the clear, in front of the handshake", "tls")
+@mutant("data sent early is written in the clear, before the handshake", "tls")
 class TlsEarlyInTheClear(Connection):
     def begin_tls(self, settings):
         if self.state == CONNECTING:
@@ -5735,7 +5735,7 @@ class TlsEarlyInTheClear(Connection):
         return super().begin_tls(settings)
 
 
-@mutant("what is sent in a handshake is written in the clear", "starttls", "tls")
+@mutant("data sent during a handshake is written in the clear", "starttls", "tls")
 class TlsSendsPastTheHandshake(Connection):
     def queue(self, frame):
         if self.state == SECURING and self.sock:
@@ -5744,14 +5744,14 @@ class TlsSendsPastTheHandshake(Connection):
             super().queue(frame)
 
 
-@mutant("what was sent early is lost in the handshake", "tls", "starttls")
+@mutant("data sent early is lost in the handshake", "tls", "starttls")
 class TlsEarlyLost(Connection):
     def secured(self):
         self.held.clear()
         super().secured()
 
 
-@mutant("the end of the stream in the handshake is told as eof", "tls", "starttls")
+@mutant("the end of the stream during the handshake is reported as eof", "tls", "starttls")
 class TlsHandshakeEof(Connection):
     def tls_failed(self, error):
         if "ended" in str(error):
@@ -5760,14 +5760,14 @@ class TlsHandshakeEof(Connection):
         return super().tls_failed(error)
 
 
-@mutant("a failed handshake is told as a reset", "tls", "starttls")
+@mutant("a failed handshake is reported as a reset", "tls", "starttls")
 class TlsFailureAsReset(Connection):
     def tls_failed(self, error):
         self.stop_event("reset", str(error))
         self.linger()
 
 
-@mutant("the end of the stream in the handshake is waited on", "tls", "starttls")
+@mutant("after the end of the stream during the handshake, it continues to wait", "tls", "starttls")
 class TlsHandshakeEofHangs(Connection):
     def tls_failed(self, error):
         if "ended" in str(error):
@@ -5775,7 +5775,7 @@ class TlsHandshakeEofHangs(Connection):
         return super().tls_failed(error)
 
 
-@mutant("a reset in the handshake is told twice", "tls")
+@mutant("a reset during the handshake is reported twice", "tls")
 class TlsHandshakeResetTwice(Connection):
     def over(self, reason=None, detail=""):
         if self.state == SECURING and reason == "reset":
@@ -5783,14 +5783,14 @@ class TlsHandshakeResetTwice(Connection):
         super().over(reason, detail)
 
 
-@mutant("the time to connect is over when the socket is connected", "tls")
+@mutant("the connect timeout ends when the socket is connected", "tls")
 class TlsNoDeadline(Connection):
     def begin_tls(self, settings):
         self.cancel_timers()
         super().begin_tls(settings)
 
 
-@mutant("each read of the handshake starts the time anew", "tls")
+@mutant("each read of the handshake restarts the connect timeout", "tls")
 class TlsDeadlineAnew(Connection):
     def handshake(self):
         if self.timer:
@@ -5829,7 +5829,7 @@ class TlsHandshakeInOneRead(TLSSocket):
         return self.tls.cipher() is not None and self.tls.getpeercert(True) is not None
 
 
-@mutant("fewer bytes than a record's header begin no handshake", "tls", "starttls")
+@mutant("the handshake does not start with fewer bytes than a record header", "tls", "starttls")
 class TlsHeaderInOneRead(TLSSocket):
     has_begun = False
 
@@ -5854,7 +5854,7 @@ class TlsBlocks(TLSSocket):
             self.sock.setblocking(False)
 
 
-@mutant("the handshake asks again and again whether bytes have come", "tls")
+@mutant("the handshake polls repeatedly for bytes", "tls")
 class TlsHandshakeSpins(Connection):
     def handshake(self):
         super().handshake()
@@ -5862,7 +5862,7 @@ class TlsHandshakeSpins(Connection):
             self.loop.call_soon(lambda: self.state == SECURING and self.sock and self.handshake())
 
 
-@mutant("where the peer speaks no TLS it goes on in the clear", "tls", "starttls")
+@mutant("if the peer does not use TLS, it continues in the clear", "tls", "starttls")
 class TlsFallsBack(Connection):
     def tls_failed(self, error):
         if "WRONG_VERSION" not in str(error):
@@ -5886,7 +5886,7 @@ class TlsSecondTryInTheClear(Connection):
         return super().tls_failed(error)
 
 
-@mutant("an alert in the handshake is told as eof", "tls")
+@mutant("an alert during the handshake is reported as eof", "tls")
 class TlsHandshakeAlertIsEof(Connection):
     def tls_failed(self, error):
         if "ALERT" in str(error):
@@ -5937,7 +5937,7 @@ class TlsNoCertificateToGive(Listening):
             self.objection = "no certificate to give"
 
 
-@mutant("a message of the handshake must be one record", "tls")
+@mutant("a handshake message must fit into one record", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
         # It has consumed everything, and the certificate is larger than a record.
@@ -5953,14 +5953,14 @@ class TlsMessageIsARecord(Listening):
         return done
 
 
-@mutant("it dies of more than four tickets", "tls")
+@mutant("more than four tickets kill it", "tls")
 class TlsTooManyTickets(Listening):
     def heard(self, message, data):
         if self.counts.get("NEWSESSION_TICKET", 0) > 4:
             self.objection = "too many tickets"
 
 
-@mutant("data that comes in one read with a ticket is lost", "tls")
+@mutant("data that arrives in one read with a ticket is lost", "tls")
 class TlsTicketTakesData(Listening):
     def decrypt(self):
         before = self.counts.get("NEWSESSION_TICKET", 0)
@@ -5975,7 +5975,7 @@ class TlsKeyUpdateRefused(Listening):
             self.objection = "unexpected message"
 
 
-@mutant("a KeyUpdate that asks for an answer is an error", "tls")
+@mutant("a KeyUpdate that requests an answer is an error", "tls")
 class TlsKeyUpdateUnanswered(Listening):
     def heard(self, message, data):
         if message == "KEY_UPDATE" and data[-1]:
@@ -5996,7 +5996,7 @@ class TlsHelloRequestRefused(Listening):
             self.objection = "unexpected message"
 
 
-@mutant("a ticket that the server does not take is an error", "tls")
+@mutant("a ticket that the server does not accept is an error", "tls")
 class TlsTicketMustFit(TLSSocket):
     contexts, sessions = {}, {}
 
@@ -6024,7 +6024,7 @@ class TlsTicketMustFit(TLSSocket):
 # MARK: TLS: records
 
 
-@mutant("of the records of one read the first is delivered, the others wait for the next read", "tls")
+@mutant("only the first of the records in one read is delivered; the others wait for the next read", "tls")
 class TlsOneRecordPerRead(TLSSocket):
     def decrypt(self):
         if self.due is None:
@@ -6037,7 +6037,7 @@ class TlsOneRecordPerRead(TLSSocket):
         return super().decrypt()
 
 
-@mutant("of a record 4 KiB are delivered, and the rest waits in the library for the next event", "tls")
+@mutant("only 4 KiB of a record are delivered, and the rest waits in the library for the next event", "tls")
 class TlsPendingForgotten(TLSSocket):
     def decrypt(self):
         if self.due is None and not self.tls.pending():
@@ -6082,13 +6082,13 @@ class Records(TLSSocket):
         return int.from_bytes(data[start + 3:start + 5], "big")
 
 
-@mutant("the beginning of a record that a read does not hold all of is lost", "tls")
+@mutant("the beginning of a record that is split over two reads is lost", "tls")
 class TlsPartialRecordLost(Records):
     def changed(self, data):
         return self.whole(data)[0]
 
 
-@mutant("a cut in the header of a record loses the bytes before it", "tls")
+@mutant("a cut in a record header loses the bytes before it", "tls")
 class TlsPartialHeaderLost(Records):
     def changed(self, data):
         whole = super().changed(data)
@@ -6097,7 +6097,7 @@ class TlsPartialHeaderLost(Records):
         return whole
 
 
-@mutant("nothing is decrypted while a record is not whole", "tls")
+@mutant("nothing is decrypted while a record is incomplete", "tls")
 class TlsWaitsForWhole(Records):
     def changed(self, data):
         data = self.held + data
@@ -6126,7 +6126,7 @@ class TlsRecordIsLine(Connection):
         super().received(data if data.endswith(b"\r\n") or not self.is_secured else data + b"\r\n")
 
 
-@mutant("each record is handled by a call inside of the one before", "tls", dies=True)
+@mutant("records are handled recursively", "tls", dies=True)
 class TlsRecursion(TLSSocket):
     def decrypt(self):
         if self.due is not None:
@@ -6144,7 +6144,7 @@ class TlsRecursion(TLSSocket):
         return piece + self.decrypt() if piece else super().decrypt()
 
 
-@mutant("a read that yields no data is taken for the end", "tls")
+@mutant("a read that yields no data is taken for the end of the stream", "tls")
 class TlsNoDataIsTheEnd(TLSSocket):
     def recv(self, size):
         try:
@@ -6164,7 +6164,7 @@ class TlsNoDataIsTheEnd(TLSSocket):
         return done
 
 
-@mutant("a record without data is taken for the end", "tls")
+@mutant("a record without data is taken for the end of the stream", "tls")
 class TlsEmptyRecordIsTheEnd(Records):
     wholes = 0
 
@@ -6184,7 +6184,7 @@ class TlsEmptyRecordIsTheEnd(Records):
         return whole
 
 
-@mutant("a record without data is an empty line", "tls")
+@mutant("a record without data is delivered as an empty line", "tls")
 class TlsEmptyRecordIsLine(Connection):
     def readable(self):
         was_open = self.state == OPEN and self.is_secured
@@ -6198,7 +6198,7 @@ class TlsEmptyRecordIsLine(Connection):
         super().readable()
 
 
-@mutant("half a record is asked for again and again", "tls")
+@mutant("the rest of an incomplete record is requested repeatedly", "tls")
 class TlsHalfRecordSpins(Connection):
     def readable(self):
         super().readable()
@@ -6206,7 +6206,7 @@ class TlsHalfRecordSpins(Connection):
             self.loop.call_later(0, lambda: self.state == OPEN and self.sock and self.readable())
 
 
-@mutant("a record that can't be decrypted is left out", "tls")
+@mutant("a record that can't be decrypted is skipped", "tls")
 class TlsBadRecordIgnored(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
@@ -6216,7 +6216,7 @@ class TlsBadRecordIgnored(TLSSocket):
         return data
 
 
-@mutant("an error of TLS is taken for the end of the stream", "tls", "starttls")
+@mutant("a TLS error is taken for the end of the stream", "tls", "starttls")
 class TlsErrorAsEof(TLSSocket):
     def told(self):
         if isinstance(self.due, ssl.SSLError):
@@ -6232,7 +6232,7 @@ class TlsAlertAsEof(TLSSocket):
         return super().told()
 
 
-@mutant("a fatal alert is ignored: the end is that of the FIN", "tls")
+@mutant("a fatal alert is ignored: the connection ends with the FIN", "tls")
 class TlsAlertIgnored(TLSSocket):
     def told(self):
         if isinstance(self.due, ssl.SSLError) and "ALERT" in str(self.due):
@@ -6241,21 +6241,21 @@ class TlsAlertIgnored(TLSSocket):
         return super().told()
 
 
-@mutant("the peer is not told what was wrong", "tls")
+@mutant("the peer is not told the reason of a failure", "tls")
 class TlsNoAlert(TLSSocket):
     def give_up(self):
         self.failed = True
         self.outgoing.read()
 
 
-@mutant("an error of TLS drops what came whole before it", "tls")
+@mutant("a TLS error drops the complete records before it", "tls")
 class TlsErrorDropsData(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
         return b"" if isinstance(self.due, ssl.SSLError) else data
 
 
-@mutant("what is no record is taken as it is", "tls", "starttls")
+@mutant("bytes that are not a record are delivered unchanged", "tls", "starttls")
 class TlsPlainTextTaken(Records):
     plain = b""
 
@@ -6270,7 +6270,7 @@ class TlsPlainTextTaken(Records):
         return super().decrypt() + plain
 
 
-@mutant("a record that is too short for a tag is taken as it is", "tls")
+@mutant("a record that is too short for an authentication tag is delivered unchanged", "tls")
 class TlsUnencryptedTaken(TlsPlainTextTaken):
     def changed(self, data):
         if data[0] == 23 and len(data) == 5 + self.length(data, 0) < 22:
@@ -6279,13 +6279,13 @@ class TlsUnencryptedTaken(TlsPlainTextTaken):
         return data
 
 
-@mutant("what is no record is left out", "tls", "starttls")
+@mutant("bytes that are not a record are skipped", "tls", "starttls")
 class TlsPlainTextSkipped(Records):
     def changed(self, data):
         return data if data[0] in (20, 21, 22, 23) else b""
 
 
-@mutant("a record that is too large is left out", "tls")
+@mutant("a record that is too large is skipped", "tls")
 class TlsTooLargeSkipped(Records):
     def changed(self, data):
         whole = super().changed(data)
@@ -6294,13 +6294,13 @@ class TlsTooLargeSkipped(Records):
         return whole
 
 
-@mutant("what is decrypted is taken for UTF-8", "tls")
+@mutant("decrypted data is treated as UTF-8", "tls")
 class TlsDecodes(Connection):
     def received(self, data):
         super().received(data.decode("utf-8", "replace").encode() if self.is_secured else data)
 
 
-@mutant("bytes are delivered when there are sixteen of them", "tls")
+@mutant("bytes are delivered only once sixteen have arrived", "tls")
 class TlsWaitsForMore(Connection):
     kept = b""
 
@@ -6311,14 +6311,14 @@ class TlsWaitsForMore(Connection):
             super().received(data)
 
 
-@mutant("two connections keep the beginning of a record in one buffer", "tls")
+@mutant("two connections share the buffer for an incomplete record", "tls")
 class TlsOneBuffer(Records):
     def changed(self, data):
         whole, TlsOneBuffer.held = self.whole(TlsOneBuffer.held + data)
         return whole
 
 
-@mutant("an error of one connection is told to the next that reads", "tls")
+@mutant("an error of one connection is reported on the next one that reads", "tls")
 class TlsErrorQueue(TLSSocket):
     errors = []
 
@@ -6345,19 +6345,19 @@ class TlsTruncationIsEof(Connection):
         super().read_eof()
 
 
-@mutant("in TLS 1.2 a FIN without close_notify is the end of the stream", "tls")
+@mutant("in TLS 1.2, a FIN without close_notify is the end of the stream", "tls")
 class TlsOldTruncationIsEof(Connection):
     def read_eof(self, reason="eof"):
         super().read_eof("eof" if self.is_secured and self.sock.tls.version() == "TLSv1.2" else reason)
 
 
-@mutant("behind start-tls a FIN without close_notify is the end of the stream", "starttls")
+@mutant("after start-tls, a FIN without close_notify is the end of the stream", "starttls")
 class StartTlsTruncationIsEof(Connection):
     def read_eof(self, reason="eof"):
         super().read_eof(reason if "tls" in self.settings else "eof")
 
 
-@mutant("a FIN without close_notify is told as a reset", "tls")
+@mutant("a FIN without close_notify is reported as a reset", "tls")
 class TlsTruncationIsReset(Connection):
     def read_eof(self, reason="eof"):
         if reason == "tls-truncated":
@@ -6365,7 +6365,7 @@ class TlsTruncationIsReset(Connection):
         return super().read_eof(reason)
 
 
-@mutant("a FIN without close_notify is no end at all", "tls")
+@mutant("a FIN without close_notify does not end the connection", "tls")
 class TlsWaitsForNotify(Connection):
     def read_eof(self, reason="eof"):
         if reason == "tls-truncated":
@@ -6374,7 +6374,7 @@ class TlsWaitsForNotify(Connection):
         return super().read_eof(reason)
 
 
-@mutant("a truncated stream's last data is thrown away with it", "tls")
+@mutant("the last data of a truncated stream is discarded", "tls")
 class TlsTruncationDropsData(TLSSocket):
     def recv(self, size):
         data = super().recv(size)
@@ -6400,7 +6400,7 @@ class TlsTruncatedKept(Connection):
         super().read_eof(reason)
 
 
-@mutant("an RST is told as a truncated stream", "tls")
+@mutant("an RST is reported as a truncated stream", "tls")
 class TlsResetIsTruncation(TLSSocket):
     def fill(self):
         try:
@@ -6409,7 +6409,7 @@ class TlsResetIsTruncation(TLSSocket):
             return False
 
 
-@mutant("the end waits for the FIN behind close_notify", "tls")
+@mutant("the end waits for the FIN after close_notify", "tls")
 class TlsWaitsForFin(TLSSocket):
     def recv(self, size):
         data = super().recv(size)
@@ -6426,7 +6426,7 @@ class TlsNotifyIsError(TLSSocket):
         return super().told()
 
 
-@mutant("in TLS 1.2 close_notify is an error", "tls")
+@mutant("in TLS 1.2, close_notify is an error", "tls")
 class TlsOldNotifyIsError(TLSSocket):
     def told(self):
         if self.due == b"" and self.tls.version() == "TLSv1.2":
@@ -6434,21 +6434,21 @@ class TlsOldNotifyIsError(TLSSocket):
         return super().told()
 
 
-@mutant("data that comes in one read with close_notify is lost", "tls")
+@mutant("data that arrives in one read with close_notify is lost", "tls")
 class TlsNotifyDropsData(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
         return b"" if self.due == b"" else data
 
 
-@mutant("what is left over at close_notify is not told", "tls")
+@mutant("the leftover at close_notify is not reported", "tls")
 class TlsLeftoverLost(Connection):
     def leave(self):
         if not self.is_secured:
             super().leave()
 
 
-@mutant("what comes behind close_notify is an error", "tls")
+@mutant("data after close_notify is an error", "tls")
 class TlsBehindNotifyIsError(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
@@ -6468,7 +6468,7 @@ class TlsBehindNotifyIsError(TLSSocket):
         return b""
 
 
-@mutant("the peer's close_notify drops what was to be written", "tls")
+@mutant("the peer's close_notify drops queued data", "tls")
 class TlsNotifyDropsWriting(Connection):
     def read_eof(self, reason="eof"):
         if self.is_secured:
@@ -6476,7 +6476,7 @@ class TlsNotifyDropsWriting(Connection):
         super().read_eof(reason)
 
 
-@mutant("behind the peer's close_notify nothing can be written", "tls")
+@mutant("after the peer's close_notify, nothing can be written", "tls")
 class TlsNotifyEndsBoth(Connection):
     def half_closed(self):
         if self.is_secured:
@@ -6486,27 +6486,27 @@ class TlsNotifyEndsBoth(Connection):
         return super().half_closed()
 
 
-@mutant("it ends without close_notify", "tls", "starttls")
+@mutant("it closes without close_notify", "tls", "starttls")
 class TlsNoNotify(TLSSocket):
     def notify(self):
         pass
 
 
-@mutant("in TLS 1.2 it ends without close_notify", "tls")
+@mutant("in TLS 1.2, it closes without close_notify", "tls")
 class TlsOldNoNotify(TLSSocket):
     def notify(self):
         if self.tls.version() != "TLSv1.2":
             super().notify()
 
 
-@mutant("the peer's close_notify is answered by a FIN alone", "tls")
+@mutant("the peer's close_notify is answered only with a FIN", "tls")
 class TlsNotifyUnanswered(TLSSocket):
     def notify(self):
         if not self.peer_notified:
             super().notify()
 
 
-@mutant("close_notify is sent at once, in front of what was to be written", "tls")
+@mutant("close_notify is sent at once, before queued data", "tls")
 class TlsNotifyFirst(Connection):
     def stop(self):
         if self.is_secured and self.state == OPEN and not self.sock.notified:
@@ -6523,7 +6523,7 @@ class TlsNotifyFirst(Connection):
             self.update()
 
 
-@mutant("close_notify is sent, and no FIN behind it", "tls")
+@mutant("close_notify is sent without a FIN after it", "tls")
 class TlsNotifyOnly(TLSSocket):
     kept = []
 
@@ -6536,14 +6536,14 @@ class TlsNotifyOnly(TLSSocket):
         self.kept.append(self.sock.dup())
 
 
-@mutant("a half-close ends reading too", "tls")
+@mutant("a half-close also ends reading", "tls")
 class TlsHalfCloseEndsReading(TLSSocket):
     def shutdown(self, how):
         super().shutdown(how)
         self.peer_notified = True
 
 
-@mutant("a stop closes the socket over what lies unread", "tls")
+@mutant("a stop closes the socket with unread bytes", "tls")
 class TlsStopCloses(Connection):
     def linger(self):
         if self.is_secured and self.reason == "stopped":
@@ -6552,7 +6552,7 @@ class TlsStopCloses(Connection):
         return super().linger()
 
 
-@mutant("behind stop lines are delivered", "tls")
+@mutant("lines are delivered after stop", "tls")
 class TlsStopDelivers(Connection):
     def readable(self):
         if self.is_secured and self.state == LINGERING and not self.read_ended:
@@ -6566,7 +6566,7 @@ class TlsStopDelivers(Connection):
         return super().readable()
 
 
-@mutant("the peer's close_notify behind our own is told as an end of its own", "tls")
+@mutant("the peer's close_notify after our own is reported as another end", "tls")
 class TlsSecondEnd(Connection):
     def read_eof(self, reason="eof"):
         if self.is_secured and self.state == LINGERING:
@@ -6574,7 +6574,7 @@ class TlsSecondEnd(Connection):
         super().read_eof(reason)
 
 
-@mutant("an RST behind close_notify is told as well", "tls")
+@mutant("an RST after close_notify is also reported", "tls")
 class TlsResetToldToo(Connection):
     def read_failed(self, error):
         if self.is_secured and self.state == LINGERING:
@@ -6588,7 +6588,7 @@ class TlsResetToldToo(Connection):
 # MARK: TLS: writing, pausing, time
 
 
-@mutant("the rest of a record that the kernel did not take is lost", "tls")
+@mutant("the rest of a record that the kernel did not accept is lost", "tls")
 class TlsShortWriteLost(TLSSocket):
     def flush(self):
         self.unwritten += self.outgoing.read()
@@ -6597,7 +6597,7 @@ class TlsShortWriteLost(TLSSocket):
             self.unwritten = b""
 
 
-@mutant("a message that could not be written whole is encrypted once more", "tls")
+@mutant("a message that could not be written completely is encrypted again", "tls")
 class TlsEncryptsTwice(TLSSocket):
     def send(self, data):
         try:
@@ -6607,7 +6607,7 @@ class TlsEncryptsTwice(TLSSocket):
             raise
 
 
-@mutant("while a record waits to be written a message is refused, and lost", "tls")
+@mutant("while a record waits to be written, a message is refused and lost", "tls")
 class TlsBadWriteRetry(Connection):
     def queue(self, frame):
         if self.is_secured and self.state == OPEN and self.sock.unwritten and len(frame) < 1000:
@@ -6615,13 +6615,13 @@ class TlsBadWriteRetry(Connection):
         super().queue(frame)
 
 
-@mutant("while a record waits to be written nothing is read", "tls")
+@mutant("while a record waits to be written, nothing is read", "tls")
 class TlsWritesFirst(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.is_secured and self.pending)
 
 
-@mutant("an answer of TLS itself is lost where nothing else is to be written", "tls")
+@mutant("an answer from TLS itself is lost if there is nothing else to write", "tls")
 class TlsAnswerLost(TLSSocket):
     def flush_quietly(self):
         if not self.failed:
@@ -6637,7 +6637,7 @@ class TlsCountsRecords(Connection):
         super().say(event, **fields)
 
 
-@mutant("a pause is not kept with TLS", "tls")
+@mutant("a pause has no effect with TLS", "tls")
 class TlsPauseIgnored(Connection):
     def stop_reading(self):
         self.require_open()
@@ -6645,7 +6645,7 @@ class TlsPauseIgnored(Connection):
             super().stop_reading()
 
 
-@mutant("in a pause records are read into memory, and stay there until the peer says more", "tls")
+@mutant("during a pause, records are read into memory, and stay there until the peer sends more", "tls")
 class TlsPauseReads(Connection):
     def wants_read(self):
         return super().wants_read() or (self.is_secured and self.paused and not self.read_ended)
@@ -6660,7 +6660,7 @@ class TlsPauseReads(Connection):
         return None
 
 
-@mutant("the limit of a line counts what TLS adds", "tls")
+@mutant("the line limit includes the bytes that TLS adds", "tls")
 class TlsLimitTooSmall(Connection):
     def set_framing(self, request):
         super().set_framing(request)
@@ -6668,7 +6668,7 @@ class TlsLimitTooSmall(Connection):
             self.decoder.limit -= 22
 
 
-@mutant("with TLS a line has no limit", "tls")
+@mutant("with TLS, a line has no limit", "tls")
 class TlsUnlimited(Connection):
     def set_framing(self, request):
         super().set_framing(request)
@@ -6676,14 +6676,14 @@ class TlsUnlimited(Connection):
             self.decoder.limit = 1 << 30
 
 
-@mutant("with TLS there is no idle time", "tls")
+@mutant("with TLS, there is no idle timeout", "tls")
 class TlsNeverIdle(Connection):
     def watch_idleness(self):
         if not self.is_secured:
             super().watch_idleness()
 
 
-@mutant("with TLS the idle time counts from the handshake", "tls")
+@mutant("with TLS, the idle timeout starts with the handshake", "tls")
 class TlsIdleFromTheHandshake(Connection):
     def idle(self):
         if self.is_secured and self.state == OPEN:
@@ -6701,7 +6701,7 @@ class TlsRefusedKept(Connection):
         super().tls_failed(error)
 
 
-@mutant("a handshake that ran out of time is never closed", "tls")
+@mutant("a connection whose handshake timed out is never closed", "tls")
 class TlsTimedOutKept(Connection):
     def connect_timed_out(self):
         if self.state != SECURING:
@@ -6712,7 +6712,7 @@ class TlsTimedOutKept(Connection):
         return self.stop_event("timeout")
 
 
-@mutant("behind the peer's close_notify the socket is asked again and again", "tls")
+@mutant("after the peer's close_notify, the socket is polled repeatedly", "tls")
 class TlsSpinsBehindNotify(Connection):
     def half_closed(self):
         super().half_closed()
@@ -6724,7 +6724,7 @@ class TlsSpinsBehindNotify(Connection):
             self.loop.call_soon(self.spin)
 
 
-@mutant("a read looks for bytes in the socket alone, not in what was decrypted before", "tls")
+@mutant("a read checks only the socket for bytes, not the data that was already decrypted", "tls")
 class TlsReadAsksSocket(PullConnection):
     def read(self, request):
         if not self.is_secured:
@@ -6734,7 +6734,7 @@ class TlsReadAsksSocket(PullConnection):
         return self.update()
 
 
-@mutant("of the reads that wait one is answered for each event of the socket", "tls")
+@mutant("only one pending read is answered for each event of the socket", "tls")
 class TlsOneReadPerEvent(PullConnection):
     def deliver(self):
         waiting = list(self.reads)
@@ -6750,33 +6750,33 @@ class TlsOneReadPerEvent(PullConnection):
 # MARK: STARTTLS
 
 
-@mutant("what came in the clear is kept over start-tls", "starttls")
+@mutant("data received in the clear is kept across start-tls", "starttls")
 class StartTlsKeepsPlainText(Connection):
     def discard_plaintext(self):
         pass
 
 
-@mutant("what came in the clear is kept over start-tls, for the next read", "starttls")
+@mutant("data received in the clear is kept across start-tls, for the next read", "starttls")
 class StartTlsKeepsForRead(PullConnection):
     def discard_plaintext(self):
         pass
 
 
-@mutant("what came in the clear is thrown away, and counts for the limit of a line", "starttls")
+@mutant("data received in the clear is discarded, but counts towards the line limit", "starttls")
 class StartTlsKeepsCount(Connection):
     def discard_plaintext(self):
         self.decoder.limit -= len(self.decoder.buffer)
         super().discard_plaintext()
 
 
-@mutant("what came in the clear is thrown away, but for a CR at its end", "starttls")
+@mutant("data received in the clear is discarded, except for a CR at its end", "starttls")
 class StartTlsKeepsCr(Connection):
     def discard_plaintext(self):
         if self.decoder.finish().endswith(b"\r"):
             self.decoder.append(b"\r")
 
 
-@mutant("what came in the clear is left over at the end of the secured stream", "starttls")
+@mutant("data received in the clear is left over at the end of the secured stream", "starttls")
 class StartTlsLeftover(Connection):
     def discard_plaintext(self):
         self.plain = self.decoder.finish()
@@ -6787,34 +6787,34 @@ class StartTlsLeftover(Connection):
         return super().leave()
 
 
-@mutant("start-tls verifies nothing", "starttls")
+@mutant("start-tls does not verify the certificate", "starttls")
 class StartTlsUnverified(Connection):
     def start_tls(self, settings):
         self.adapter.parts[TLSSocket] = TlsAcceptsAnything
         super().start_tls(settings)
 
 
-@mutant("the name is not handed over to start-tls", "starttls")
+@mutant("the name is not passed to start-tls", "starttls")
 class StartTlsNameForgotten(Connection):
     def start_tls(self, settings):
         self.adapter.parts[TLSSocket] = TlsNameIgnored
         super().start_tls(settings)
 
 
-@mutant("start-tls takes another name and no protocols", "starttls")
+@mutant("start-tls uses a different name and no protocols", "starttls")
 class StartTlsOwnOptions(Connection):
     def start_tls(self, settings):
         super().start_tls({"ca": settings["ca"], "name": "localhost"})
 
 
-@mutant("the ClientHello does not wait for what was sent before", "starttls")
+@mutant("the ClientHello does not wait for data sent before", "starttls")
 class StartTlsOvertakes(Connection):
     def begin_tls(self, settings):
         self.held, self.pending = self.pending, bytearray()
         super().begin_tls(settings)
 
 
-@mutant("start-tls drops what waits to be written", "starttls")
+@mutant("start-tls drops queued data", "starttls")
 class StartTlsDropsQueue(Connection):
     def begin_tls(self, settings):
         if self.state != CONNECTING:
@@ -6822,7 +6822,7 @@ class StartTlsDropsQueue(Connection):
         super().begin_tls(settings)
 
 
-@mutant("the first read behind start-tls goes to the old reader, and is lost", "starttls")
+@mutant("the first read after start-tls goes to the old reader, and is lost", "starttls")
 class StartTlsReaderSteals(Connection):
     def begin_tls(self, settings):
         self.thief = "tls" not in self.settings
@@ -6850,7 +6850,7 @@ class StartTlsWaitsForAnswer(Connection):
         self.heard += event in ("line", "message", "data")
 
 
-@mutant("start-tls of what is secured begins another handshake", "starttls")
+@mutant("start-tls on a secured connection begins another handshake", "starttls")
 class StartTlsTwice(Connection):
     def start_tls(self, settings):
         if self.is_secured:
@@ -6860,7 +6860,7 @@ class StartTlsTwice(Connection):
         return super().start_tls(settings)
 
 
-@mutant("start-tls before there is a connection is forgotten without a word", "starttls")
+@mutant("start-tls before there is a connection is silently ignored", "starttls")
 class StartTlsOfNothing(Adapter):
     def perform(self, request):
         if request["op"] == "start-tls" and request["conn"] not in self.known:
@@ -6868,14 +6868,14 @@ class StartTlsOfNothing(Adapter):
         return super().perform(request)
 
 
-@mutant("start-tls behind the end is forgotten without a word", "starttls")
+@mutant("start-tls after the end is silently ignored", "starttls")
 class StartTlsAfterTheEnd(Connection):
     def start_tls(self, settings):
         if self.state not in (LINGERING, OVER):
             super().start_tls(settings)
 
 
-@mutant("start-tls behind a FIN is tried, and ends the connection", "starttls")
+@mutant("start-tls after a FIN is attempted, and ends the connection", "starttls")
 class StartTlsBehindFin(Connection):
     def start_tls(self, settings):
         if self.state == OPEN and (self.fin_wanted or self.peer_ended):
@@ -6893,7 +6893,7 @@ class StartTlsOfAll(Connection):
         super().begin_tls(settings)
 
 
-@mutant("behind a start-tls the next connection begins with TLS", "starttls")
+@mutant("after a start-tls, the next connection begins with TLS", "starttls")
 class StartTlsSticks(Connection):
     last = {}
 
@@ -6905,14 +6905,14 @@ class StartTlsSticks(Connection):
         self.last["tls"] = settings
 
 
-@mutant("start-tls changes the framing back to that of the beginning", "starttls")
+@mutant("start-tls resets the framing to the initial one", "starttls")
 class StartTlsResetsFraming(Connection):
     def begin_tls(self, settings):
         self.set_framing(self.settings)
         super().begin_tls(settings)
 
 
-@mutant("what comes in the segment of the handshake's end waits for the next event", "starttls", "tls")
+@mutant("data that arrives in the segment that ends the handshake waits for the next event", "starttls", "tls")
 class TlsOverRead(Connection):
     def look_again(self):
         pass

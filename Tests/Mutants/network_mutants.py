@@ -10,7 +10,7 @@ from registry import mutant
 
 
 def repeated(sock):
-    """Whether the kernel is currently retransmitting (tcpi_retransmits)."""
+    """Returns whether the kernel is currently retransmitting (tcpi_retransmits)."""
     return struct.unpack_from("BBBBB", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 16))[2] > 0
 
 
@@ -35,14 +35,14 @@ class Watching(Connection):
 # MARK: connecting
 
 
-@mutant("a connect that takes longer than 600 ms is given up, whatever its user said", "network")
+@mutant("a connect that takes longer than 600 ms is given up, regardless of the requested timeout", "network")
 class HiddenConnectTimeout(Connection):
     def limit_connecting(self):
         limit = min(self.settings.get("connect-timeout-ms", 600), 600)
         self.timer = self.loop.call_later(limit / 1000, self.connect_timed_out)
 
 
-@mutant("a SYN that gets no answer within 700 ms is told as refused", "network")
+@mutant("a SYN that is not answered within 700 ms is reported as refused", "network")
 class LostSynIsRefusal(Connection):
     def limit_connecting(self):
         super().limit_connecting()
@@ -54,20 +54,20 @@ class LostSynIsRefusal(Connection):
             self.over("refused", "no answer")
 
 
-@mutant("into a black hole it connects for ever", "network")
+@mutant("a connect to a black hole continues forever", "network")
 class BlackHoleForEver(Connection):
     def limit_connecting(self):
         pass
 
 
-@mutant("a black hole is told as the end of the stream", "network")
+@mutant("a black hole is reported as the end of the stream", "network")
 class BlackHoleIsEof(Connection):
     def connect_timed_out(self):
         self.task.cancel()
         self.over("eof", "nobody there")
 
 
-@mutant("an unreachable host is tried again and again, and nobody is told", "network")
+@mutant("an unreachable host is retried endlessly and never reported", "network")
 class UnreachableForEver(Connection):
     async def attempt(self, address):
         while True:
@@ -79,7 +79,7 @@ class UnreachableForEver(Connection):
                 await asyncio.sleep(0.1)
 
 
-@mutant("an unreachable host is told twice", "network")
+@mutant("an unreachable host is reported twice", "network")
 class UnreachableTwice(Connection):
     def over(self, reason=None, detail=""):
         was_connecting = self.state == CONNECTING
@@ -91,21 +91,21 @@ class UnreachableTwice(Connection):
 # MARK: losses
 
 
-@mutant("it gives up when the kernel has to send something again", "network")
+@mutant("it gives up when the kernel has to retransmit", "network")
 class GivesUpAtOneLoss(Watching):
     def look(self):
         if repeated(self.sock):
             self.over("timeout", "a segment was lost")
 
 
-@mutant("what is not acknowledged for 150 ms makes it give up (TCP_USER_TIMEOUT)", "network")
+@mutant("it gives up when data is not acknowledged for 150 ms (TCP_USER_TIMEOUT)", "network")
 class ShortUserTimeout(Connection):
     def opened(self, sock):
         sock.setsockopt(socket.IPPROTO_TCP, 18, 150)
         super().opened(sock)
 
 
-@mutant("what is not acknowledged for 150 ms is sent again by itself", "network")
+@mutant("data that is not acknowledged for 150 ms is sent again by the transport", "network")
 class SendsAgain(Watching):
     waited = 0
 
@@ -120,7 +120,7 @@ class SendsAgain(Watching):
             self.write()
 
 
-@mutant("what is not acknowledged for 200 ms counts as never sent: it ends", "network")
+@mutant("data that is not acknowledged for 200 ms counts as never sent: the connection ends", "network")
 class UnacknowledgedIsDead(Watching):
     waited = 0
 
@@ -142,25 +142,25 @@ class Stalling(Watching):
             self.stalled()
 
 
-@mutant("a line that stops for 100 ms in its middle ends the connection", "network")
+@mutant("a line that pauses for 100 ms ends the connection", "network")
 class StallEndsIt(Stalling):
     def stalled(self):
-        self.over("timeout", "the line did not go on")
+        self.over("timeout", "the line did not continue")
 
 
-@mutant("a line that stops for 100 ms in its middle is delivered as it is", "network")
+@mutant("a line that pauses for 100 ms is delivered incomplete", "network")
 class StallDelivers(Stalling):
     def stalled(self):
         self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("a line that stops for 100 ms in its middle is thrown away", "network")
+@mutant("a line that pauses for 100 ms is discarded", "network")
 class StallDrops(Stalling):
     def stalled(self):
         self.decoder.finish()
 
 
-@mutant("the first line behind a gap of 150 ms is lost", "network")
+@mutant("the first line after a gap of 150 ms is lost", "network")
 class LostBehindGap(Connection):
     def received(self, data):
         now = self.loop.time()
@@ -170,7 +170,7 @@ class LostBehindGap(Connection):
         super().received(data)
 
 
-@mutant("the first line behind a gap of 150 ms is delivered twice", "network")
+@mutant("the first line after a gap of 150 ms is delivered twice", "network")
 class TwiceBehindGap(Connection):
     def received(self, data):
         now = self.loop.time()
@@ -181,7 +181,7 @@ class TwiceBehindGap(Connection):
         super().received(data)
 
 
-@mutant("of lines that come at once the last one is delivered first", "network")
+@mutant("of several lines that arrive at once, the last one is delivered first", "network")
 class ReversedBurst(Connection):
     def received(self, data):
         lines = data.splitlines(keepends=True)
@@ -201,7 +201,7 @@ class NoIdleTimeoutInLine(Connection):
         super().idle()
 
 
-@mutant("a link that is dead ends as if the peer had closed", "network")
+@mutant("a dead link is reported as if the peer had closed", "network")
 class IdleIsEof(Connection):
     def idle(self):
         if self.state == OPEN and self.loop.time() >= self.active + self.settings["idle-timeout-ms"] / 1000:
@@ -210,7 +210,7 @@ class IdleIsEof(Connection):
             super().idle()
 
 
-@mutant("what it sends into a dead link counts as life", "network")
+@mutant("data sent into a dead link counts as a sign of life", "network")
 class OwnRepetitionIsLife(Connection):
     def idle(self):
         if self.sock and self.kernel_holds() == 0 and self.state == OPEN:
@@ -218,7 +218,7 @@ class OwnRepetitionIsLife(Connection):
         super().idle()
 
 
-@mutant("in a quiet connection it sends an empty line each second", "network")
+@mutant("in an idle connection, it sends an empty line each second", "network")
 class ProbesWithLines(Watching):
     quiet = 0
 
@@ -229,7 +229,7 @@ class ProbesWithLines(Watching):
             self.write()
 
 
-@mutant("an RST that answers its own write is not heard", "network")
+@mutant("an RST in response to its own write is not noticed", "network")
 class DeafBehindWrite(Connection):
     wrote_once = False
 
@@ -244,7 +244,7 @@ class DeafBehindWrite(Connection):
         super().read_failed(error)
 
 
-@mutant("a connection that the network resets is made again, unasked", "network")
+@mutant("a connection that the network resets is established again without being requested", "network")
 class ComesBackUnasked(Connection):
     def read_failed(self, error):
         if getattr(error, "errno", 0) == errno.ECONNRESET and self.settings["op"] == "connect":
@@ -256,7 +256,7 @@ class ComesBackUnasked(Connection):
         super().read_failed(error)
 
 
-@mutant("behind a reset it knocks five times to see whether the server is there", "network")
+@mutant("after a reset, it tries five connections to see whether the server is there", "network")
 class KnocksBehindReset(Connection):
     def read_failed(self, error):
         if getattr(error, "errno", 0) == errno.ECONNRESET and self.settings["op"] == "connect":
@@ -268,7 +268,7 @@ class KnocksBehindReset(Connection):
 # MARK: middleboxes
 
 
-@mutant("without SACK it refuses to go on", "network")
+@mutant("it refuses to continue without SACK", "network")
 class NeedsSack(Connection):
     def opened(self, sock):
         super().opened(sock)
@@ -276,7 +276,7 @@ class NeedsSack(Connection):
             self.over("other", "no SACK")
 
 
-@mutant("where segments are small it refuses to go on", "network")
+@mutant("it refuses to continue if segments are small", "network")
 class NeedsLargeSegments(Connection):
     def opened(self, sock):
         super().opened(sock)
@@ -294,7 +294,7 @@ def of_family(family, host, found):
     return [address for address in found if address[0] == family]
 
 
-@mutant("a name is looked up once for ever", "network")
+@mutant("a name is looked up only once", "network")
 class ResolvesOnce(Connection):
     known = {}
 
@@ -304,7 +304,7 @@ class ResolvesOnce(Connection):
         return list(self.known[host])
 
 
-@mutant("a name that did not exist once does not exist for ever", "network")
+@mutant("a name that once did not exist never exists", "network")
 class RemembersNoSuchName(Connection):
     gone = {}
 
@@ -318,25 +318,25 @@ class RemembersNoSuchName(Connection):
             raise
 
 
-@mutant("of a name's addresses the first one alone is tried", "network")
+@mutant("only the first address of a name is tried", "network")
 class TriesOneAddress(Connection):
     async def look_up(self, host, port):
         return (await super().look_up(host, port))[:1]
 
 
-@mutant("of a name's addresses those of IPv4 alone are taken", "network")
+@mutant("only the IPv4 addresses of a name are used", "network")
 class TakesOnlyIPv4(Connection):
     async def look_up(self, host, port):
         return of_family(socket.AF_INET, host, await super().look_up(host, port))
 
 
-@mutant("of a name's addresses those of IPv6 alone are taken", "network")
+@mutant("only the IPv6 addresses of a name are used", "network")
 class TakesOnlyIPv6(Connection):
     async def look_up(self, host, port):
         return of_family(socket.AF_INET6, host, await super().look_up(host, port))
 
 
-@mutant("the next address of a name is tried when the one before has failed, and not before", "network")
+@mutant("the next address of a name is tried only after the previous one has failed", "network")
 class OneAddressAfterAnother(Connection):
     async def connect(self):
         failure = OSError("the name has no address")
@@ -348,7 +348,7 @@ class OneAddressAfterAnother(Connection):
         raise failure
 
 
-@mutant("a name that is not there within 250 ms is given up", "network")
+@mutant("a name that is not resolved within 250 ms is given up", "network")
 class GivesUpAtSlowName(Connection):
     async def look_up(self, host, port):
         try:
@@ -357,7 +357,7 @@ class GivesUpAtSlowName(Connection):
             raise OSError("the name is slow") from None
 
 
-@mutant("a name that can't be looked up is looked up again and again, and nobody is told", "network")
+@mutant("a name that can't be resolved is looked up endlessly and never reported", "network")
 class AsksForEver(Connection):
     async def look_up(self, host, port):
         while True:
@@ -367,7 +367,7 @@ class AsksForEver(Connection):
                 await asyncio.sleep(0.1)
 
 
-@mutant("the deadline of a connect begins when the name was looked up", "network")
+@mutant("the connect timeout starts when the name has been resolved", "network")
 class DeadlineBehindLookUp(Connection):
     def limit_connecting(self):
         pass
@@ -378,7 +378,7 @@ class DeadlineBehindLookUp(Connection):
         return found
 
 
-@mutant("that a name can't be looked up is told twice", "network")
+@mutant("a name that can't be resolved is reported twice", "network")
 class FailedLookUpTwice(Connection):
     async def begin(self):
         try:

@@ -7,43 +7,43 @@ from registry import mutant
 # MARK: whether it reconnects
 
 
-@mutant("what is lost is never made again", "heartbeat")
+@mutant("a lost connection is never re-established", "heartbeat")
 class ReconnectNever(Connection):
     def comes_back(self, reason):
         return False
 
 
-@mutant("a connection that the peer ended is not made again", "heartbeat")
+@mutant("a connection that the peer closed is not re-established", "heartbeat")
 class ReconnectNotBehindEof(Connection):
     def comes_back(self, reason):
         return reason != "eof" and super().comes_back(reason)
 
 
-@mutant("a connection that was reset is not made again", "heartbeat")
+@mutant("a connection that was reset is not re-established", "heartbeat")
 class ReconnectNotBehindReset(Connection):
     def comes_back(self, reason):
         return reason != "reset" and super().comes_back(reason)
 
 
-@mutant("a silent peer is left for good", "heartbeat")
+@mutant("after a silent peer, it does not reconnect", "heartbeat")
 class ReconnectNotBehindSilence(Connection):
     def comes_back(self, reason):
         return reason != "heartbeat" and super().comes_back(reason)
 
 
-@mutant("a first attempt that fails is the only one", "heartbeat")
+@mutant("if the first attempt fails, there is no other", "heartbeat")
 class ReconnectNotAtFirst(Connection):
     def comes_back(self, reason):
         return (self.is_started or self.waits > 0) and super().comes_back(reason)
 
 
-@mutant("an attempt that fails is the last one", "heartbeat")
+@mutant("a failed attempt is the last one", "heartbeat")
 class ReconnectTriedOnce(Connection):
     def comes_back(self, reason):
         return (self.is_started or self.waits == 0) and super().comes_back(reason)
 
 
-@mutant("it comes back once", "heartbeat")
+@mutant("it reconnects only once", "heartbeat")
 class ReconnectOnce(Connection):
     times = 0
 
@@ -55,7 +55,7 @@ class ReconnectOnce(Connection):
         super().hand_over(successor)
 
 
-@mutant("it comes back behind its own stop", "heartbeat")
+@mutant("it reconnects after its own stop", "heartbeat")
 class ReconnectBehindStop(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -63,7 +63,7 @@ class ReconnectBehindStop(Connection):
             self.loop.call_later(self.wait(), lambda: socket.create_connection((self.settings["host"], self.settings["port"])).close())
 
 
-@mutant("a stop while it is away ends no timer", "heartbeat")
+@mutant("a stop while it is disconnected does not cancel the timer", "heartbeat")
 class ReconnectTimerGoesOn(Connection):
     def stop(self):
         if self.state == AWAY:
@@ -71,7 +71,7 @@ class ReconnectTimerGoesOn(Connection):
         super().stop()
 
 
-@mutant("a stop while it is away waits for the next connection", "heartbeat")
+@mutant("a stop while it is disconnected waits for the next connection", "heartbeat")
 class ReconnectStopsLate(Connection):
     is_to_stop = False
 
@@ -94,7 +94,7 @@ class ReconnectBehindHalfClose(Connection):
         self.has_half_closed = False
 
 
-@mutant("it comes back to a peer that breaks the rules", "heartbeat")
+@mutant("it reconnects to a peer that violates the rules", "heartbeat")
 class ReconnectBehindTooLong(Connection):
     def comes_back(self, reason):
         return reason == "too-long" and self.wants_to_come_back() or super().comes_back(reason)
@@ -103,19 +103,19 @@ class ReconnectBehindTooLong(Connection):
 # MARK: when it reconnects
 
 
-@mutant("it comes back at once", "heartbeat")
+@mutant("it reconnects at once", "heartbeat")
 class ReconnectAtOnce(Connection):
     def wait(self):
         return 0
 
 
-@mutant("the wait is a quarter of what was asked for", "heartbeat")
+@mutant("the wait is a quarter of the requested one", "heartbeat")
 class ReconnectTooEarly(Connection):
     def wait(self):
         return super().wait() / 4
 
 
-@mutant("the wait is read as seconds", "heartbeat")
+@mutant("the wait is interpreted as seconds", "heartbeat")
 class ReconnectInSeconds(Connection):
     def wait(self):
         return super().wait() * 1000
@@ -133,13 +133,13 @@ class ReconnectWithoutLimit(Connection):
         return self.settings["reconnect-min-ms"] * 2 ** self.waits / 1000
 
 
-@mutant("the wait begins with the longest one", "heartbeat")
+@mutant("the first wait is the longest one", "heartbeat")
 class ReconnectLongestFirst(Connection):
     def wait(self):
         return self.settings["reconnect-max-ms"] / 1000
 
 
-@mutant("a connection that was made does not let the waits begin anew", "heartbeat")
+@mutant("an established connection does not reset the waits", "heartbeat")
 class ReconnectKeepsWaits(Connection):
     def waits_so_far(self):
         return self.waits
@@ -163,26 +163,26 @@ class ReconnectTwice(Connection):
 # MARK: what it reports
 
 
-@mutant("the loss is told as a stop, and it comes back all the same", "heartbeat")
+@mutant("the loss is reported as a stop, but it reconnects nevertheless", "heartbeat")
 class ReconnectToldAsStop(Connection):
     def say_lost(self, reason, detail, dropped):
         self.say("stop", reason=reason, detail=detail)
 
 
-@mutant("the loss is told twice", "heartbeat")
+@mutant("the loss is reported twice", "heartbeat")
 class ReconnectToldTwice(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost(reason, detail, dropped)
         super().say_lost(reason, detail, 0)
 
 
-@mutant("the loss is not told", "heartbeat")
+@mutant("the loss is not reported", "heartbeat")
 class ReconnectUntold(Connection):
     def say_lost(self, reason, detail, dropped):
         pass
 
 
-@mutant("the new connection is not told as started", "heartbeat")
+@mutant("the new connection is not reported as started", "heartbeat")
 class ReconnectStartUntold(Connection):
     is_first = True
 
@@ -195,13 +195,13 @@ class ReconnectStartUntold(Connection):
             super().say(event, **fields)
 
 
-@mutant("each loss is told as eof", "heartbeat")
+@mutant("each loss is reported as eof", "heartbeat")
 class ReconnectReasonLost(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost("eof", detail, dropped)
 
 
-@mutant("what was dropped is not told", "heartbeat")
+@mutant("dropped messages are not reported", "heartbeat")
 class ReconnectDropsUntold(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost(reason, detail, 0)
@@ -210,14 +210,14 @@ class ReconnectDropsUntold(Connection):
 # MARK: what it carries over
 
 
-@mutant("what waits while it is away is dropped", "heartbeat")
+@mutant("data queued while it is disconnected is dropped", "heartbeat")
 class ReconnectDropsQueue(Connection):
     def left_over(self):
         self.unsent.frames.clear()
         return b""
 
 
-@mutant("an attempt that fails drops what waits", "heartbeat")
+@mutant("a failed attempt drops queued data", "heartbeat")
 class ReconnectDropsQueueOfAttempt(Connection):
     def hand_over(self, successor):
         if not self.is_started:
@@ -225,14 +225,14 @@ class ReconnectDropsQueueOfAttempt(Connection):
         super().hand_over(successor)
 
 
-@mutant("what waited leaves in the wrong order", "heartbeat")
+@mutant("queued data is sent in the wrong order", "heartbeat")
 class ReconnectReversesQueue(Connection):
     def left_over(self):
         self.unsent.frames.reverse()
         return super().left_over()
 
 
-@mutant("what waited leaves behind what is sent later", "heartbeat")
+@mutant("queued data is sent after data that is sent later", "heartbeat")
 class ReconnectQueueLast(Connection):
     def come_back(self):
         self.state = CONNECTING
@@ -252,7 +252,7 @@ class ReconnectSendsAgain(Connection):
             self.say("sent", bytes=count - self.uncounted)
 
 
-@mutant("the rest of a message that left in part is sent by the next connection", "heartbeat")
+@mutant("the rest of a partially sent message is sent on the next connection", "heartbeat")
 class ReconnectContinuesMessage(Connection):
     def lost(self, reason, detail):
         if self.unsent.passed:
@@ -261,7 +261,7 @@ class ReconnectContinuesMessage(Connection):
         super().lost(reason, detail)
 
 
-@mutant("half a line of the old connection is put before the new one's first", "heartbeat")
+@mutant("half a line of the old connection is prepended to the new one's first line", "heartbeat")
 class ReconnectKeepsBuffer(Connection):
     def hand_over(self, successor):
         successor.decoder = self.decoder
@@ -275,7 +275,7 @@ class ReconnectKeepsBuffer(Connection):
         return None
 
 
-@mutant("heartbeats of the time away are made up for", "heartbeat")
+@mutant("heartbeats missed while it was disconnected are sent later", "heartbeat")
 class ReconnectBeatsPileUp(Connection):
     def opened(self, sock):
         was_started = self.is_started
@@ -292,7 +292,7 @@ class ReconnectWithoutBeats(Connection):
             super().begin_heartbeat()
 
 
-@mutant("a framing that was changed holds for the next connection, too", "heartbeat")
+@mutant("a changed framing also applies to the next connection", "heartbeat")
 class ReconnectKeepsFraming(Connection):
     def hand_over(self, successor):
         successor.set_framing({**self.settings, "framing": self.framing, "delimiter": (self.delimiter or b"").decode("latin-1")})

@@ -13,13 +13,13 @@ from websocket import (
 # MARK: the request of a client
 
 
-@mutant("every connection asks with the same key", "websocket")
+@mutant("every connection uses the same key", "websocket")
 class WsSameKey(ClientOpening):
     def nonce(self):
         return b"the sample nonce"
 
 
-@mutant("the key is of twelve bytes", "websocket")
+@mutant("the key has twelve bytes", "websocket")
 class WsShortKey(ClientOpening):
     def nonce(self):
         return super().nonce()[:12]
@@ -37,13 +37,13 @@ class WsPathIgnored(ClientOpening):
         return "/"
 
 
-@mutant("what follows the question mark is not asked for", "websocket")
+@mutant("the query after the question mark is not sent", "websocket")
 class WsQueryLost(ClientOpening):
     def path(self):
         return super().path().partition("?")[0]
 
 
-@mutant("the request says version 8, that of a draft", "websocket")
+@mutant("the request has version 8, which is that of a draft", "websocket")
 class WsDraftVersion(ClientOpening):
     def request(self):
         return super().request().replace(b"Version: 13", b"Version: 8")
@@ -58,7 +58,7 @@ class WsNoConnectionField(ClientOpening):
 # MARK: the answer of a server
 
 
-@mutant("Sec-WebSocket-Accept is not looked at", "websocket")
+@mutant("Sec-WebSocket-Accept is not checked", "websocket")
 class WsAcceptIgnored(ClientOpening):
     def check_accept(self, fields):
         pass
@@ -71,85 +71,85 @@ class WsAcceptOptional(ClientOpening):
             super().check_accept(fields)
 
 
-@mutant("any value will do for Sec-WebSocket-Accept", "websocket")
+@mutant("any value of Sec-WebSocket-Accept is accepted", "websocket")
 class WsAcceptPresent(ClientOpening):
     def check_accept(self, fields):
         self.require(b"sec-websocket-accept" in fields)
 
 
-@mutant("of Sec-WebSocket-Accept only as many characters are compared as the right one has", "websocket")
+@mutant("Sec-WebSocket-Accept is compared only up to the length of the correct value", "websocket")
 class WsAcceptPrefix(ClientOpening):
     def check_accept(self, fields):
         super().check_accept({name: [value[:28] for value in values] for name, values in fields.items()})
 
 
-@mutant("of Sec-WebSocket-Accept only the length is compared", "websocket")
+@mutant("only the length of Sec-WebSocket-Accept is compared", "websocket")
 class WsAcceptLength(ClientOpening):
     def check_accept(self, fields):
         self.require([len(value) for value in fields.get(b"sec-websocket-accept", [])] == [28])
 
 
-@mutant("the status is not looked at", "websocket")
+@mutant("the status is not checked", "websocket")
 class WsStatusIgnored(ClientOpening):
     def check_first(self, first):
         self.require(first.startswith(b"HTTP/1.1 "))
 
 
-@mutant("any status that begins with 10 will do", "websocket")
+@mutant("any status that begins with 10 is accepted", "websocket")
 class WsStatusPrefix(ClientOpening):
     def check_first(self, first):
         self.require(first.startswith(b"HTTP/1.1 10"))
 
 
-@mutant("any status below 300 will do", "websocket")
+@mutant("any status below 300 is accepted", "websocket")
 class WsStatusOfSuccess(ClientOpening):
     def check_first(self, first):
         self.require(re.match(rb"HTTP/1\.1 [12]\d\d( |$)", first))
 
 
-@mutant("an answer of HTTP/1.0 will do", "websocket")
+@mutant("an HTTP/1.0 answer is accepted", "websocket")
 class WsAnyHttp(ClientOpening):
     def check_first(self, first):
         super().check_first(first.replace(b"HTTP/1.0", b"HTTP/1.1"))
 
 
-@mutant("the phrase has to be Switching Protocols", "websocket")
+@mutant("the phrase must be Switching Protocols", "websocket")
 class WsPhraseCompared(ClientOpening):
     def check_first(self, first):
         self.require(first == b"HTTP/1.1 101 Switching Protocols")
 
 
-@mutant("Upgrade in the answer is not looked at", "websocket")
+@mutant("Upgrade in the answer is not checked", "websocket")
 class WsUpgradeIgnored(ClientOpening):
     def check_upgrade(self, fields):
         pass
 
 
-@mutant("Upgrade and Connection in the answer are compared with regard to case", "websocket")
+@mutant("Upgrade and Connection in the answer are compared case-sensitively", "websocket")
 class WsAnswerCaseMatters(ClientOpening):
     def tokens(self, fields, name):
         return [value.replace(b"Upgrade", b"upgrade") for value in fields.get(name, []) if value in (b"Upgrade", b"websocket")]
 
 
-@mutant("names of fields are compared with regard to case", "websocket")
+@mutant("field names are compared case-sensitively", "websocket")
 class WsNameCaseMatters(ClientOpening):
     def fields(self, lines):
         return super().fields([line for line in lines if line.startswith((b"Upgrade", b"Connection", b"Sec-WebSocket-"))])
 
 
-@mutant("a field needs a space behind its colon", "websocket")
+@mutant("a field requires a space after its colon", "websocket")
 class WsSpaceExpected(ClientOpening):
     def fields(self, lines):
         return super().fields([line.replace(b":", b": ", 1) if b": " in line else b"x:" for line in lines])
 
 
-@mutant("Connection in the answer is not looked at", "websocket")
+@mutant("Connection in the answer is not checked", "websocket")
 class WsConnectionIgnored(ClientOpening):
     def check_connection(self, fields):
         pass
 
 
-@mutant("Connection in the answer is no list", "websocket")
+@mutant("Connection in the answer is not parsed as a list", "websocket")
 class WsConnectionIsNoList(ClientOpening):
     def check_connection(self, fields):
         self.require([value.lower() for value in fields.get(b"connection", [])] == [b"upgrade"])
@@ -167,7 +167,7 @@ class WsProtocolAccepted(ClientOpening):
         pass
 
 
-@mutant("the answer has to come in one read", "websocket")
+@mutant("the answer must arrive in one read", "websocket")
 class WsAnswerInOneRead(ClientOpening):
     def take_head(self):
         head = super().take_head()
@@ -175,13 +175,13 @@ class WsAnswerInOneRead(ClientOpening):
         return head
 
 
-@mutant("the head of an answer ends where a read ends", "websocket")
+@mutant("the head of an answer ends at the end of a read", "websocket")
 class WsHeadEndsARead(ClientOpening):
     def take_head(self):
         return super().take_head() if self.buffer.endswith(b"\r\n\r\n") else None
 
 
-@mutant("what stands behind the answer in the same segment is lost", "websocket")
+@mutant("bytes after the answer in the same segment are lost", "websocket")
 class WsBytesBehindAnswerLost(ClientOpening):
     def take_head(self):
         head = super().take_head()
@@ -190,13 +190,13 @@ class WsBytesBehindAnswerLost(ClientOpening):
         return head
 
 
-@mutant("a frame right behind the answer is delivered when the next bytes come", "websocket")
+@mutant("a frame immediately after the answer is delivered only when more bytes arrive", "websocket")
 class WsBytesBehindAnswerWait(WebSocketConnection):
     def take_over(self, rest):
         self.decoder.append(rest)
 
 
-@mutant("of a head of more than 512 bytes nothing is understood", "websocket")
+@mutant("a head of more than 512 bytes can't be parsed", "websocket")
 class WsSmallHead(ClientOpening):
     def check_size(self, size):
         self.require(size <= 512)
@@ -208,14 +208,14 @@ class WsEndlessHead(ClientOpening):
         pass
 
 
-@mutant("the time to connect ends with TCP's handshake", "websocket")
+@mutant("the connect timeout ends with the TCP handshake", "websocket")
 class WsOpeningUntimed(WebSocketConnection):
     def opened(self, sock):
         self.cancel_timers()
         super().opened(sock)
 
 
-@mutant("the time to connect counts anew with each piece of the answer", "websocket")
+@mutant("each piece of the answer restarts the connect timeout", "websocket")
 class WsOpeningTimedAnew(WebSocketConnection):
     def received(self, data):
         if self.state == OPENING:
@@ -224,14 +224,14 @@ class WsOpeningTimedAnew(WebSocketConnection):
         super().received(data)
 
 
-@mutant("the time to connect goes on behind the handshake", "websocket")
+@mutant("the connect timeout continues after the handshake", "websocket")
 class WsOpeningTimerStays(WebSocketConnection):
     def upgrade(self):
         super().upgrade()
         self.limit_connecting()
 
 
-@mutant("it is told as connected when the request has left", "websocket")
+@mutant("the connection is reported as started when the request has been sent", "websocket")
 class WsStartTooEarly(WebSocketConnection):
     def opened(self, sock):
         if not self.is_server():
@@ -240,7 +240,7 @@ class WsStartTooEarly(WebSocketConnection):
         super().opened(sock)
 
 
-@mutant("messages that were sent early leave before the answer has come", "websocket")
+@mutant("messages that were sent early leave before the answer has arrived", "websocket")
 class WsEarlyMessagesTooEarly(WebSocketConnection):
     def opened(self, sock):
         early, self.pending = self.pending, bytearray()
@@ -256,7 +256,7 @@ class WsEarlyMessagesLost(WebSocketConnection):
         super().upgrade()
 
 
-@mutant("FIN within the handshake is not noticed", "websocket")
+@mutant("a FIN during the handshake is not noticed", "websocket")
 class WsFinInOpeningIgnored(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -266,7 +266,7 @@ class WsFinInOpeningIgnored(WebSocketConnection):
             super().read_eof(reason)
 
 
-@mutant("FIN completes the head of an answer", "websocket")
+@mutant("a FIN completes the head of an answer", "websocket")
 class WsFinCompletesHead(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -274,7 +274,7 @@ class WsFinCompletesHead(WebSocketConnection):
         super().read_eof(reason)
 
 
-@mutant("a stop within the handshake is told when the answer comes", "websocket")
+@mutant("a stop during the handshake is reported only when the answer arrives", "websocket")
 class WsStopWaitsForAnswer(WebSocketConnection):
     wants_stop = False
 
@@ -293,61 +293,61 @@ class WsStopWaitsForAnswer(WebSocketConnection):
 # MARK: a server's opening handshake
 
 
-@mutant("any method will do", "websocket")
+@mutant("any method is accepted", "websocket")
 class WsAnyMethod(ServerOpening):
     def check_first(self, first):
         self.require(re.fullmatch(rb"[A-Z]+ [^ ]+ HTTP/1\.1", first))
 
 
-@mutant("a request of HTTP/1.0 will do", "websocket")
+@mutant("an HTTP/1.0 request is accepted", "websocket")
 class WsAnyHttpAsked(ServerOpening):
     def check_first(self, first):
         self.require(re.fullmatch(rb"GET [^ ]+ HTTP/1\.\d", first))
 
 
-@mutant("Upgrade in the request is not looked at", "websocket")
+@mutant("Upgrade in the request is not checked", "websocket")
 class WsUpgradeNotAsked(ServerOpening):
     def check_upgrade(self, fields):
         pass
 
 
-@mutant("Upgrade in the request may begin with websocket", "websocket")
+@mutant("Upgrade in the request may merely begin with websocket", "websocket")
 class WsUpgradePrefix(ServerOpening):
     def check_upgrade(self, fields):
         self.require(self.tokens(fields, b"upgrade")[0].startswith(b"websocket"))
 
 
-@mutant("Upgrade in the request is compared with regard to case", "websocket")
+@mutant("Upgrade in the request is compared case-sensitively", "websocket")
 class WsUpgradeCaseMatters(ServerOpening):
     def check_upgrade(self, fields):
         self.require(fields.get(b"upgrade") == [b"websocket"])
 
 
-@mutant("Connection in the request is not looked at", "websocket")
+@mutant("Connection in the request is not checked", "websocket")
 class WsConnectionNotAsked(ServerOpening):
     def check_connection(self, fields):
         pass
 
 
-@mutant("Connection in the request is no list", "websocket")
+@mutant("Connection in the request is not parsed as a list", "websocket")
 class WsConnectionAskedIsNoList(ServerOpening):
     def check_connection(self, fields):
         self.require([value.lower() for value in fields.get(b"connection", [])] == [b"upgrade"])
 
 
-@mutant("the version is not looked at", "websocket")
+@mutant("the version is not checked", "websocket")
 class WsVersionIgnored(ServerOpening):
     def check_version(self, fields):
         pass
 
 
-@mutant("a refusal does not say which version is spoken", "websocket")
+@mutant("a refusal does not state the supported version", "websocket")
 class WsVersionUntold(ServerOpening):
     def refusal(self, status):
         return super().refusal(status).replace(b"Sec-WebSocket-Version: 13\r\n", b"")
 
 
-@mutant("a request that opens no WebSocket is answered by 200", "websocket")
+@mutant("a request that opens no WebSocket is answered with 200", "websocket")
 class WsRefusedWithSuccess(ServerOpening):
     def refusal(self, status):
         return super().refusal("200 OK")
@@ -367,7 +367,7 @@ class WsKeyOptional(ServerOpening):
             super().check_key(fields)
 
 
-@mutant("a key may be of any length", "websocket")
+@mutant("a key may have any length", "websocket")
 class WsKeyOfAnyLength(ServerOpening):
     def check_key(self, fields):
         keys = fields.get(b"sec-websocket-key", [])
@@ -375,7 +375,7 @@ class WsKeyOfAnyLength(ServerOpening):
         self.key = keys[0]
 
 
-@mutant("a key counts as far as it is base64", "websocket")
+@mutant("a key that is not strictly base64 is accepted", "websocket")
 class WsKeyForgiven(ServerOpening):
     def check_key(self, fields):
         self.require(b"sec-websocket-key" in fields)
@@ -386,21 +386,21 @@ class WsKeyForgiven(ServerOpening):
             raise BadHead("400 Bad Request") from None
 
 
-@mutant("the answer to the key is in base 16", "websocket")
+@mutant("the answer to the key is in hexadecimal", "websocket")
 class WsAcceptInHex(ServerOpening):
     def answer(self):
         digest = hashlib.sha1(self.key + GUID)
         return super().answer().replace(base64.b64encode(digest.digest()), digest.hexdigest().encode())
 
 
-@mutant("the answer to the key forgets the GUID", "websocket")
+@mutant("the answer to the key lacks the GUID", "websocket")
 class WsAcceptWithoutGuid(ServerOpening):
     def answer(self):
         right = base64.b64encode(hashlib.sha1(self.key + GUID).digest())
         return super().answer().replace(right, base64.b64encode(hashlib.sha1(self.key).digest()))
 
 
-@mutant("the request has to come in one read", "websocket")
+@mutant("the request must arrive in one read", "websocket")
 class WsRequestInOneRead(ServerOpening):
     def take_head(self):
         head = super().take_head()
@@ -408,7 +408,7 @@ class WsRequestInOneRead(ServerOpening):
         return head
 
 
-@mutant("what stands behind the request in the same segment is lost", "websocket")
+@mutant("bytes after the request in the same segment are lost", "websocket")
 class WsBytesBehindRequestLost(ServerOpening):
     def take_head(self):
         head = super().take_head()
@@ -417,7 +417,7 @@ class WsBytesBehindRequestLost(ServerOpening):
         return head
 
 
-@mutant("a client is told as accepted before it has asked", "websocket")
+@mutant("a client is reported as accepted before its request has arrived", "websocket")
 class WsAcceptTooEarly(WebSocketConnection):
     def accepted(self, sock, listener):
         self.listener = listener
@@ -438,7 +438,7 @@ class WsOneRequestAtATime(WebSocketConnection):
             super().upgrade()
 
 
-@mutant("a client that goes within its request ends the listener", "websocket")
+@mutant("a client that disconnects during its request ends the listener", "websocket")
 class WsHalfRequestEndsListener(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPENING and self.listener:
@@ -455,20 +455,20 @@ class WsReservedIgnored(Frames):
         pass
 
 
-@mutant("reserved bits are looked at in the first frame of a message only", "websocket")
+@mutant("reserved bits are checked only in the first frame of a message", "websocket")
 class WsReservedFirstOnly(Frames):
     def check_reserved(self, frame):
         if frame.opcode in (TEXT, BINARY):
             super().check_reserved(frame)
 
 
-@mutant("of the reserved bits RSV1 is let through, for a compression that nobody asked for", "websocket")
+@mutant("RSV1 is accepted, for a compression that was not requested", "websocket")
 class WsReserved1Ignored(Frames):
     def check_reserved(self, frame):
         self.require(not frame.reserved & 0x30)
 
 
-@mutant("reserved opcodes are ignored, with their frames", "websocket")
+@mutant("reserved opcodes are ignored, along with their frames", "websocket")
 class WsOpcodeIgnored(Frames):
     def check_opcode(self, frame):
         pass
@@ -478,7 +478,7 @@ class WsOpcodeIgnored(Frames):
             super().check_order(frame)
 
 
-@mutant("reserved opcodes of control frames are ignored, with their frames", "websocket")
+@mutant("reserved opcodes of control frames are ignored, along with their frames", "websocket")
 class WsControlOpcodeIgnored(WebSocketConnection):
     def set_framing(self, settings):
         super().set_framing(settings)
@@ -489,13 +489,13 @@ class WsControlOpcodeIgnored(WebSocketConnection):
             super().handle(opcode, payload)
 
 
-@mutant("a server's mask is taken away as if it were allowed", "websocket")
+@mutant("a server's mask is removed as if it were allowed", "websocket")
 class WsMaskFromServer(Frames):
     def check_mask(self, frame):
         self.require(frame.is_masked or not self.is_server)
 
 
-@mutant("a client need not mask", "websocket")
+@mutant("a client need not mask its frames", "websocket")
 class WsUnmaskedFromClient(Frames):
     def check_mask(self, frame):
         self.require(not frame.is_masked or self.is_server)
@@ -519,7 +519,7 @@ class WsControlBorder(Frames):
         self.require(frame.is_final and frame.length < CONTROL_SIZE)
 
 
-@mutant("a continuation of nothing is ignored", "websocket")
+@mutant("a continuation without a message is ignored", "websocket")
 class WsContinuationOfNothing(Frames):
     def check_order(self, frame):
         if frame.opcode != CONTINUATION:
@@ -533,7 +533,7 @@ class WsContinuationOfNothing(Frames):
         return (PONG, b"") if self.opcode is None else super().take_message()
 
 
-@mutant("a message within a message begins a new one, and the first is lost", "websocket")
+@mutant("a message within a message begins a new one, and the first one is lost", "websocket")
 class WsMessageWithinMessage(Frames):
     def check_order(self, frame):
         self.require(frame.opcode != CONTINUATION or self.opcode is not None)
@@ -550,14 +550,14 @@ class WsMessageJoinsMessage(Frames):
         self.require(frame.opcode != CONTINUATION or self.opcode is not None)
 
 
-@mutant("a length of 16 bits is signed", "websocket")
+@mutant("a 16-bit length is signed", "websocket")
 class WsLength16Signed(Frames):
     def check_length(self, length, width):
         super().check_length(length, width)
         self.require(width != 2 or length < 1 << 15)
 
 
-@mutant("of a length of 64 bits the lower sixteen are read", "websocket")
+@mutant("only the lower sixteen bits of a 64-bit length are read", "websocket")
 class WsLength64Cut(Frames):
     def check_length(self, length, width):
         super().check_length(length, width)
@@ -576,14 +576,14 @@ class WsLongLengthAccepted(Frames):
         self.require(length < 1 << 63)
 
 
-@mutant("126 is too short for a length of 16 bits", "websocket")
+@mutant("126 is not accepted as a 16-bit length", "websocket")
 class WsLength126Refused(Frames):
     def check_length(self, length, width):
         super().check_length(length, width)
         self.require(length != 126)
 
 
-@mutant("a length with its top bit set is a negative one, and the frame is empty", "websocket")
+@mutant("a length with its top bit set is negative, and the frame is empty", "websocket")
 class WsLengthNegative(Frames):
     def check_length(self, length, width):
         self.require(126 <= length if width == 2 else length >= 1 << 16)
@@ -598,14 +598,14 @@ class WsLengthNegative(Frames):
         super().start(frame)
 
 
-@mutant("an announced length is reserved at once, before the limit is looked at", "websocket")
+@mutant("an announced length is allocated at once, before the limit is checked", "websocket")
 class WsLengthReserved(Frames):
     def check_limit(self, length):
         self.reserved = b"\1" * min(length, 1 << 26)
         super().check_limit(length)
 
 
-@mutant("a header whose second byte is missing is read as if that were zero", "websocket")
+@mutant("a header whose second byte is missing is read as if that byte were zero", "websocket")
 class WsHalfHeader(Frames):
     def begin(self):
         if len(self.buffer) == 1:
@@ -613,7 +613,7 @@ class WsHalfHeader(Frames):
         return super().begin()
 
 
-@mutant("a length that is cut is read as if the rest were zero", "websocket")
+@mutant("a length that is cut is read as if the missing bytes were zero", "websocket")
 class WsHalfLength(Frames):
     def length_width(self, frame):
         width = super().length_width(frame)
@@ -622,7 +622,7 @@ class WsHalfLength(Frames):
         return width
 
 
-@mutant("a mask key that is cut is read as if the rest were zero", "websocket")
+@mutant("a mask key that is cut is read as if the missing bytes were zero", "websocket")
 class WsHalfKey(Frames):
     def check_limit(self, length):
         super().check_limit(length)
@@ -630,13 +630,13 @@ class WsHalfKey(Frames):
             self.buffer += bytes(6 - len(self.buffer))
 
 
-@mutant("the mask key begins anew with each read", "websocket")
+@mutant("the mask key restarts with each read", "websocket")
 class WsKeyRestarts(Frames):
     def unmask(self, frame, piece):
         return masked(piece, frame.key)
 
 
-@mutant("only whole groups of four bytes are unmasked", "websocket")
+@mutant("only complete groups of four bytes are unmasked", "websocket")
 class WsUnmaskedByFours(Frames):
     def unmask(self, frame, piece):
         whole = len(piece) // 4 * 4
@@ -652,7 +652,7 @@ class WsFirstKeyStays(Frames):
         return masked(piece, self.first_key, len(frame.payload))
 
 
-@mutant("of the frames in a read the first is delivered, the others when more bytes come", "websocket")
+@mutant("only the first of the frames in a read is delivered; the others wait for more bytes", "websocket")
 class WsOneFrameARead(WebSocketConnection):
     def deliver(self):
         try:
@@ -680,14 +680,14 @@ class WsFragmentsAreMessages(Frames):
         return opcode, message
 
 
-@mutant("of a message in fragments the last one is delivered", "websocket")
+@mutant("only the last fragment of a message is delivered", "websocket")
 class WsLastFragmentOnly(Frames):
     def add(self, frame):
         self.message.clear()
         super().add(frame)
 
 
-@mutant("the first fragment is lost where it is empty, and the next one begins nothing", "websocket")
+@mutant("an empty first fragment is lost, and the next one does not begin a message", "websocket")
 class WsEmptyFragmentLost(Frames):
     def add(self, frame):
         super().add(frame)
@@ -695,20 +695,20 @@ class WsEmptyFragmentLost(Frames):
             self.opcode = None
 
 
-@mutant("an empty message is not told", "websocket")
+@mutant("an empty message is not reported", "websocket")
 class WsEmptyMessageLost(WebSocketConnection):
     def handle(self, opcode, payload):
         if payload or opcode not in (TEXT, BINARY):
             super().handle(opcode, payload)
 
 
-@mutant("every message is told as text", "websocket")
+@mutant("every message is reported as text", "websocket")
 class WsAlwaysText(WebSocketConnection):
     def handle(self, opcode, payload):
         super().handle(TEXT if opcode == BINARY else opcode, payload)
 
 
-@mutant("fragments of a message go on in the next one", "websocket")
+@mutant("fragments of a message continue in the next one", "websocket")
 class WsMessageKept(Frames):
     def take_message(self):
         opcode, message = self.opcode, bytes(self.message)
@@ -735,14 +735,14 @@ class WsPingJoinsMessage(Frames):
         return event
 
 
-@mutant("the fragments of a message that does not end are delivered at FIN", "websocket")
+@mutant("the fragments of an incomplete message are delivered at the FIN", "websocket")
 class WsHalfMessageAtEnd(WebSocketConnection):
     def leave(self):
         if self.decoder.opcode is not None:
             self.handle(*self.decoder.take_message())
 
 
-@mutant("a frame that does not end is delivered at FIN", "websocket")
+@mutant("an incomplete frame is delivered at the FIN", "websocket")
 class WsHalfFrameAtEnd(WebSocketConnection):
     def leave(self):
         if self.decoder.frame and not self.decoder.frame.is_control:
@@ -750,19 +750,19 @@ class WsHalfFrameAtEnd(WebSocketConnection):
             self.handle(*self.decoder.take_message())
 
 
-@mutant("the limit is that of a frame, not of the message", "websocket")
+@mutant("the limit applies to a frame, not to the message", "websocket")
 class WsLimitOfFrames(Frames):
     def joined(self):
         return 0
 
 
-@mutant("the longest message that is allowed is too long", "websocket")
+@mutant("a message as long as the limit is too long", "websocket")
 class WsLimitTooLow(Frames):
     def check_limit(self, length):
         self.require(length < self.limit, TOO_LONG)
 
 
-@mutant("a message may be one byte too long", "websocket")
+@mutant("a message may be one byte longer than the limit", "websocket")
 class WsLimitTooHigh(Frames):
     def check_limit(self, length):
         super().check_limit(length - 1)
@@ -774,7 +774,7 @@ class WsUnlimited(Frames):
         pass
 
 
-@mutant("a message that is too long is noticed at its end", "websocket")
+@mutant("a message that is too long is detected only at its end", "websocket")
 class WsLimitAtEnd(Frames):
     def check_limit(self, length):
         pass
@@ -784,7 +784,7 @@ class WsLimitAtEnd(Frames):
         return super().take_message()
 
 
-@mutant("a message that is too long is answered by 1002", "websocket")
+@mutant("a message that is too long is answered with 1002", "websocket")
 class WsTooLongIsProtocol(WebSocketConnection):
     def violated(self, code):
         self.queue_close((PROTOCOL if code == TOO_LONG else code).to_bytes(2, "big"))
@@ -794,13 +794,13 @@ class WsTooLongIsProtocol(WebSocketConnection):
 # MARK: UTF-8
 
 
-@mutant("a text is not checked", "websocket")
+@mutant("text is not checked", "websocket")
 class WsTextUnchecked(Frames):
     def check_text(self, frame, piece):
         pass
 
 
-@mutant("a text is checked at its end", "websocket")
+@mutant("text is checked only at its end", "websocket")
 class WsTextCheckedAtEnd(Frames):
     def check_text(self, frame, piece):
         pass
@@ -810,21 +810,21 @@ class WsTextCheckedAtEnd(Frames):
         return super().take_message()
 
 
-@mutant("a text is checked when its frame is complete", "websocket")
+@mutant("text is checked only when its frame is complete", "websocket")
 class WsTextCheckedByFrame(Frames):
     def check_text(self, frame, piece):
         if frame.is_complete:
             super().check_text(frame, frame.payload)
 
 
-@mutant("each fragment of a text has to be UTF-8 by itself", "websocket")
+@mutant("each fragment of a text must be valid UTF-8 on its own", "websocket")
 class WsTextResetByFragment(Frames):
     def check_text(self, frame, piece):
         if frame.is_complete:
             self.require(is_utf8(frame.payload), INVALID)
 
 
-@mutant("each read of a text has to be UTF-8 by itself", "websocket")
+@mutant("each read of a text must be valid UTF-8 on its own", "websocket")
 class WsTextResetByRead(Frames):
     def check_text(self, frame, piece):
         self.require(is_utf8(piece), INVALID)
@@ -849,14 +849,14 @@ class WsContinuationUnchecked(Frames):
                 raise Violation(INVALID) from None
 
 
-@mutant("binary messages have to be UTF-8", "websocket")
+@mutant("binary messages must be valid UTF-8", "websocket")
 class WsBinaryChecked(Frames):
     def take_message(self):
         self.require(is_utf8(self.message), INVALID)
         return super().take_message()
 
 
-@mutant("surrogates pass for UTF-8", "websocket")
+@mutant("surrogates are accepted as UTF-8", "websocket")
 class WsSurrogatesPass(Frames):
     def check_text(self, frame, piece):
         if frame.is_complete:
@@ -866,7 +866,7 @@ class WsSurrogatesPass(Frames):
                 super().check_text(frame, frame.payload)
 
 
-@mutant("a text that is no UTF-8 is delivered with U+FFFD", "websocket")
+@mutant("text that is not valid UTF-8 is delivered with U+FFFD", "websocket")
 class WsTextReplaced(Frames):
     def check_text(self, frame, piece):
         pass
@@ -876,7 +876,7 @@ class WsTextReplaced(Frames):
         return opcode, message.decode(errors="replace").encode() if opcode == TEXT else message
 
 
-@mutant("a text that is no UTF-8 is answered by 1002", "websocket")
+@mutant("text that is not valid UTF-8 is answered with 1002", "websocket")
 class WsInvalidIsProtocol(Frames):
     def check_text(self, frame, piece):
         try:
@@ -885,14 +885,14 @@ class WsInvalidIsProtocol(Frames):
             raise Violation(PROTOCOL) from None
 
 
-@mutant("a byte order mark at the start of a text is taken away", "websocket")
+@mutant("a byte order mark at the start of a text is removed", "websocket")
 class WsByteOrderMarkLost(Frames):
     def take_message(self):
         opcode, message = super().take_message()
         return opcode, message.removeprefix(b"\xef\xbb\xbf") if opcode == TEXT else message
 
 
-@mutant("a text that is no UTF-8 is sent", "websocket")
+@mutant("text that is not valid UTF-8 is sent", "websocket")
 class WsSendsAnything(WebSocketConnection):
     def send_message(self, kind, data):
         self.require_writable()
@@ -923,14 +923,14 @@ class WsEmptyPingUnanswered(WebSocketConnection):
             self.say("ping", data="")
 
 
-@mutant("a ping is answered by a ping", "websocket")
+@mutant("a ping is answered with a ping", "websocket")
 class WsPingForPong(WebSocketConnection):
     def ping_came(self, payload):
         self.queue_frame(PING, payload)
         self.say("ping", data=payload.decode("latin-1"))
 
 
-@mutant("of the pings that are waiting the last is answered", "websocket")
+@mutant("only the last of the waiting pings is answered", "websocket")
 class WsLastPingAnswered(WebSocketConnection):
     latest = None
 
@@ -948,7 +948,7 @@ class WsLastPingAnswered(WebSocketConnection):
             super().queue_frame(PONG, payload)
 
 
-@mutant("a ping within a message is answered when the message is complete", "websocket")
+@mutant("a ping within a message is answered only when the message is complete", "websocket")
 class WsPongWaitsForMessage(WebSocketConnection):
     def handle(self, opcode, payload):
         self.late = getattr(self, "late", [])
@@ -967,7 +967,7 @@ class WsPongDroppedWhenBusy(WebSocketConnection):
             super().queue_frame(opcode, payload)
 
 
-@mutant("a pong goes before what waits to be written, into the middle of a frame", "websocket")
+@mutant("a pong overtakes queued data, into the middle of a frame", "websocket")
 class WsPongJumpsQueue(WebSocketConnection):
     def queue_frame(self, opcode, payload):
         if opcode == PONG and self.pending:
@@ -976,7 +976,7 @@ class WsPongJumpsQueue(WebSocketConnection):
             super().queue_frame(opcode, payload)
 
 
-@mutant("a pong that nobody asked for is a violation", "websocket")
+@mutant("an unsolicited pong is a violation", "websocket")
 class WsPongUnsolicited(WebSocketConnection):
     def handle(self, opcode, payload):
         if opcode == PONG:
@@ -985,7 +985,7 @@ class WsPongUnsolicited(WebSocketConnection):
             super().handle(opcode, payload)
 
 
-@mutant("a ping is told as a message", "websocket")
+@mutant("a ping is reported as a message", "websocket")
 class WsPingIsMessage(WebSocketConnection):
     def ping_came(self, payload):
         super().ping_came(payload)
@@ -999,7 +999,7 @@ class WsLongPingSent(WebSocketConnection):
         self.queue_frame(PING, data)
 
 
-@mutant("the ping of the application is empty", "websocket")
+@mutant("the application's ping is empty", "websocket")
 class WsOwnPingEmpty(WebSocketConnection):
     def ping(self, data):
         super().ping(b"")
@@ -1020,13 +1020,13 @@ class WsCloseAnsweredEmpty(WebSocketConnection):
         super().answer_close(b"")
 
 
-@mutant("a close without a code is answered by 1005", "websocket")
+@mutant("a close without a code is answered with 1005", "websocket")
 class WsCloseAnswered1005(WebSocketConnection):
     def answer_close(self, payload):
         super().answer_close(payload or b"\x03\xed")
 
 
-@mutant("every close is answered by 1000", "websocket")
+@mutant("every close is answered with 1000", "websocket")
 class WsCloseAnswered1000(WebSocketConnection):
     def answer_close(self, payload):
         super().answer_close(b"\x03\xe8")
@@ -1038,21 +1038,21 @@ class WsCloseTwice(WebSocketConnection):
         self.queue_frame(CLOSE, payload[:2])
 
 
-@mutant("the code of the peer's close is not told", "websocket")
+@mutant("the code of the peer's close is not reported", "websocket")
 class WsCodeLost(WebSocketConnection):
     def answer_close(self, payload):
         self.code = None
         super().answer_close(payload)
 
 
-@mutant("every close is told as 1000", "websocket")
+@mutant("every close is reported as 1000", "websocket")
 class WsCodeAlways1000(WebSocketConnection):
     def answer_close(self, payload):
         self.code = 1000
         super().answer_close(payload)
 
 
-@mutant("a close is told as the end of the stream", "websocket")
+@mutant("a close is reported as the end of the stream", "websocket")
 class WsCloseIsEof(WebSocketConnection):
     def answer_close(self, payload):
         super().answer_close(payload)
@@ -1062,13 +1062,13 @@ class WsCloseIsEof(WebSocketConnection):
         self.end("eof")
 
 
-@mutant("FIN without a close is told as a close", "websocket")
+@mutant("a FIN without a close is reported as a close", "websocket")
 class WsFinIsClose(WebSocketConnection):
     def end(self, reason):
         super().end("closed" if reason == "eof" else reason)
 
 
-@mutant("an RST without a close is told as the end of the stream", "websocket")
+@mutant("an RST without a close is reported as the end of the stream", "websocket")
 class WsResetIsEof(WebSocketConnection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "reset" else reason, detail)
@@ -1093,19 +1093,19 @@ class WsAnyCode(Frames):
         pass
 
 
-@mutant("1005 and 1006 may come in a close", "websocket")
+@mutant("a close may have the codes 1005 and 1006", "websocket")
 class WsCodesOfNobody(Frames):
     def check_code(self, code):
         self.require(is_code(code) or code in (1005, 1006))
 
 
-@mutant("a close may not have a code of 1012 to 1014", "websocket")
+@mutant("a close may not have the codes 1012 to 1014", "websocket")
 class WsNewCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and not 1012 <= code <= 1014)
 
 
-@mutant("a close may not have a code from 3000 up", "websocket")
+@mutant("a close may not have a code of 3000 or higher", "websocket")
 class WsOwnCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and code < 3000)
@@ -1117,7 +1117,7 @@ class WsReasonUnchecked(Frames):
         pass
 
 
-@mutant("a close with a wrong code is answered with that code", "websocket")
+@mutant("a close with an invalid code is answered with that code", "websocket")
 class WsWrongCodeEchoed(WebSocketConnection):
     def close_came(self, payload):
         try:
@@ -1127,31 +1127,31 @@ class WsWrongCodeEchoed(WebSocketConnection):
             self.violated(error.code)
 
 
-@mutant("a close that goes out may have any code", "websocket")
+@mutant("an outgoing close may have any code", "websocket")
 class WsSendsAnyCode(WebSocketConnection):
     def check_close(self, code, reason):
         super().check_close(1000, reason)
 
 
-@mutant("the reason of a close that goes out may be of any length", "websocket")
+@mutant("the reason of an outgoing close may have any length", "websocket")
 class WsSendsLongReason(WebSocketConnection):
     def check_close(self, code, reason):
         super().check_close(code, b"")
 
 
-@mutant("the reason of a close that goes out is forgotten", "websocket")
+@mutant("the reason of an outgoing close is omitted", "websocket")
 class WsReasonLost(WebSocketConnection):
     def close(self, code, reason):
         super().close(code, b"")
 
 
-@mutant("a close without a code goes out with 1005", "websocket")
+@mutant("an outgoing close without a code is sent with 1005", "websocket")
 class WsSends1005(WebSocketConnection):
     def queue_close(self, payload):
         super().queue_close(payload or b"\x03\xed")
 
 
-@mutant("a close goes out before what waits to be written", "websocket")
+@mutant("a close overtakes queued data", "websocket")
 class WsCloseJumpsQueue(WebSocketConnection):
     def close(self, code, reason):
         waiting, self.pending = self.pending, bytearray()
@@ -1159,27 +1159,27 @@ class WsCloseJumpsQueue(WebSocketConnection):
         self.pending += waiting
 
 
-@mutant("a close drops what waits to be written", "websocket")
+@mutant("a close drops queued data", "websocket")
 class WsCloseDropsQueue(WebSocketConnection):
     def close(self, code, reason):
         self.pending.clear()
         super().close(code, reason)
 
 
-@mutant("behind our close messages are sent", "websocket")
+@mutant("messages are sent after our close", "websocket")
 class WsSendsBehindClose(WebSocketConnection):
     def require_writable(self):
         self.require_open()
 
 
-@mutant("behind our close nothing is delivered", "websocket")
+@mutant("nothing is delivered after our close", "websocket")
 class WsDeafBehindClose(WebSocketConnection):
     def handle(self, opcode, payload):
         if not self.close_sent or opcode == CLOSE:
             super().handle(opcode, payload)
 
 
-@mutant("behind the peer's close messages are delivered", "websocket")
+@mutant("messages are delivered after the peer's close", "websocket")
 class WsDataBehindClose(WebSocketConnection):
     def close_came(self, payload):
         while event := self.decoder.next():
@@ -1187,7 +1187,7 @@ class WsDataBehindClose(WebSocketConnection):
         super().close_came(payload)
 
 
-@mutant("what came ahead of a close in the same read is lost", "websocket")
+@mutant("data before a close in the same read is lost", "websocket")
 class WsDataAheadOfCloseLost(WebSocketConnection):
     def deliver(self):
         self.come = []
@@ -1204,14 +1204,14 @@ class WsDataAheadOfCloseLost(WebSocketConnection):
             self.come.append((opcode, payload))
 
 
-@mutant("a close that is not answered waits for ever", "websocket")
+@mutant("a close that is not answered waits forever", "websocket")
 class WsCloseUntimed(WebSocketConnection):
     def expect_progress(self, seconds):
         if self.state != OPEN or seconds != CLOSE_TIME:
             super().expect_progress(seconds)
 
 
-@mutant("a close that is answered by FIN waits for its time to end", "websocket")
+@mutant("a close that is answered with a FIN waits for its timeout", "websocket")
 class WsCloseMissesFin(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPEN and self.close_sent:
@@ -1227,7 +1227,7 @@ class WsClientEndsFirst(WebSocketConnection):
         self.end("closed")
 
 
-@mutant("a client waits for the server's FIN for ever", "websocket")
+@mutant("a client waits for the server's FIN forever", "websocket")
 class WsFinAwaitedForEver(WebSocketConnection):
     def no_progress(self):
         if self.state != WAITING:
@@ -1246,14 +1246,14 @@ class WsServerAwaitsFin(WebSocketConnection):
             super().no_progress()
 
 
-@mutant("a violation ends the connection, and no close says why", "websocket")
+@mutant("a violation ends the connection without a close that states the reason", "websocket")
 class WsViolationSilent(WebSocketConnection):
     def violated(self, code):
         self.close_sent = True
         super().violated(code)
 
 
-@mutant("behind a violation reading goes on", "websocket")
+@mutant("after a violation, reading continues", "websocket")
 class WsViolationForgiven(WebSocketConnection):
     def deliver(self):
         while self.state == OPEN:
@@ -1271,7 +1271,7 @@ class WsViolationForgiven(WebSocketConnection):
 # MARK: stop
 
 
-@mutant("a stop drops what waits to be written", "websocket")
+@mutant("a stop drops queued data", "websocket")
 class WsStopDropsQueue(WebSocketConnection):
     def stop(self):
         self.pending.clear()
@@ -1285,7 +1285,7 @@ class WsStopSaysNothing(WebSocketConnection):
         super().stop()
 
 
-@mutant("a stop delivers what still comes", "websocket")
+@mutant("a stop delivers data that arrives after it", "websocket")
 class WsStopDelivers(WebSocketConnection):
     def stop(self):
         was_open = self.state == OPEN
@@ -1294,7 +1294,7 @@ class WsStopDelivers(WebSocketConnection):
             self.loop.call_later(0.05, super().stop)
 
 
-@mutant("a stop of one accepted connection ends all of them", "websocket")
+@mutant("the stop of one accepted connection ends all of them", "websocket")
 class WsStopOfAll(WebSocketConnection):
     def stop(self):
         for other in list(self.adapter.known.values()):
@@ -1306,19 +1306,19 @@ class WsStopOfAll(WebSocketConnection):
 # MARK: outgoing frames
 
 
-@mutant("a client masks nothing", "websocket")
+@mutant("a client does not mask its frames", "websocket")
 class WsMasksNothing(Frames):
     def masks(self, opcode):
         return False
 
 
-@mutant("a client masks no control frames", "websocket")
+@mutant("a client does not mask control frames", "websocket")
 class WsMasksNoControl(Frames):
     def masks(self, opcode):
         return super().masks(opcode) and opcode < CLOSE
 
 
-@mutant("a client does not mask what is empty", "websocket")
+@mutant("a client does not mask empty frames", "websocket")
 class WsMasksNothingEmpty(Frames):
     def encode(self, opcode, payload):
         return super().encode(opcode, payload) if payload or self.is_server else self.first_byte(opcode) + b"\0"
@@ -1333,7 +1333,7 @@ class WsSameMask(Frames):
         return self.key
 
 
-@mutant("the mask's key is zero", "websocket")
+@mutant("the mask key is zero", "websocket")
 class WsZeroMask(Frames):
     def new_key(self):
         return bytes(4)
@@ -1375,7 +1375,7 @@ class WsLength65536Short(Frames):
         return b"\x7e\0\0" if length == 65536 else super().length_bytes(length)
 
 
-@mutant("a length of 16 bits is written in the order of the machine", "websocket")
+@mutant("a 16-bit length is written in the machine's byte order", "websocket")
 class WsLengthLittle(Frames):
     def length_bytes(self, length):
         return b"\x7e" + length.to_bytes(2, "little") if 126 <= length < 1 << 16 else super().length_bytes(length)
@@ -1394,7 +1394,7 @@ class WsEmptyNotSent(WebSocketConnection):
             super().queue_frame(opcode, payload)
 
 
-@mutant("an empty message leaves as a frame that is not final", "websocket")
+@mutant("an empty message is sent as a frame that is not final", "websocket")
 class WsEmptyNotFinal(Frames):
     def encode(self, opcode, payload):
         frame = super().encode(opcode, payload)
@@ -1404,7 +1404,7 @@ class WsEmptyNotFinal(Frames):
 # MARK: ops
 
 
-@mutant("send, ping and close behind a close are forgotten without a word", "websocket")
+@mutant("send, ping and close after a close are silently ignored", "websocket")
 class WsOpsForgotten(Adapter):
     def perform_websocket(self, known, request):
         try:
