@@ -131,7 +131,7 @@ class CaptureFigures:
         }
         for name, command in commands.items():
             if shutil.which(name) is None:
-                self.add(f"{name}, mixed", "beside it", "not installed")
+                self.add(f"{name}, mixed", "for reference", "not installed")
                 continue
             if self.quick:
                 self.add(f"{name}, mixed", "for reference", "not measured with --quick")
@@ -140,7 +140,7 @@ class CaptureFigures:
             measured = f"{execution.wall:.1f} s, {execution.peak / 1024:.0f} MB"
             if execution.status != 0:
                 measured = f"exit status {execution.status}"
-            self.add(f"{name}, mixed", "beside it", measured, f"{loop / execution.wall:.3f}" if execution.status == 0 else "")
+            self.add(f"{name}, mixed", "for reference", measured, f"{loop / execution.wall:.3f}" if execution.status == 0 else "")
         shutil.rmtree(streams, ignore_errors=True)
 
     # Live

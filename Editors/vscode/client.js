@@ -1,18 +1,18 @@
 "use strict";
-// The client's half of the protocol: a process of `tcpprobe lsp`, requests to it, and what it tells. It knows no editor.
+// The client's half of the protocol: a process of `tcpprobe lsp`, requests, and notifications. It does not depend on an editor.
 
 const { spawn } = require("child_process");
 
-/** A server that ends so often within a minute is not started again. */
+/** The maximum number of starts within a minute; after that, the server is not restarted. */
 const MOST_STARTS = 5;
-/** Half of a character, which JSON.stringify escapes and no text has; behind no backslash that escapes this one. */
+/** Half of a character, which JSON.stringify escapes and valid text never contains; its backslash is not itself escaped. */
 const LONE_SURROGATE = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const HEADER_END = Buffer.from("\r\n\r\n");
 
 class Client {
     /**
      * @param {string} tool the path of tcpprobe
-     * @param {string[]} words what stands behind it
+     * @param {string[]} words its arguments
      * @param {{notify: (method: string, params: any) => void, log: (text: string) => void, started: () => void,
      *          failed: (text: string) => void}} events
      */
@@ -27,12 +27,12 @@ class Client {
         this.isReady = false;
     }
 
-    /** Starts the process and says `initialize`; `started` is called once the server has answered. */
+    /** Starts the process and sends `initialize`; `started` is called once the server has answered. */
     start() {
         const now = Date.now();
         this.starts = this.starts.filter((time) => now - time < 60000).concat(now);
         if (this.starts.length > MOST_STARTS) {
-            this.events.failed(`${this.tool} lsp has ended ${MOST_STARTS} times within a minute: it is not started again.`);
+            this.events.failed(`${this.tool} lsp has exited ${MOST_STARTS} times within a minute and is not restarted.`);
             return;
         }
         const child = spawn(this.tool, this.words, { stdio: ["pipe", "pipe", "pipe"] });
@@ -42,19 +42,19 @@ class Client {
         child.on("error", (error) => {
             if (child !== this.child) return;
             this.child = undefined;
-            const reason = error.code === "ENOENT" ? "there is no such program" : error.message;
-            this.events.failed(`${this.tool} can't be started: ${reason}. The setting tcpprobe.path says where it is.`);
+            const reason = error.code === "ENOENT" ? "the program was not found" : error.message;
+            this.events.failed(`${this.tool} can't be started: ${reason}. Set tcpprobe.path to its location.`);
             this.giveUp(reason);
         });
         child.on("exit", (code, signal) => {
             if (child !== this.child) return;
             this.child = undefined;
-            this.giveUp("the language server has ended");
+            this.giveUp("the language server has exited");
             if (this.isStopping) return;
-            this.events.log(`tcpprobe lsp has ended (${signal || "exit code " + code}); it is started again`);
+            this.events.log(`tcpprobe lsp has exited (${signal || "exit code " + code}); restarting it`);
             this.start();
         });
-        child.stdin.on("error", () => {}); // `exit` tells.
+        child.stdin.on("error", () => {}); // The `exit` event reports it.
         child.stderr.on("data", (data) => this.events.log(data.toString("utf8").trimEnd()));
         child.stdout.on("data", (data) => { if (child === this.child) this.receive(data); });
         this.send("initialize", {
@@ -82,19 +82,19 @@ class Client {
         this.waiting.clear();
     }
 
-    /** Ends the server; the promise is kept when its process is gone. */
+    /** Shuts the server down; the promise resolves when its process has exited. */
     stop() {
         this.isStopping = true;
         const child = this.child;
         if (!child) return Promise.resolve();
         const gone = new Promise((resolve) => child.once("exit", resolve));
         this.send("shutdown", null).then(() => { this.tell("exit", null); child.stdin.end(); }, () => {});
-        // A server that hangs does not keep the editor.
+        // A server that hangs must not delay the editor.
         const timer = setTimeout(() => child.kill(), 3000);
         return gone.then(() => clearTimeout(timer));
     }
 
-    /** A request once the server is ready; undefined before, and where it is answered with an error. */
+    /** Sends a request and returns its result; undefined if the server is not ready or answers with an error. */
     async ask(method, params, token) {
         if (!this.isReady) return undefined;
         try {
@@ -105,7 +105,7 @@ class Client {
         }
     }
 
-    /** A notification. */
+    /** Sends a notification. */
     tell(method, params) {
         this.write({ jsonrpc: "2.0", method, params });
     }
@@ -113,7 +113,7 @@ class Client {
     send(method, params, token) {
         const id = ++this.number;
         return new Promise((resolve, reject) => {
-            if (!this.child) return reject(new Error("the language server does not run"));
+            if (!this.child) return reject(new Error("the language server is not running"));
             this.waiting.set(id, { resolve, reject });
             this.write({ jsonrpc: "2.0", id, method, params });
             if (token) token.onCancellationRequested(() => { if (this.waiting.has(id)) this.tell("$/cancelRequest", { id }); });
@@ -138,7 +138,7 @@ class Client {
             if (end < 0) break;
             const length = /^content-length: *(\d+)/im.exec(rest.toString("latin1", 0, end));
             if (!length) {
-                this.events.log("tcpprobe lsp wrote what is no message");
+                this.events.log("tcpprobe lsp wrote an invalid message");
                 this.child.kill();
                 return;
             }

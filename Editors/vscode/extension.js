@@ -1,6 +1,6 @@
 "use strict";
-// tcpprobe's scenarios in VS Code: `tcpprobe lsp` knows the language, and this file passes on what it says. Nothing has to be built or
-// installed beside it.
+// tcpprobe's scenarios in VS Code: `tcpprobe lsp` knows the language, and this file connects it to the editor. Nothing else has to be built
+// or installed.
 
 const vscode = require("vscode");
 const { Client } = require("./client");
@@ -47,7 +47,7 @@ function settings() {
     return vscode.workspace.getConfiguration("tcpprobe");
 }
 
-/** `--allow-target` for each. */
+/** Returns `--allow-target` for each target. */
 function targets() {
     return settings().get("allowTargets", []).flatMap((target) => ["--allow-target", target]);
 }
@@ -86,7 +86,7 @@ function changed(event) {
     if (event.document.languageId !== LANGUAGE || !client || !client.isReady || event.contentChanges.length === 0) return;
     client.tell("textDocument/didChange", {
         textDocument: { uri: event.document.uri.toString(), version: event.document.version },
-        // They are told from the end of the text to its beginning, so that each holds as it stands.
+        // Changes are listed from the end of the text to its beginning, so the positions of each one are still valid.
         contentChanges: event.contentChanges.map((change) => ({ range: change.range, text: change.text })),
     });
 }
@@ -100,7 +100,7 @@ function closed(document) {
 function publish(params) {
     const uri = vscode.Uri.parse(params.uri);
     const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
-    // What is told of an older text is at other places by now.
+    // The positions of diagnostics for an older text are no longer valid.
     if (document && params.version !== undefined && params.version !== document.version) return;
     diagnostics.set(uri, params.diagnostics.map((one) => {
         const diagnostic = new vscode.Diagnostic(range(one.range), one.message, one.severity - 1);
@@ -124,7 +124,7 @@ function location(value) {
 }
 
 function markdown(content) {
-    // Text of a script is in fences: it is no link and no picture.
+    // Text from a script is in fences, so it can't contain links or pictures.
     return content.kind === "markdown" ? new vscode.MarkdownString(content.value) : content.value;
 }
 
@@ -140,7 +140,7 @@ async function provideHover(document, position, token) {
 async function provideCompletionItems(document, position, token) {
     const list = await ask("completion", document, { position }, token);
     return list && list.items.map((one) => {
-        // The editor counts the kinds from 0.
+        // The editor numbers the kinds from 0.
         const item = new vscode.CompletionItem(one.label, one.kind - 1);
         item.detail = one.detail;
         item.documentation = one.documentation && markdown(one.documentation);
@@ -176,7 +176,7 @@ async function provideCodeLenses(document, token) {
 
 let terminal;
 
-/** Runs a file, or one case of it, in a terminal: of a lens, or of the editor that is in front. */
+/** Runs a file or one of its cases in a terminal: that of a lens, or that of the active editor. */
 async function run(target, caseId) {
     const editor = vscode.window.activeTextEditor;
     const uri = typeof target === "string" ? vscode.Uri.parse(target) : target || (editor && editor.document.uri);
@@ -185,7 +185,7 @@ async function run(target, caseId) {
         return;
     }
     if (!vscode.workspace.isTrusted) {
-        vscode.window.showErrorMessage("The scenario is not run: this folder is not trusted.");
+        vscode.window.showErrorMessage("The scenario was not run, because this folder is not trusted.");
         return;
     }
     const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
@@ -193,14 +193,14 @@ async function run(target, caseId) {
     const words = [settings().get("path", "tcpprobe"), "run", uri.fsPath, ...targets()];
     if (typeof caseId === "string") words.push("--filter", caseId);
     if (!terminal || terminal.exitStatus !== undefined) {
-        // A shell whose quoting is known.
+        // Use a shell with known quoting rules.
         terminal = vscode.window.createTerminal({ name: "tcpprobe", shellPath: "/bin/sh" });
     }
     terminal.show(true);
     terminal.sendText(words.map(quoted).join(" "));
 }
 
-/** A word of a POSIX shell. A line end in a name would end the command. */
+/** Quotes a word for a POSIX shell. A line break in a name would end the command. */
 function quoted(word) {
     const text = word.replace(/[\0-\x1f\x7f]/g, "?");
     return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";

@@ -6458,12 +6458,12 @@ class TlsBehindNotifyIsError(TLSSocket):
             except OSError:
                 pass
             if self.incoming.pending:
-                self.due = ssl.SSLError("data behind close_notify")
+                self.due = ssl.SSLError("data after close_notify")
         return data
 
     def skip(self, size):
         if self.peer_notified and self.sock.recv(size):
-            raise ssl.SSLError("data behind close_notify")
+            raise ssl.SSLError("data after close_notify")
         self.ended = True
         return b""
 

@@ -64,7 +64,7 @@ class BlackHoleForEver(Connection):
 class BlackHoleIsEof(Connection):
     def connect_timed_out(self):
         self.task.cancel()
-        self.over("eof", "nobody there")
+        self.over("eof", "the host is unreachable")
 
 
 @mutant("an unreachable host is retried endlessly and never reported", "network")

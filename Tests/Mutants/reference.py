@@ -749,7 +749,7 @@ class Connection:
         self.announced = [request["behind"], request]
 
     def change_framing(self, request):
-        """Bytes that were not delivered are divided anew."""
+        """Bytes that were not delivered are divided again."""
         rest = self.decoder.finish()
         self.set_framing(request)
         self.take_over(rest)
