@@ -50,7 +50,7 @@ SHELL_SCRIPTS = Scripts/install-libraries Scripts/skipped-tests Scripts/install 
 PACKAGED     = $(or $(PACKAGE_BUILD),$(RELEASE_SCRATCH)/release)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors docs release bench fuzz install uninstall clean mutants explore slurm delays test-tsan deb tarball sbom test-packages
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors docs picture release bench fuzz install uninstall clean mutants explore slurm delays test-tsan deb tarball sbom test-packages
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -114,6 +114,9 @@ editors: build ## Generate the editor grammars and the tables of the reference
 
 docs: build ## Write the conformance cases as a page to .build/conformance-cases.md
 	Scripts/conformance-page $(abspath $(TOOL)) $(SCRATCH)/conformance-cases.md
+
+picture: build ## Render the picture in the README, docs/images/failing-case.png (requires Chromium)
+	Tests/Pages/picture $(TOOL) docs/images/failing-case.png
 
 lint: ## Check the formatting of the sources, and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)

@@ -78,13 +78,13 @@ struct WebSocketTests {
             (WebSocketFrame(11, []), "a reserved opcode"), (WebSocketFrame(0, []), nil),
         ] as [(WebSocketFrame, String?)])
     func violationsAreFound(_ frame: WebSocketFrame, _ what: String?) {
-        let violation = frame.violation(isOfClient: false)
+        let violation = frame.violation(peerIsClient: false)
         if let what {
             #expect(violation?.contains(what) == true, "\(violation ?? "nothing")")
         } else {
             #expect(violation == nil)
         }
-        #expect(frame.violation(isOfClient: true)?.contains("unmasked") == true)
+        #expect(frame.violation(peerIsClient: true)?.contains("was not masked") == true)
     }
 
     // MARK: The opening handshake

@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: [
         (10_000, 7, true), (7, 10_009, true), (10_010, 7, false), (10_000, 8, false), (40_000, 7, false), (7, 7, false),
     ])
-    func crowdIsRecognizedByBothPorts(source: Int, destination: Int, isOfCrowd: Bool) {
+    func crowdIsRecognizedByBothPorts(source: Int, destination: Int, isCrowdTraffic: Bool) {
         let crowd = CrowdTraffic(ports: 10_000...10_009, target: 7)
         #expect(crowd.contains(source: UInt16(source), destination: UInt16(destination)) == isCrowdTraffic)
     }

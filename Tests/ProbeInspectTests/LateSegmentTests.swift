@@ -38,8 +38,8 @@ import Testing
         let alone = texts(Inspection.of(try CaptureSource(path: path), workers: 1))
         #expect(texts(Inspection.of(try CaptureSource(path: path), workers: 2)) == alone)
         let joined = JoinedStreams()
-        let handedOut = Inspection.of(try CaptureSource(path: path), limits: .handingOut, observer: joined)
-        #expect(texts(handedOut) == alone)
+        let deliverableParts = Inspection.of(try CaptureSource(path: path), limits: .deliveringParts, observer: joined)
+        #expect(texts(deliverableParts) == alone)
         return alone + joined.text
     }
 

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func damageIsReported() {
-        #expect(Self.lines([0x08, 0x01, 0x10]) == ["1: 1", "(at byte 2: the message ends within the field)"])
+        #expect(Self.lines([0x08, 0x01, 0x10]) == ["1: 1", "(at byte 2: the message ends inside the field)"])
         #expect(
             Self.lines([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
                 == ["(at byte 0: the length 4294967295 exceeds the remaining 0 bytes)"])

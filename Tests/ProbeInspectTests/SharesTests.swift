@@ -109,7 +109,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: 5, segments: 1_500).bytes)
         var limits = ConversationLimits(keptBytes: 100, waitingBytes: 500, keptEvents: 3, totalBytes: bytes)
-        limits.mostConversations = flows
+        limits.maxConversations = flows
         let alone = try inspected(path, workers: 1, limits: limits, isJudged: false)
         #expect(try inspected(path, workers: 2, limits: limits, isJudged: false) == alone)
     }

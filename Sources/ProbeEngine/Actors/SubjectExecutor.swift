@@ -151,7 +151,7 @@ final class SubjectExecutor {
                 change.hasBegun
                     ? nil
                     : .never(
-                        text, "\(name) delivered \(change.delivered) of \(ByteText.count(change.resolved, "message"))")
+                        text, "\(name) delivered \(change.delivered) of \(ByteText.count(change.wanted, "message"))")
             }
         case .read(let request):
             try await settle(subject)

@@ -90,7 +90,7 @@ package struct Conversation: Sendable {
     }
 
     /// Updates the agreement after each SYN; every later packet is interpreted by it.
-    private mutating func updateNegotiatedOptions() {
+    private mutating func negotiate() {
         let client = fromClient.synCapabilities
         let server = fromServer.synCapabilities
         negotiated.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
@@ -116,9 +116,7 @@ package struct Conversation: Sendable {
             : Self.exchange(
                 packet, payload, time, index, from: &fromServer, to: &fromClient, negotiated.isSACKInUse,
                 negotiated.serverShift)
-        if packet.isSYN || opening != (fromClient.initialSequence, fromServer.initialSequence) {
-            updateNegotiatedOptions()
-        }
+        if packet.isSYN || opening != (fromClient.initialSequence, fromServer.initialSequence) { negotiate() }
         summary.side = side
         summary.conversation = number
         summary.hasReachedLimit =

@@ -52,7 +52,7 @@ struct CrowdLimitsTests {
     }
 
     @Test func limitsOfThisMachineAreRead() {
-        let limits = CrowdLimits.ofThisMachine()
+        let limits = CrowdLimits.forThisMachine()
         #expect(limits.descriptors > 0)
         #expect(limits.files.limit > limits.files.used)
     }

@@ -45,7 +45,7 @@ extension SubjectEvaluationTests {
             reported((.attemptFailed(.timeout, detail: nil), 5))),
         row(.attemptFailed(reason: nil), 10, "pending until 100ms", reported((lost(.eof), 5))),
         // Dropped bytes are accounted for.
-        row(.sent(told: 5), 10, "satisfied at 4ms", reported((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
+        row(.sent(requested: 5), 10, "satisfied at 4ms", reported((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
             .sent(requested: 5), 10,
             "failed: T reported 4 bytes sent and 2 dropped, more than the 5 that it was asked to send",

@@ -234,15 +234,15 @@ struct SubjectEvaluationTests {
     ]
 
     private static let sentAndRefused: [ExpectationRow] = [
-        row(.sent(told: 5), 10, "pending until 100ms", reported((.sent(3), 5))),
-        row(.sent(told: 5), 10, "satisfied at 6ms", reported((.sent(3), 5), (.sent(2), 6))),
+        row(.sent(requested: 5), 10, "pending until 100ms", reported((.sent(3), 5))),
+        row(.sent(requested: 5), 10, "satisfied at 6ms", reported((.sent(3), 5), (.sent(2), 6))),
         row(
-            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
+            .sent(requested: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
             reported((.sent(6), 5))),
         row(
-            .sent(told: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms",
+            .sent(requested: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms",
             reported((.sent(3), 5))),
-        row(.sent(told: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
+        row(.sent(requested: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
         row(.error("stopped"), 10, "failed: T accepted the last op, expected the error stopped"),
         row(.error("stopped"), 10, "satisfied") { $0.refusal = ("stopped", SourceSpan(start: 0, end: 0)) },
         row(.error("stopped"), 10, "failed: T answered the last op with the error invalid, expected stopped") {
@@ -301,7 +301,7 @@ struct SubjectEvaluationTests {
         row(quiet, 10, "failed: T reported stopped eof, expected silence for 100ms", reported((ended, 5))),
         row(quiet, 10, "pending until 100ms") {
             reported((ended, 5))(&$0)
-            $0.stopIsTaken = true
+            $0.stopIsConsumed = true
         },
     ]
 

@@ -35,22 +35,22 @@ struct TLSEvaluationTests {
             })
     }
 
-    private static func notify(_ time: Int, after offset: Int = 0) -> TLSNews {
-        TLSNews(what: .notify, offset: offset, time: .milliseconds(time))
+    private static func notify(_ time: Int, after offset: Int = 0) -> TLSEvent {
+        TLSEvent(what: .notify, offset: offset, time: .milliseconds(time))
     }
 
-    private static func alert(_ code: UInt8, _ time: Int, after offset: Int = 0) -> TLSNews {
-        TLSNews(
+    private static func alert(_ code: UInt8, _ time: Int, after offset: Int = 0) -> TLSEvent {
+        TLSEvent(
             what: .alert(TLSAlert(level: 2, code: code), isEnd: true), offset: offset, time: .milliseconds(time))
     }
 
-    private static func warning(_ code: UInt8, _ time: Int, after offset: Int = 0) -> TLSNews {
-        TLSNews(
+    private static func warning(_ code: UInt8, _ time: Int, after offset: Int = 0) -> TLSEvent {
+        TLSEvent(
             what: .alert(TLSAlert(level: 1, code: code), isEnd: false), offset: offset, time: .milliseconds(time))
     }
 
-    private static func failure(_ time: Int, after offset: Int = 0) -> TLSNews {
-        TLSNews(what: .failure("bad record mac"), offset: offset, time: .milliseconds(time))
+    private static func failure(_ time: Int, after offset: Int = 0) -> TLSEvent {
+        TLSEvent(what: .failure("bad record mac"), offset: offset, time: .milliseconds(time))
     }
 
     private static let line = ConnectionExpectation<Resolved>.line(.any, as: nil)
@@ -73,10 +73,10 @@ struct TLSEvaluationTests {
         row(.eof, 10, "failed: TLS failed (bad record mac) while C expected eof (FIN)", events: [failure(5)]),
         row(
             .eof, 10, "failed: C received data, expected eof (FIN)", bytes: "a", fin: 7,
-            news: [notify(5, after: 1)]),
+            events: [notify(5, after: 1)]),
         row(
             .eof, 10, "satisfied at 7ms, takes 1, passes 1, takes the end", bytes: "a", fin: 7,
-            news: [notify(5, after: 1)],
+            events: [notify(5, after: 1)],
             ignoresRest: true),
         row(.eof, 10, "failed: C's connection was reset (RST) while C expected eof (FIN)", rst: 7),
         row(
@@ -130,7 +130,7 @@ struct TLSEvaluationTests {
         row(.notify, 10, "failed: C received a FIN without a close_notify, expected close_notify", fin: 7),
         row(
             .notify, 10, "failed: C received data, expected close_notify", bytes: "a",
-            news: [notify(5, after: 1)]),
+            events: [notify(5, after: 1)]),
         row(.notify, 10, "failed: C's connection was reset (RST) while C expected close_notify", rst: 7),
         row(.notify, 100, "missed, failed: C did not receive close_notify within 100ms"),
         row(.alert(40), 10, "pending until 100ms"),
@@ -148,9 +148,9 @@ struct TLSEvaluationTests {
         row(.alert(40), 10, "satisfied at 5ms, passes 1", bytes: "a", events: [alert(40, 5)]),
         row(
             .alert(40), 10, "failed: C received data, expected the alert handshake-failure", bytes: "a",
-            news: [alert(40, 5, after: 1)]),
+            events: [alert(40, 5, after: 1)]),
         row(
-            .alert(40), 10, "satisfied at 5ms, takes 1, passes 1", bytes: "a", news: [alert(40, 5, after: 1)],
+            .alert(40), 10, "satisfied at 5ms, takes 1, passes 1", bytes: "a", events: [alert(40, 5, after: 1)],
             ignoresRest: true),
         row(.alert(40), 10, "satisfied at 5ms, passes 2", events: [warning(90, 4), alert(40, 5)]),
         row(.alert(90), 10, "satisfied at 4ms, passes 1", events: [warning(90, 4), notify(5)]),
@@ -165,12 +165,12 @@ struct TLSEvaluationTests {
 
     private static let others: [ExpectationRow] = [
         row(line, 10, "pending until 100ms", bytes: "a"),
-        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", fin: 7, news: [alert(40, 5, after: 3)]),
-        row(line, 10, "failed: the peer sent close_notify while C expected a line", news: [notify(5)]),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", fin: 7, events: [alert(40, 5, after: 3)]),
+        row(line, 10, "failed: the peer sent close_notify while C expected a line", events: [notify(5)]),
         row(
             line, 10,
             "failed: the peer sent close_notify while C expected a line, after 1 byte of incomplete input",
-            bytes: "a", news: [notify(5, after: 1)]),
+            bytes: "a", events: [notify(5, after: 1)]),
         row(line, 10, "failed: C received a FIN without a close_notify, expected a line", fin: 7),
         row(
             line, 10, "failed: the peer sent the alert handshake-failure (40) while C expected a line",
@@ -180,20 +180,20 @@ struct TLSEvaluationTests {
         row(quiet, 100, "satisfied at 100ms", taken: [notify(5)]),
         row(
             quiet, 10, "failed: the peer sent the alert internal-error (80) while C expected silence for 100ms",
-            news: [alert(80, 5)]),
-        row(quiet, 10, "failed: TLS failed (bad record mac) while C expected silence for 100ms", news: [failure(5)]),
-        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [alert(40, 5, after: 3)]),
+            events: [alert(80, 5)]),
+        row(quiet, 10, "failed: TLS failed (bad record mac) while C expected silence for 100ms", events: [failure(5)]),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", events: [alert(40, 5, after: 3)]),
         row(
             line, 10, "failed: the peer sent the alert handshake-failure (40) while C expected a line",
             bytes: "a\r\n", events: [alert(40, 5)]),
         row(
             line, 10,
             "failed: the peer sent the alert no-renegotiation (100) while C expected a line, after 1 byte of incomplete input",
-            bytes: "a\r\n", news: [warning(100, 5, after: 1)]),
-        row(line, 10, "satisfied at 3ms, takes 3, passes 1", bytes: "a\r\n", news: [warning(90, 5, after: 1)]),
-        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [warning(90, 5, after: 3)]),
-        row(line, 10, "failed: TLS failed (bad record mac) while C expected a line", news: [failure(5)]),
-        row(line, 100, "failed: TLS failed (bad record mac) while C expected a line", news: [failure(5)]),
+            bytes: "a\r\n", events: [warning(100, 5, after: 1)]),
+        row(line, 10, "satisfied at 3ms, takes 3, passes 1", bytes: "a\r\n", events: [warning(90, 5, after: 1)]),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", events: [warning(90, 5, after: 3)]),
+        row(line, 10, "failed: TLS failed (bad record mac) while C expected a line", events: [failure(5)]),
+        row(line, 100, "failed: TLS failed (bad record mac) while C expected a line", events: [failure(5)]),
     ]
 
     @Test(arguments: rows)

@@ -53,7 +53,7 @@ struct BlockTests {
                 for cmd, reply in replies { C send line cmd; S expect line reply }
                 """, header: "table replies = \"NOOP\" /^NO/, \"RSET\" /^RS/")),
         Scene(
-            "for over an empty range", .error, says: ["over nothing"],
+            "for over an empty range", .error, says: ["the loop has no rounds: 1..0 is empty"],
             pair(
                 """
                 C send u8(0)
@@ -70,7 +70,7 @@ struct BlockTests {
         Scene(
             "definitions", .passed, pair("do hello\ndo hello", header: "define hello { C send \"h\"; S expect \"h\" }")),
         Scene(
-            "failure names the definition's line", .failed, says: ["at byte 1"],
+            "failure names the definition's line", .failed, says: ["S received \"y\", expected \"h\""],
             """
             define hello {
               C send "y"

@@ -117,7 +117,7 @@ struct ConnectionTests {
             says: ["after 5000 bytes", "actual: " + String(repeating: "x", count: 5000)],
             pair("C send \"x\" * 5000\nC close\nS expect \"x\" * 6000 #!")),
         Scene(
-            "an expect while reading is stopped", .failed, says: ["does not read"],
+            "an expect while reading is stopped", .failed, says: ["S is not reading"],
             pair(
                 """
                 S stop reading

@@ -252,7 +252,7 @@ struct ProcessTests {
             """),
         Scene(
             "program that exits before it listens", .failed,
-            says: ["exited with status 1 before it listened", "taken"],
+            says: ["exited with status 1", "taken"],
             """
             process P = sh -c "echo taken ${P.port}; exit 1"
             P start

@@ -92,7 +92,7 @@ struct ReadingToComeTests {
             C expect "b"
             """),
         Scene(
-            "no bytes of the connection are read", .failed, says: ["does not read"],
+            "no bytes of the connection are read", .failed, says: ["C is not reading"],
             """
             server S
             client C -> S
@@ -171,7 +171,7 @@ struct ReadingToComeTests {
             C expect "b" within 30ms #!
             """),
         Scene(
-            "the next connection after a close", .failed, says: ["does not read"],
+            "the next connection after a close", .failed, says: ["C is not reading"],
             """
             server S
             client C -> S

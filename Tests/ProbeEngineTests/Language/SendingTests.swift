@@ -103,7 +103,7 @@ struct SendingTests {
                 C expect stalled for 30ms #!
                 """)),
         Scene(
-            "sent expected, send not finished", .failed, says: ["was not done in time"],
+            "sent expected, send not finished", .failed, says: ["did not complete in time"],
             pair(
                 """
                 S stop reading

@@ -36,7 +36,7 @@ struct SubjectTests {
                 wire no rst
                 """)),
         Scene(
-            "unexpected line", .failed, says: ["another line", "expected: a", "actual: b"],
+            "unexpected line", .failed, says: ["T delivered \"b\", expected line \"a\"", "expected: a", "actual: b"],
             started(
                 """
                 S send line "b"
@@ -285,7 +285,7 @@ struct SubjectTests {
             }
             """),
         Scene(
-            "bytes of the subject that no step expects", .failed, says: ["S got 3 bytes"], started("T send line \"x\"")),
+            "bytes of the subject that no step expects", .failed, says: ["S received 3 bytes"], started("T send line \"x\"")),
         Scene(
             "connection of the subject that is never accepted", .failed, says: ["no step accepted"],
             """

@@ -131,7 +131,7 @@ struct TLSCaseEndTests {
             S start tls failed
             """#),
         Scene(
-            "a negative length", .error, says: ["the number of bytes is -10"],
+            "a negative length", .error, says: ["the number of bytes must be at least 0, not -10"],
             #"""
             server S
             client C -> S

@@ -18,7 +18,7 @@ struct WebSocketTests {
             "a message with a regex", .passed,
             "C send message \"n=12\"\nS expect message /n=(?<n>[0-9]+)/\ncheck n == \"12\""),
         scene(
-            "unexpected message", .failed, says: ["C received \"a\", expected message \"b\""],
+            "unexpected message", .failed, says: ["S received \"a\", expected message \"b\""],
             "C send message \"a\"\nS expect message \"b\" #!"),
         scene("the empty message", .passed, "S send message \"\"\nC expect message \"\""),
         scene("a long message", .passed, "C send message \"x\" * 65536\nS expect message \"x\" * 65536"),
@@ -101,7 +101,7 @@ struct WebSocketTests {
             "a code that must not be sent", .failed, says: ["which must not be sent"],
             "S send ws.close(1005)\nC expect close 1005 #!"),
         scene(
-            "text that is not UTF-8", .failed, says: ["no UTF-8"],
+            "text that is not UTF-8", .failed, says: ["not UTF-8"],
             "S send ws.text(hex(c3 28))\nC expect message hex(c3 28) #!"),
         scene(
             "a character split across fragments", .passed,

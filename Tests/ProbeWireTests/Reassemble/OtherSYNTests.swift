@@ -69,7 +69,7 @@ struct OtherSYNTests {
 
     /// An RST in the middle of a connection counts only if neither side continues.
     @Test(arguments: [true, false])
-    func resetIsIgnoredIfBothSidesContinue(goesOn: Bool) {
+    func resetIsIgnoredIfBothSidesContinue(continues: Bool) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
