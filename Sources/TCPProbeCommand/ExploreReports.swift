@@ -103,7 +103,7 @@ final class ExploreReports: Sendable {
             return result(
                 of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
         case .goodFails(let passed, let runs, let other):
-            let text = "the program of --good passes in only \(passed) of \(runs) runs, but must pass in all of them"
+            let text = "the program given by --good passes in only \(passed) of \(runs) runs, but must pass in all of them"
             return result(
                 of: job, .inconclusive, [other.map { about($0, text) } ?? Finding(.inconclusive, text)],
                 other?.timeline ?? [])
@@ -130,7 +130,7 @@ final class ExploreReports: Sendable {
             about(finding.result, "the failure is too rare to be shrunk: it occurred in \(finding.shrunk.rate.text)")
         }
         let failedByGood = report.failedByGood.map {
-            about($0, "the program of --good fails too, so the failure was not shrunk")
+            about($0, "the program given by --good fails too, so the failure was not shrunk")
         }
         let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
         var result = result(
@@ -159,7 +159,7 @@ final class ExploreReports: Sendable {
         }
         let failedByGood = Finding(
             .inconclusive,
-            "the program of --good does not survive \(ByteText.count(report.failedByGood, "fault")) either")
+            "the program given by --good does not survive \(ByteText.count(report.failedByGood, "fault")) either")
         var result =
             findings == nil && report.failedByGood > 0
             ? result(of: job, .inconclusive, [failedByGood])

@@ -64,7 +64,7 @@ struct ExploreText {
             return 3
         case .goodFails(let passed, let runs, let result):
             error(
-                "\(shownID): the program of --good passes in only \(passed) of \(runs) runs\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass in all of them, because it shows what a correct program does"
+                "\(shownID): the program given by --good passes in only \(passed) of \(runs) runs\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass in all of them, because it shows what a correct program does"
             )
             return 2
         case .doesNotFail(let other):
@@ -112,7 +112,7 @@ struct ExploreText {
             text += "also fails at another place, which was not shrunk: \(Self.reason(other))\n"
         }
         for other in report.failedByGood {
-            text += "also fails with the program of --good, so it was not shrunk: \(Self.reason(other))\n"
+            text += "also fails with the program given by --good, so it was not shrunk: \(Self.reason(other))\n"
         }
         for finding in report.rare {
             text +=
@@ -131,7 +131,7 @@ struct ExploreText {
             report.finding.map { "\n\(Self.reason($0.result))" }
             ?? (report.failedByGood == 0
                 ? "; the program survived all of them"
-                : "; the program of --good does not survive \(report.failedByGood) of them either; "
+                : "; the program given by --good does not survive \(report.failedByGood) of them either; "
                     + "the program survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")

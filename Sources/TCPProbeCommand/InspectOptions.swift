@@ -99,7 +99,7 @@ struct DecryptionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --decrypt, a key log with the secrets, which many programs write to the file in SSLKEYLOGFILE.",
+            "With --decrypt, a key log with the secrets, which many programs write to the file that SSLKEYLOGFILE names.",
             valueName: "file"),
         completion: .file())
     var keyLog: String?

@@ -30,7 +30,7 @@ struct IsolationObstacle {
         let others = plans.count - outside.count
         let more = outside.count - 1
         var text =
-            "this run is not isolated: \(first.place) connects to an address"
+            "this run is not isolated: \(first.place) connects to an address outside the run"
             + (more > 0 ? ", as \(more == 1 ? "does 1 other script" : "do \(more) other scripts")" : "")
             + ". A server that was started before the run can't be reached from a private network namespace. "
         if others > 0 {

@@ -66,7 +66,7 @@ struct RecordCommand: ParsableCommand {
     @Option(
         name: [.customLong("keylog"), .customLong("key-log")],
         help: ArgumentHelp(
-            "With --from, a key log with TLS secrets, which many programs write to the file in SSLKEYLOGFILE.",
+            "With --from, a key log with TLS secrets, which many programs write to the file that SSLKEYLOGFILE names.",
             valueName: "file"),
         completion: .file())
     var keyLog: String?

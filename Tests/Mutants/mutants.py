@@ -3848,7 +3848,7 @@ class StopReadingIgnored(Connection):
         self.require_open()
 
 
-@mutant("while reading is stopped, bytes are read into memory: the window never shuts", "back-pressure")
+@mutant("while reading is stopped, bytes are read into memory: the window never closeds", "back-pressure")
 class StopReadingBuffers(Connection):
     def wants_read(self):
         return not self.read_ended

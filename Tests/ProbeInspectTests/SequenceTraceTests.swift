@@ -64,10 +64,10 @@ import Testing
     @Test func summariesDescribeTheTrace() throws {
         #expect(
             try traces(CaptureBuilder.greeting).server.summary
-                == "3 segments, 11 bytes in 60.09 ms, no retransmission, window never shut")
+                == "3 segments, 11 bytes in 60.09 ms, no retransmission, window never closed")
         let troubled = try traces(CaptureBuilder.troubled)
         #expect(
-            troubled.client.summary == "3 segments, 16 bytes in 60 us, 1 retransmission, window never shut")
+            troubled.client.summary == "3 segments, 16 bytes in 60 us, 1 retransmission, window never closed")
         #expect(troubled.client.bars(.retransmission).map(\.high) == [11])
         #expect(troubled.server.bars(.rst).count == 1)
         #expect(troubled.server.summary.hasPrefix("0 segments, 0 bytes"))
@@ -87,7 +87,7 @@ import Testing
         let trace = try traces(capture.bytes).client
         #expect(trace.shutCount == 2)
         #expect(trace.count(.shutWindow) == 3)
-        #expect(trace.summary.hasSuffix("window shut 2 times"))
+        #expect(trace.summary.hasSuffix("window closed 2 times"))
         #expect(trace.bars(.sack).map(\.low) == [277])
         #expect(trace.bars(.sack).map(\.high) == [287])
         #expect(trace.edges.points.map(\.value).contains(411))
@@ -99,7 +99,7 @@ import Testing
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         for window in [100, 0, 100] as [UInt16] { capture.packet(connection, .client, flags: 0x10, window: window) }
         let trace = try traces(capture.bytes).server
-        #expect(trace.summary == "0 segments, 0 bytes in 20 us, no retransmission, window shut once")
+        #expect(trace.summary == "0 segments, 0 bytes in 20 us, no retransmission, window closed once")
         #expect(trace.bars(.shutWindow).map(\.low) == [1])
     }
 

@@ -60,7 +60,7 @@ import Testing
         #expect(graph.path(.fin) == "M559.2 114.3l5 5l-5 5l-5 -5z")
         #expect(
             graph.description == """
-                3 segments, 11 bytes in 60.09 ms, no retransmission, window never shut. The graph shows 60.09 ms from left to right \
+                3 segments, 11 bytes in 60.09 ms, no retransmission, window never closed. The graph shows 60.09 ms from left to right \
                 and sequence numbers from 0 to 17 upwards. Pauses of 30 ms and 30 ms without packets are shortened. The window extends above the graph, up to 525; there, its line is drawn at the \
                 upper edge.
                 """)
@@ -127,7 +127,7 @@ import Testing
         #expect(graph.path(.data).utf8.count < 60_000)
         #expect(graph.path(.shutWindow).contains("l-6 9h12z"))
         #expect(graph.notes.contains { $0.hasPrefix("60,000 marks are drawn as ") })
-        #expect(trace.summary == "60,006 segments, 86,880,000 bytes in 599.9 ms, 6 retransmissions, window shut once")
+        #expect(trace.summary == "60,006 segments, 86,880,000 bytes in 599.9 ms, 6 retransmissions, window closed once")
     }
 
     private func packet(

@@ -112,7 +112,7 @@ final class SubjectActor {
     func unexpectedStop(_ reason: StopReason, _ detail: String?) -> Finding {
         let word = SubjectText.word(reason)
         return Finding(
-            .failed, "\(name) reported stopped (\(word)), but no later step expects it",
+            .failed, "\(name) reported `stopped \(word)`, but no later step expects it",
             details: SubjectText.words(detail),
             hints: [
                 reports.isStopping

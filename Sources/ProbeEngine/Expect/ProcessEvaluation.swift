@@ -176,7 +176,7 @@ struct ProcessEvaluation {
             Finding(
                 .inconclusive, what,
                 hints: [
-                    "make the program print less: the harness keeps 16 MiB of its output, and 1 MiB of a line"
+                    "make the program print less: the harness keeps at most 16 MiB of its output, and at most 1 MiB of each line"
                 ]
             ), what)
     }

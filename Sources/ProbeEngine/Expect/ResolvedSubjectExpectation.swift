@@ -59,7 +59,7 @@ enum ResolvedSubjectExpectation {
     /// The name of the event when its time is judged.
     var eventName: String {
         switch self {
-        case .sent: "the last report of sent"
+        case .sent: "the last `sent` report"
         case .resource(let expectation): expectation.eventName
         default: description
         }

@@ -241,7 +241,7 @@ struct SubjectEvaluation {
         }
         return .mismatch(
             Finding(
-                .failed, "\(name) reported stopped (\(actual)), expected stopped \(expected)",
+                .failed, "\(name) reported `stopped \(actual)`, expected `stopped \(expected)`",
                 expected: Array(expected.utf8), actual: Array(actual.utf8),
                 details: SubjectText.words(stopped.detail), hints: hints), "reported stopped \(actual)")
     }
@@ -300,7 +300,7 @@ struct SubjectEvaluation {
         let reason = reports.stopped.map { SubjectText.word($0.reason) } ?? "other"
         return .mismatch(
             Finding(
-                .failed, "\(name) reported stopped (\(reason)), expected \(expectation.description)",
+                .failed, "\(name) reported `stopped \(reason)`, expected \(expectation.description)",
                 details: SubjectText.words(reports.stopped?.detail), hints: isLost(expectation) ? [Self.lost] : []),
             "reported stopped \(reason)")
     }

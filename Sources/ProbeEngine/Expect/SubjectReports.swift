@@ -161,42 +161,42 @@ struct SubjectReports {
         case .discarded where !mayDiscard: return "without `discard-too-long` in its declaration"
         case .ping, .pong:
             if !speaksWebSocket { return "although its framing is not websocket" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         case .stopped(.closed, _):
             if !speaksWebSocket { return "although its framing is not websocket" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         // A leftover may consist of bytes that arrived in the clear and are discarded.
         case .line, .message, .data, .discarded:
             if hasStarted && security == .due { return "before its handshake was complete" }
             if isHalfClosed { return "after it had reported half-closed" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         case .leftover:
             if isHalfClosed { return "after it had reported half-closed" }
-            return hasStarted ? nil : "before it had reported started"
-        case .sent: return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
+        case .sent: return hasStarted ? nil : "before it had reported `started`"
         case .halfClosed:
             if !mayHalfClose { return "without `allow-half-close` in its declaration" }
             if isHalfClosed { return "twice" }
             if hasStarted && security == .due { return "before its handshake was complete" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         case .full, .drained:
             if !hasHighWater { return "without `high-water` in its declaration" }
             if isFull == (event == .full) { return isFull ? "twice" : "without full before it" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         case .lost(let reason, _, _):
             if !mayReconnect { return "without `reconnect` in its declaration" }
             if !SubjectExpectation.lossReasons.contains(reason.word) {
                 return "although that is not a reason to reconnect"
             }
             if case .closed = reason, !speaksWebSocket { return "although its framing is not websocket" }
-            return hasStarted ? nil : "before it had reported started"
+            return hasStarted ? nil : "before it had reported `started`"
         case .attemptFailed(let reason, _):
             if !mayReconnect { return "without `reconnect` in its declaration" }
             if !SubjectExpectation.attemptReasons.contains(reason.word) {
                 return "although that is not a reason to reconnect"
             }
-            return hasStarted ? "after it had reported started" : nil
-        case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
+            return hasStarted ? "after it had reported `started`" : nil
+        case .stopped(.refused, _): return reportedStarted ? "after it had reported `started`" : nil
         case .accepted(let number):
             // What a connection reports before its `accept` waits for it.
             return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"

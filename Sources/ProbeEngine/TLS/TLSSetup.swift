@@ -58,7 +58,7 @@ struct TLSSetup {
             guard (1...255).contains(bytes.count) else {
                 throw Finding(
                     .error, at: name.span,
-                    "the name of a protocol must have 1 to 255 bytes (RFC 7301), not \(bytes.count)")
+                    "a protocol name must be 1 to 255 bytes long (RFC 7301), not \(bytes.count)")
             }
             made.protocols.append(String(decoding: bytes, as: UTF8.self))
         }

@@ -116,7 +116,7 @@ struct InjectedFaults {
         }
     }
 
-    /// Returns findings for each `stop reading` during a `start sending` of the peer if the window never shut.
+    /// Returns findings for each `stop reading` during a `start sending` of the peer if the window never closed.
     func unshutWindows(_ context: CaseContext) -> [Finding] {
         stops.compactMap { stop in
             let names = context.wireNames()
@@ -124,7 +124,7 @@ struct InjectedFaults {
             guard context.seesPackets else {
                 return Finding(
                     .inconclusive, at: stop.span,
-                    "it is unknown whether the window shut: \(context.captureProblem)")
+                    "it is unknown whether the window closed: \(context.captureProblem)")
             }
             guard let end = names.end(of: stop.connection) else {
                 return Finding(.inconclusive, at: stop.span, "\(stop.owner.name)'s connection was not seen on the wire")
@@ -133,7 +133,7 @@ struct InjectedFaults {
             if names.traffic[conversation: end.index].shutWindow(of: end.side, since: since) != nil { return nil }
             return Finding(
                 .inconclusive, at: stop.span,
-                "\(stop.owner.name) stopped reading, but its window never shut while data was sent to it",
+                "\(stop.owner.name) stopped reading, but its window never closed while data was sent to it",
                 hints: ["limit the window with `with receive-buffer 4KiB`: loopback absorbs over 4 MB"])
         }
     }

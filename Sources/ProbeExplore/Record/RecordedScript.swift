@@ -40,7 +40,7 @@ package struct RecordedScript: Sendable {
 
     private static let unreadable =
         "the connection uses TLS, so its data can't be read. Record from a capture instead, with the secrets that a program writes to the "
-        + "file in SSLKEYLOGFILE: run `tcpprobe proxy 7000 HOST:PORT --write capture.pcapng`, then `tcpprobe record --from capture.pcapng "
+        + "file that SSLKEYLOGFILE names: run `tcpprobe proxy 7000 HOST:PORT --write capture.pcapng`, then `tcpprobe record --from capture.pcapng "
         + "--keylog FILE session.scn`"
 
     package private(set) var bytes: [UInt8] = []

@@ -128,7 +128,7 @@ extension Conversation {
         note("captured-twice", copies, "\(ByteText.count(copies, "packet")) captured twice")
         add("keep-alives", counts.keepAlives, "keep-alive")
         let shut = sum { $0.window.shutCount }
-        note("zero-windows", shut, shut == 1 ? "window shut once" : "window shut \(shut) times")
+        note("zero-windows", shut, shut == 1 ? "window closed once" : "window closed \(shut) times")
         add("zero-window-probes", counts.zeroWindowProbes, "zero-window probe")
         note("out-of-window", counts.outOfWindow, "\(counts.outOfWindow) out of window")
         add("icmp-errors", counts.icmpErrors, "ICMP error")

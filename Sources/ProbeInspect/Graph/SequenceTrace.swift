@@ -122,7 +122,7 @@ package struct SequenceTrace: Sendable {
             bars[kind.rawValue], columns: 2048, rows: 1024, limit: Self.maxBars / 2)
     }
 
-    /// A summary such as `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never shut`.
+    /// A summary such as `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never closed`.
     package var summary: String {
         var parts = [
             "\(NumberText.count(segmentCount, "segment")), \(NumberText.count(Int(clamping: byteCount), "byte"))"
@@ -139,8 +139,8 @@ package struct SequenceTrace: Sendable {
         } else {
             parts.append(
                 shutCount == 0
-                    ? "window never shut"
-                    : shutCount == 1 ? "window shut once" : "window shut \(NumberText.text(shutCount)) times")
+                    ? "window never closed"
+                    : shutCount == 1 ? "window closed once" : "window closed \(NumberText.text(shutCount)) times")
         }
         return parts.joined(separator: ", ")
     }

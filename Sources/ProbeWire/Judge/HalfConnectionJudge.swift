@@ -59,7 +59,7 @@ struct HalfConnectionJudge {
     func judgeZeroWindow() -> WireVerdict {
         if flow.window.shutCount > 0 { return .passed }
         let smallest = flow.window.smallest.map { ["the smallest window was \(ByteText.count($0, "byte"))"] } ?? []
-        let failure = WireFailure("\(name) never shut its window", details: smallest)
+        let failure = WireFailure("\(name) never closed its window", details: smallest)
         return conversation.isClosed ? .failed(failure) : .waiting(failure)
     }
 

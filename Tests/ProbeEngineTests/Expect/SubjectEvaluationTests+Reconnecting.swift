@@ -27,7 +27,7 @@ extension SubjectEvaluationTests {
             .lost(reason: "reset", name: nil), 10, "satisfied at 6ms, takes 2",
             reported((.leftover(bytes("a")), 5), (lost(.reset), 6))),
         row(
-            .lost(reason: "eof", name: nil), 10, "failed: T reported stopped (eof), expected lost eof",
+            .lost(reason: "eof", name: nil), 10, "failed: T reported `stopped eof`, expected lost eof",
             reported((ended, 5))
         ),
         row(

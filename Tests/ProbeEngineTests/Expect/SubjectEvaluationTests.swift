@@ -80,7 +80,7 @@ struct SubjectEvaluationTests {
         // Lines that no step has consumed don't prevent `secured` from being satisfied.
         row(.secured, 10, "satisfied at 5ms", reported((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
         row(
-            .secured, 10, "failed: T reported stopped (tls-failed), expected secured",
+            .secured, 10, "failed: T reported `stopped tls-failed`, expected secured",
             reported((.stopped(.tlsFailed, detail: nil), 5))),
     ]
 
@@ -121,23 +121,23 @@ struct SubjectEvaluationTests {
         row(.control(isPing: false, nil), 10, "pending until 100ms", reported((binary, 6))),
         row(.control(isPing: false, nil), 100, "missed, failed: T did not report pong within 100ms"),
         row(
-            .control(isPing: false, nil), 10, "failed: T reported stopped (closed 1001), expected pong",
+            .control(isPing: false, nil), 10, "failed: T reported `stopped closed 1001`, expected pong",
             reported((closed, 6))),
         row(.stopped(reason: "closed", code: nil), 10, "satisfied at 6ms", reported((.ping([]), 5), (closed, 6))),
         row(.stopped(reason: "closed", code: 1001), 10, "satisfied at 6ms", reported((closed, 6))),
         row(
             .stopped(reason: "closed", code: 1000), 10,
-            "failed: T reported stopped (closed 1001), expected stopped closed 1000",
+            "failed: T reported `stopped closed 1001`, expected `stopped closed 1000`",
             reported((closed, 6))),
         row(
             .stopped(reason: "closed", code: 1000), 10,
-            "failed: T reported stopped (closed), expected stopped closed 1000",
+            "failed: T reported `stopped closed`, expected `stopped closed 1000`",
             reported((.stopped(.closed(code: nil), detail: nil), 6))),
         row(
-            .stopped(reason: "closed", code: nil), 10, "failed: T reported stopped (eof), expected stopped closed",
+            .stopped(reason: "closed", code: nil), 10, "failed: T reported `stopped eof`, expected `stopped closed`",
             reported((ended, 6))),
         row(
-            .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (closed 1001), expected stopped eof",
+            .stopped(reason: "eof", code: nil), 10, "failed: T reported `stopped closed 1001`, expected `stopped eof`",
             reported((closed, 6))),
         row(.nothing(for: .milliseconds(100)), 100, "satisfied at 100ms", reported((.ping([]), 5))),
     ]
@@ -150,7 +150,7 @@ struct SubjectEvaluationTests {
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
         // The report arrived in time, however late it is evaluated.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
-        row(.started, 8, "failed: T reported stopped (refused), expected started") {
+        row(.started, 8, "failed: T reported `stopped refused`, expected started") {
             $0.stopped = (.refused, nil, .milliseconds(7))
         },
         row(.accept, 10, "pending until 100ms"),
@@ -170,7 +170,7 @@ struct SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported message \"a\", expected line \"a\"",
             reported((.message(bytes("a"), kind: nil), 5))),
-        row(.line(.any, name: nil), 10, "failed: T reported stopped (eof), expected a line", reported((ended, 5))),
+        row(.line(.any, name: nil), 10, "failed: T reported `stopped eof`, expected a line", reported((ended, 5))),
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             reported((.message(bytes("a"), kind: nil), 5))),
@@ -187,7 +187,7 @@ struct SubjectEvaluationTests {
         row(.leftover(value("half"), name: nil), 10, "pending until 100ms"),
         row(
             .leftover(value("half"), name: nil), 10,
-            "failed: T reported stopped (eof), expected leftover \"half\"", reported((ended, 6))),
+            "failed: T reported `stopped eof`, expected leftover \"half\"", reported((ended, 6))),
         row(.discarded, 10, "satisfied at 5ms, takes 1", reported((.discarded, 5), (.line(bytes("a")), 6))),
         row(.discarded, 10, "pending until 100ms"),
         row(
@@ -201,14 +201,14 @@ struct SubjectEvaluationTests {
         row(
             .halfClosed, 10, "failed: T reported line \"a\", expected half-closed",
             reported((.line(bytes("a")), 5), (.halfClosed, 6))),
-        row(.halfClosed, 10, "failed: T reported stopped (eof), expected half-closed", reported((ended, 5))),
+        row(.halfClosed, 10, "failed: T reported `stopped eof`, expected half-closed", reported((ended, 5))),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported half-closed, expected line \"a\"",
             reported((.halfClosed, 5))),
         // Messages that were delivered meanwhile don't matter.
         row(.full, 10, "satisfied at 6ms, takes 1 of pressure", reported((.line(bytes("a")), 5), (.full, 6))),
         row(.full, 10, "pending until 100ms", reported((.line(bytes("a")), 5))),
-        row(.full, 10, "failed: T reported stopped (reset), expected full", reported((wasReset, 5))),
+        row(.full, 10, "failed: T reported `stopped reset`, expected full", reported((wasReset, 5))),
         row(.drained, 10, "pending until 100ms"),
         row(.drained, 10, "satisfied at 5ms, takes 1 of pressure", reported((.drained, 5))),
         row(.drained, 10, "failed: T reported full, expected drained", reported((.full, 5), (.drained, 6))),
@@ -228,7 +228,7 @@ struct SubjectEvaluationTests {
             .bytes(bytes("abc")), 10, "failed: T reported leftover \"half\", expected data",
             reported((.data(bytes("ab")), 5), (half, 6))),
         row(
-            .bytes(bytes("abc")), 10, "failed: T reported stopped (eof), expected \"abc\"",
+            .bytes(bytes("abc")), 10, "failed: T reported `stopped eof`, expected \"abc\"",
             reported((.data(bytes("ab")), 5), (ended, 6))),
         row(.bytes(bytes("abc")), 100, "missed, failed: T did not deliver the expected bytes within 100ms"),
     ]
@@ -255,7 +255,7 @@ struct SubjectEvaluationTests {
         row(.stopped(reason: nil, code: nil), 10, "satisfied at 5ms", reported((ended, 5))),
         row(.stopped(reason: "eof", code: nil), 10, "satisfied at 5ms", reported((ended, 5))),
         row(
-            .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (reset), expected stopped eof",
+            .stopped(reason: "eof", code: nil), 10, "failed: T reported `stopped reset`, expected `stopped eof`",
             reported((wasReset, 5))),
         row(.stopped(reason: "eof", code: nil), 100, "missed, failed: T did not report stopped eof within 100ms"),
         row(

@@ -186,7 +186,7 @@ struct ReadingToComeTests {
             C expect "b" within 30ms #!
             """),
         Scene(
-            "a window that never shut is inconclusive", .inconclusive, says: ["its window never shut"],
+            "a window that never shut is inconclusive", .inconclusive, says: ["its window never closed"],
             needsCapture: true,
             """
             server S

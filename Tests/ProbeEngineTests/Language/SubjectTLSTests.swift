@@ -71,7 +71,7 @@ struct SubjectTLSTests {
         try await verify(.init(afterConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
         try await verify(
             .init(afterConnect: [failed]), .failed,
-            says: ["T reported stopped (tls-failed)", "it reported: no trust"], Self.begins + "T expect secured")
+            says: ["T reported `stopped tls-failed`", "it reported: no trust"], Self.begins + "T expect secured")
         try await verify(.init(afterStartTLS: [failed]), .passed, Self.plain + "T expect stopped tls-failed")
         try await verify(
             .init(afterConnect: [Self.secured, .started, .stopped(.tlsTruncated, detail: nil)]), .passed,
@@ -92,8 +92,8 @@ struct SubjectTLSTests {
     private static let violations: [(SecuringDriver.Script, String, String)] = [
         (.init(afterConnect: [.started]), begins, "started before its handshake was complete"),
         (.init(afterConnect: [secured, secured, .started]), begins, "alpn imap twice"),
-        (.init(afterConnect: [.line([120])]), begins, "before it had reported started"),
-        (.init(afterConnect: [secured, .line([120]), .started]), begins, "before it had reported started"),
+        (.init(afterConnect: [.line([120])]), begins, "before it had reported `started`"),
+        (.init(afterConnect: [secured, .line([120]), .started]), begins, "before it had reported `started`"),
         (
             .init(afterConnect: [.started, secured]), "subject T -> 127.0.0.1:1\nT start\n",
             "secured: TLS 1.3, alpn imap without being asked to begin TLS"

@@ -96,7 +96,7 @@ struct SubjectTests {
                 wait 60s #!
                 """)),
         Scene(
-            "stop with a different reason", .failed, says: ["reported stopped (eof), expected stopped reset"],
+            "stop with a different reason", .failed, says: ["reported `stopped eof`, expected `stopped reset`"],
             started(
                 """
                 S close

@@ -115,7 +115,7 @@ struct WireTests {
             S reset
             """),
         scene(
-            "no zero window", .failed, says: ["never shut its window"],
+            "no zero window", .failed, says: ["never closed its window"],
             pair("C send \"a\"\nS expect \"a\"\nwire S -> C zero window within 30ms #!")),
     ])
     func statementsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
@@ -206,7 +206,7 @@ struct WireTests {
 
     @Test(arguments: [
         scene(
-            "stop reading whose window never shut", .inconclusive, says: ["its window never shut"],
+            "stop reading whose window never closed", .inconclusive, says: ["its window never closed"],
             """
             server S with receive-buffer 1MiB
             client C -> S

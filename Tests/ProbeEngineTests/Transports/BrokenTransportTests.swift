@@ -22,11 +22,11 @@ struct BrokenTransportTests {
         switch flaw {
         case .startedTwice: Blame(says: ["reported started twice"], steps: "T expect nothing for 1s")
         case .lineBeforeStarted:
-            Blame(says: ["line \"early\" before it had reported started"], steps: "T expect line \"early\"")
+            Blame(says: ["line \"early\" before it had reported `started`"], steps: "T expect line \"early\"")
         case .neverStarted:
             Blame(says: ["did not report started within 50ms"], steps: "T expect started within 50ms #!")
         case .refusedAfterStarted:
-            Blame(says: ["stopped refused after it had reported started"], steps: "T expect stopped refused")
+            Blame(says: ["stopped refused after it had reported `started`"], steps: "T expect stopped refused")
         case .lineAfterStop:
             Blame(
                 says: ["line \"late\" after it had reported stopped eof"],
@@ -64,7 +64,7 @@ struct BrokenTransportTests {
         case .eofForReset:
             Blame(says: ["a reset was treated as the orderly end"], steps: "S reset\nT expect stopped reset #!")
         case .resetForFIN:
-            Blame(says: ["reported stopped (reset), expected stopped eof"], steps: "S close\nT expect stopped eof #!")
+            Blame(says: ["reported `stopped reset`, expected `stopped eof`"], steps: "S close\nT expect stopped eof #!")
         case .sendsJoined:
             Blame(
                 says: ["S received \"ab\", expected line \"a\"", "actual: ab"],

@@ -40,15 +40,15 @@ struct SubjectWebSocketTests {
     }
 
     private static let wrong: [(header: String, events: [Event], says: String)] = [
-        (head, [.ping([]), .started], "before it had reported started"),
-        (head, [.pong([]), .started], "before it had reported started"),
-        (head, [.stopped(.closed(code: 1000), detail: nil)], "before it had reported started"),
+        (head, [.ping([]), .started], "before it had reported `started`"),
+        (head, [.pong([]), .started], "before it had reported `started`"),
+        (head, [.stopped(.closed(code: 1000), detail: nil)], "before it had reported `started`"),
         ("subject T -> 127.0.0.1:1", [.started, .ping([])], "although its framing is not websocket"),
         (
             "subject T -> 127.0.0.1:1", [.started, .stopped(.closed(code: 1000), detail: nil)],
             "although its framing is not websocket"
         ),
-        (head, [.started, .stopped(.closed(code: 1001), detail: nil)], "T reported stopped (closed 1001)"),
+        (head, [.started, .stopped(.closed(code: 1001), detail: nil)], "T reported `stopped closed 1001`"),
         (head, [.started, .message([120], kind: .text)], "T reported message text \"x\", but no step expected it"),
     ]
 
