@@ -58,8 +58,10 @@ package final class TLSSession {
     /// Removes and returns the bytes to send.
     package func takeOutput() -> [UInt8] {
         let count = probe_tls_session_send(pointer, nil, 0)
+        // Initializing an array without capacity would write to the empty array that all threads share.
+        guard count > 0 else { return [] }
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, taken in
-            taken = count == 0 ? 0 : probe_tls_session_send(pointer, buffer.baseAddress, count)
+            taken = probe_tls_session_send(pointer, buffer.baseAddress, count)
         }
         return forger == nil ? bytes : []
     }

@@ -173,9 +173,12 @@ extension WebSocketFrame {
         guard length <= UInt64(limit) else { return .tooLong(length) }
         let total = headerLength + Int(length)
         guard bytes.count >= total else { return .incomplete(total: total) }
-        var payload = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
-            for index in 0..<Int(length) { buffer.initializeElement(at: index, to: bytes[headerLength + index]) }
-            count = Int(length)
+        var payload: [UInt8] = []
+        if length > 0 {
+            payload = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+                for index in 0..<Int(length) { buffer.initializeElement(at: index, to: bytes[headerLength + index]) }
+                count = Int(length)
+            }
         }
         var frame = WebSocketFrame(bytes[0] & 15, [])
         if isMasked {

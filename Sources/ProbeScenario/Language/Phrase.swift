@@ -82,15 +82,15 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     ///
     /// - Parameter candidates: all phrases, including those of other kinds of actors, so that a message can name them.
     init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
-        buckets = Array(repeating: [], count: 128)
+        buckets = Array(repeating: [], count: Self.bucketCount)
         let ordered = candidates.sorted { left, right in
             let (a, b) = (left.candidate, right.candidate)
             if a.words.count != b.words.count { return a.words.count > b.words.count }
             return left.isOwn == right.isOwn ? a.place < b.place : left.isOwn
         }
         for (candidate, _) in ordered {
-            guard let letter = candidate.words.first?.first, letter < 128 else { continue }
-            buckets[Int(letter)].append(candidate)
+            guard let word = candidate.words.first, let letter = word.first else { continue }
+            buckets[Self.bucket(letter, length: word.count)].append(candidate)
         }
     }
 
@@ -103,7 +103,16 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         Set(buckets.joined().compactMap { $0.words.first.map { String(decoding: $0, as: UTF8.self) } })
     }
 
-    func candidates(beginningWith letter: UInt8) -> [Candidate] { letter < 128 ? buckets[Int(letter)] : [] }
+    /// Returns the phrases whose first word may have this first letter and this length, in the order of the search.
+    func candidates(beginningWith letter: UInt8, length: Int) -> [Candidate] {
+        buckets[Self.bucket(letter, length: length)]
+    }
+
+    private static var bucketCount: Int { 512 }
+
+    private static func bucket(_ letter: UInt8, length: Int) -> Int {
+        (Int(letter) &* 16 ^ length) & (bucketCount - 1)
+    }
 }
 
 extension TokenCursor {
@@ -113,7 +122,8 @@ extension TokenCursor {
     ) throws(Abandoned) -> PhraseIndex<Reader, Meaning>.Candidate? {
         guard kind == .word else { return nil }
         var unfinished: [(candidate: PhraseIndex<Reader, Meaning>.Candidate, matched: Int)] = []
-        for candidate in phrases.candidates(beginningWith: bytes[Int(token.start)]) {
+        let length = Int(token.end - token.start)
+        for candidate in phrases.candidates(beginningWith: bytes[Int(token.start)], length: length) {
             let words = candidate.words
             var matched = 0
             while matched < words.count, isWord(words[matched], ahead: matched) { matched += 1 }
