@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeSystem
 
-/// Connections that failed attempts of a `retry` opened to servers of the script and that no step has accepted. They
-/// may still wait in the servers' queues, where no step refers to them.
+/// The connections that failed attempts of a `retry` opened to the script's servers and that no step has accepted. They
+/// may still be waiting in the servers' queues, where no step refers to them.
 struct AbandonedConnections {
     private struct Ends: Equatable {
         var client: SocketAddress
@@ -13,7 +13,7 @@ struct AbandonedConnections {
 
     var isEmpty: Bool { left.isEmpty }
 
-    /// Adds those of the opened connections that were not accepted.
+    /// Adds the opened connections that no server has accepted.
     ///
     /// - Parameter others: the case's connections, which show what the servers have accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
@@ -27,8 +27,8 @@ struct AbandonedConnections {
         }
     }
 
-    /// Removes the abandoned connections from those that wait at a server. Of several waiting connections with the same
-    /// two ends, the last one is the most recent.
+    /// Removes the abandoned connections from a server's waiting connections. If several waiting connections have the
+    /// same two endpoints, the last one is the most recent.
     mutating func remove(from waiting: inout [WaitingConnection]) {
         left.removeAll { ends in
             guard let index = waiting.lastIndex(where: { $0.isBetween(ends.client, ends.server) }) else { return false }
@@ -37,8 +37,8 @@ struct AbandonedConnections {
         }
     }
 
-    /// Returns whether a connection that was just taken from a queue is an abandoned one, and forgets it if so. A live
-    /// connection with the same two ends was opened later.
+    /// Returns whether a connection that was just taken from a server's queue is abandoned, and if so, removes it from
+    /// this list. A connection between the same two endpoints that is still open was opened later.
     mutating func takes(_ connection: WaitingConnection) -> Bool {
         guard connection.hasEnded,
             let index = left.firstIndex(where: { connection.isBetween($0.client, $0.server) })
@@ -47,7 +47,8 @@ struct AbandonedConnections {
         return true
     }
 
-    /// Returns whether an abandoned connection may wait at a listener: on its port, at any address, or at its path.
+    /// Returns whether an abandoned connection may be waiting at a listener. A TCP listener is identified by its port
+    /// alone, whatever its address; a Unix listener by its path.
     func mayWait(at listener: SocketAddress) -> Bool {
         left.contains { listener.isUnix ? $0.server == listener : $0.server.port == listener.port }
     }
@@ -56,7 +57,7 @@ struct AbandonedConnections {
 /// A connection that was taken from a listener's queue and that no step has accepted yet.
 final class WaitingConnection {
     private var socket: AcceptedSocket?
-    /// The connection if it uses TLS, which starts before a step accepts it.
+    /// The connection, if it uses TLS: the TLS handshake starts before a step accepts the connection.
     private(set) var connection: Connection?
     private let peer: SocketAddress?
     private let local: SocketAddress?
@@ -81,10 +82,10 @@ final class WaitingConnection {
 
     func isBetween(_ client: SocketAddress, _ server: SocketAddress) -> Bool { peer == client && local == server }
 
-    /// Hands the connection over with `options` set; `nil` if it was handed over before.
+    /// Returns the connection with `options` set; `nil` if the connection has already been taken.
     func take(on reactor: Reactor, options: [RawSocketOption]) throws(SystemError) -> Connection? {
         if let connection {
-            // Options that were set after the connection arrived.
+            // Set the options that steps have set since the connection arrived.
             for option in options { try connection.set(option) }
             return connection
         }

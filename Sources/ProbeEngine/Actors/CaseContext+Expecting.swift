@@ -11,11 +11,13 @@ extension CaseContext {
         case impossible(Impossibility)
     }
 
-    /// Evaluates an expectation each time that something changes, until it is met or can no longer be met.
+    /// Evaluates an expectation each time something in the case changes, until the expectation is met or can no longer
+    /// be met.
     ///
     /// - Parameters:
-    ///   - name: the actor. It counts as waiting from the first evaluation without a result; the caller ends the wait.
-    ///   - start: when the previous step ended.
+    ///   - name: the actor's name. The actor counts as waiting from the first evaluation that has no result; the caller
+    ///     ends the wait.
+    ///   - start: the time at which the previous step ended.
     /// - Throws: the fault that ends the case, or the error that prevents the evaluation.
     func conclude<Expectation: PendingExpectation>(
         _ expectation: inout Expectation, of name: String, from start: MonotonicTime, until deadline: MonotonicTime
@@ -27,7 +29,8 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // The time that the evaluation takes isn't a cause of its result.
+                // Date the decision to the start of the evaluation: the time that the evaluation takes doesn't cause
+                // its result.
                 why.finding.decided = window.now
                 return .impossible(why)
             case .pending(let next):
@@ -38,7 +41,7 @@ extension CaseContext {
         }
     }
 
-    /// Keeps waiting briefly after a deadline, to tell a late event from one that never happens.
+    /// Keeps waiting briefly after a deadline, to distinguish a late event from one that never happens.
     ///
     /// - Returns: a hint that states how late the event was; `nil` if it hasn't happened.
     func latenessHint<Expectation: PendingExpectation>(
@@ -68,7 +71,7 @@ extension CaseContext {
         return ResolvedResourceExpectation(resource: expectation.resource, wanted: wanted)
     }
 
-    /// Returns the time window of a step as of now.
+    /// Returns the time window of a step, ending at the present time.
     func window(
         from start: MonotonicTime, until deadline: MonotonicTime, measuresProgress: Bool = false
     ) -> TimeWindow {

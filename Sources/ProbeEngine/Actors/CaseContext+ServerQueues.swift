@@ -2,11 +2,11 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// The connections that wait at the servers of the script. Connections that a `retry` abandoned are skipped: they were
-/// reset, and no step refers to them.
+/// Access to the connections that wait at the script's servers. Connections that a `retry` has abandoned are skipped,
+/// because they were reset and no step refers to them.
 extension CaseContext {
-    /// Resets the connections that a failed attempt opened, and removes them from the servers' queues, which they would
-    /// fill up.
+    /// Resets the connections that a failed attempt opened, and removes them from the servers' queues, which would
+    /// otherwise fill up.
     func abandon(_ attempt: RetryAttempt) {
         conditions.drop(of: attempt)
         connections.discard(attempt.opened)
@@ -14,11 +14,11 @@ extension CaseContext {
         for case .server(let server) in actors.values { collect(server) }
     }
 
-    /// Returns the next connection, or `nil` if none is waiting.
+    /// Returns the next connection that waits at a server, or `nil` if none is waiting.
     func nextConnection(_ server: ServerActor, _ listener: Listener) throws(SystemError) -> Connection? {
         let options = server.connectionOptions
         if !server.waiting.isEmpty { return try server.waiting.removeFirst().take(on: reactor, options: options) }
-        // A server with TLS accepts its connections where the handshakes start.
+        // With TLS, `TLSAcceptor` accepts the connections, because it starts their handshakes.
         if tls.actors[server.name] != nil { return nil }
         while let socket = try listener.accept() {
             if connections.abandoned.isEmpty {
@@ -30,22 +30,24 @@ extension CaseContext {
         return nil
     }
 
-    /// Stops watching a server once no step waits for a connection. A server with TLS keeps accepting them.
+    /// Stops watching a server's listener once no step waits for a connection. A listener with TLS is still watched,
+    /// because its connections are accepted at once.
     func stopWatching(_ server: ServerActor) {
         if tls.actors[server.name] == nil { server.listener?.stopWatching(on: reactor) }
     }
 
-    /// Returns whether a connection is waiting that a step could accept.
+    /// Returns whether a connection that a step could accept is waiting at the server.
     func hasWaiting(_ server: ServerActor) -> Bool {
         collect(server)
         if !server.waiting.isEmpty { return true }
         if tls.actors[server.name] == nil { return server.listener?.hasPending == true }
-        // This includes connections that the reactor has not reported yet.
+        // Also accept connections that the reactor has not reported yet.
         TLSAcceptor(context: self).take(server)
         return !server.waiting.isEmpty
     }
 
-    /// Returns whether a connection is waiting. If not, the waiting steps are notified when one arrives.
+    /// Returns whether a connection is waiting at the server. If none is, watches the listener, so that waiting steps
+    /// are notified when a connection arrives.
     func hasWaitingOrWatches(_ server: ServerActor) throws(Finding) -> Bool {
         guard let listener = server.listener else { return false }
         if hasWaiting(server) { return true }
@@ -67,7 +69,8 @@ extension CaseContext {
         }
     }
 
-    /// Empties the listener's queue and drops the abandoned connections, if there may be one in it.
+    /// If the listener's queue may contain abandoned connections, accepts all connections in the queue and drops the
+    /// abandoned ones.
     private func collect(_ server: ServerActor) {
         guard let listener = server.listener, connections.abandoned.mayWait(at: listener.address) else {
             return
@@ -80,7 +83,8 @@ extension CaseContext {
         do throws(SystemError) {
             while let socket = try listener.accept() { server.waiting.append(WaitingConnection(socket)) }
         } catch {
-            // Out of descriptors: the connections stay in the queue, and the step that accepts one reports the error.
+            // If the process is out of descriptors, the connections stay in the queue, and the step that accepts one of
+            // them reports the error.
             return
         }
         connections.abandoned.remove(from: &server.waiting)

@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Runs the action of a client, which is to connect. Everything after that is an action of a connection.
+/// Runs a client's only action, which is to connect. All later actions are actions of the connection.
 struct ClientExecutor {
     let context: CaseContext
 
@@ -46,7 +46,7 @@ struct ClientExecutor {
             connection = try context.links.inNetwork(of: actor.name) { () throws(SystemError) in
                 try Connection(
                     connectingTo: destination, reactor: context.reactor, options: actor.options,
-                    // Steps about reading apply after the handshake.
+                    // With TLS, a reading mode that steps have set applies only after the handshake.
                     reading: tls == nil ? actor.initialReading.mode : .atOnce,
                     willConnect: { context.capture.addClient($0, to: destination) })
             }
@@ -62,7 +62,8 @@ struct ClientExecutor {
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
-        // If the machine was late, an answer may have arrived unnoticed; only the peer's silence counts.
+        // If the machine stalled, the peer's answer may have arrived unnoticed. Check for it, because only the peer's
+        // own silence counts as a timeout.
         connection.checkConnecting()
         try evaluateConnect(connection, actor, destination, outcome, timing, deadline, from: time)
         guard let tls, connection.isOpen else { return }
@@ -96,7 +97,7 @@ struct ClientExecutor {
                 hints: error.advice)
         }
         switch (outcome, connection.phase) {
-        // With TLS, the handshake's time is judged instead.
+        // With TLS, the time of the handshake is judged instead.
         case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break
         case (.succeeds, .open), (.withoutTLS, .open):
             if let openedAt = connection.openedAt {
@@ -144,13 +145,13 @@ struct ClientExecutor {
         }
     }
 
-    /// Returns whether nothing listens at the destination. The file of a Unix socket may be gone together with its
-    /// listener.
+    /// Returns whether an error means that nothing listens at the destination. If nothing listens on a Unix socket, the
+    /// socket's file may be missing, too.
     private func isRefusal(_ error: SystemError, _ destination: SocketAddress) -> Bool {
         error.code == ECONNREFUSED || destination.isUnix && error.code == ENOENT
     }
 
-    /// Returns whether the peer answered before the deadline until which no answer was expected.
+    /// Returns whether the peer answered within the period in which the step expects no answer.
     private func isAnsweredInTime(
         _ connection: Connection, _ destination: SocketAddress, _ deadline: MonotonicTime, from time: MonotonicTime
     ) throws(Finding) -> Bool {

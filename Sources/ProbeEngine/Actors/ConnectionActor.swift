@@ -14,38 +14,39 @@ final class ConnectionActor {
     let name: String
     let role: Role
     var connection: Connection?
-    /// The connections that the name referred to before, if a client has connected again.
+    /// If a client has connected again, the connections that its name referred to before.
     var earlier: [Connection] = []
     var framing: Framing
     var ignoresRest = false
     var options: [RawSocketOption] = []
-    /// How the connections of a client are read, from steps before `connect`.
+    /// How a client's connections are read, as set by steps before `connect`.
     var initialReading = InitialReading()
-    /// Whether a step has expected the end of the present connection. After that, the end is no longer unexpected.
+    /// Whether a step has expected the end of the current connection. If so, the end is not reported as unexpected.
     var endIsConsumed = false
-    /// The connection whose end was reported to the observer of the case.
+    /// The connection whose end has been reported to the case's observer.
     weak var reportedEnd: Connection?
-    /// The number of items of ``TLSLayer/events`` that steps have expected or skipped.
+    /// The number of events in ``TLSLayer/events`` that steps have expected or skipped.
     var consumedEventCount = 0
-    /// Whether a step has expected that the handshake fails.
+    /// Whether a step has expected the TLS handshake to fail.
     var handshakeFailureIsConsumed = false
-    /// What steps have expected of the present connection's TLS.
+    /// The TLS events of the current connection that steps have already expected.
     var consumedTLS: TLSLayer.ConsumedEvents {
         TLSLayer.ConsumedEvents(
             events: consumedEventCount, end: endIsConsumed, handshakeFailure: handshakeFailureIsConsumed)
     }
-    /// Whether a step has expected that a send fails. The RST that made it fail is then expected, too.
+    /// Whether a step has expected a send to fail. If so, the RST that made the send fail counts as expected, too.
     var sendFailureIsConsumed = false
     /// The WebSocket opening handshake that the peer has not answered yet.
     var opening: WebSocketOpening?
     var background: SendOperation?
     var whenevers: [WheneverRule] = []
-    /// How far the received lines have been searched for `whenevers`.
+    /// How far the received lines have been searched for matches of `whenevers`.
     var wheneverProgress = WheneverEvaluation.Progress()
-    /// The number of steps that wait for raw bytes. Lines are not searched meanwhile.
+    /// The number of steps that are waiting for raw bytes. While there are any, received lines are not searched for
+    /// matches of `whenevers`.
     private var rawExpectations = 0
-    /// The number of steps that wait for the connection's end after `ignore rest`. Bytes received meanwhile are dropped
-    /// at once.
+    /// The number of steps that are waiting for the connection's end after `ignore rest`. While there are any, received
+    /// bytes are dropped at once.
     private var endsAfterRest = 0
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
     var isAnswering = false
@@ -56,8 +57,8 @@ final class ConnectionActor {
         self.framing = framing
     }
 
-    /// Whether steps apply to a future connection: there is none yet, a step of this actor has ended it, or its
-    /// `connect` failed.
+    /// Whether steps apply to a future connection, because the actor has no connection yet, a step of the actor has
+    /// ended its connection, or its `connect` failed.
     var hasNoConnection: Bool {
         switch connection?.phase {
         case nil, .closed?, .connectFailed?: true
@@ -65,7 +66,7 @@ final class ConnectionActor {
         }
     }
 
-    /// Whether the peer has ended the connection and no step has expected that.
+    /// Whether the peer has ended the connection and no step has expected the end.
     var hasUnconsumedEnd: Bool {
         switch connection?.readEnd {
         case nil: false
@@ -74,10 +75,10 @@ final class ConnectionActor {
         }
     }
 
-    /// Notes that a step waits for `wanted`.
+    /// Records that a step is waiting for `expectation`.
     ///
-    /// - Parameter alone: whether the step waits for nothing else of the connection, such as another branch of an
-    ///   `either`.
+    /// - Parameter alone: whether the step waits for no other event on the connection. The branches of an `either` may
+    ///   wait for several.
     func begin(_ expectation: ConnectionExpectation<Resolved>, alone: Bool = true) {
         if expectation.isRaw { rawExpectations += 1 }
         if expectation.isAboutEnd && alone { endsAfterRest += 1 }
@@ -89,7 +90,7 @@ final class ConnectionActor {
         if expectation.isAboutEnd && alone { endsAfterRest -= 1 }
     }
 
-    /// Drops the received bytes if a step waits for the end after `ignore rest`.
+    /// Drops the received bytes if a step is waiting for the connection's end after `ignore rest`.
     func dropRest() {
         if ignoresRest, endsAfterRest > 0, let connection {
             connection.receiveBuffer.drop(connection.receiveBuffer.count)
@@ -110,7 +111,7 @@ final class WheneverRule {
     let span: SourceSpan
     let regex: ByteRegex
     let block: Block
-    /// The loop in which the rule was set up, with the variables as they were then.
+    /// The loop in which the rule was set up, with the values that its variables had at that time.
     let loop: LoopScope?
     var uses = 0
 
@@ -128,13 +129,13 @@ final class WheneverRule {
     }
 }
 
-/// How connections are read from the start: `stop reading` and `read … every` before `connect` or `accept`.
+/// How a connection is read from its start, as set by `stop reading` or `read … every` before `connect` or `accept`.
 struct InitialReading {
     private(set) var mode = Connection.Reading.atOnce
-    /// The `stop reading` step, which requires that the window closes.
+    /// The `stop reading` step, if there is one: the capture must show that the receive window closes.
     private var stop: SourceSpan?
 
-    /// Creates the default, which reads at once.
+    /// Creates the default: bytes are read as soon as they arrive.
     init() {}
 
     init(_ mode: Connection.Reading, stop: SourceSpan? = nil) {
@@ -142,7 +143,7 @@ struct InitialReading {
         self.stop = stop
     }
 
-    /// Notes what the capture must show of a connection that starts this way.
+    /// Records what the capture must show for a connection that is read in this way from its start.
     func note(_ connection: Connection, of owner: ConnectionActor, in context: CaseContext) {
         if let stop { context.injected.addStop(connection, of: owner, at: stop) }
     }

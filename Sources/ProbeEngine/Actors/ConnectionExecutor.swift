@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Runs the actions of a connection of the harness.
+/// Runs the actions of one of the harness's connections.
 struct ConnectionExecutor {
     let context: CaseContext
 
@@ -90,7 +90,7 @@ struct ConnectionExecutor {
         }
     }
 
-    /// Returns how a step sets the reading of future connections; `nil` if it is not about reading.
+    /// Returns how future connections are read after an action; `nil` if the action doesn't concern reading.
     func initialReading(_ action: ConnectionAction, _ step: Step) throws(Finding) -> InitialReading? {
         switch action {
         case .stopReading: InitialReading(.stopped, stop: step.span)
@@ -132,7 +132,7 @@ struct ConnectionExecutor {
         try await finish(operation, actor, connection)
     }
 
-    /// Returns the pieces of a send, each of which leaves as a separate segment.
+    /// Returns the pieces of a send, each of which is sent as a separate segment.
     private func pieces(
         of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
@@ -145,7 +145,7 @@ struct ConnectionExecutor {
         return try context.evaluator(actor.framing, isClient: actor.isClient).sentPieces(of: statement)
     }
 
-    /// Waits until the kernel has accepted all bytes. Only time without progress counts towards the deadline.
+    /// Waits until the kernel has accepted all bytes of a send. Only time without progress counts towards the deadline.
     func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
@@ -157,8 +157,8 @@ struct ConnectionExecutor {
 
     // MARK: close
 
-    /// Throws if the kernel has not accepted all bytes of a send: a FIN can't follow them, and they would be dropped
-    /// silently.
+    /// Throws if the kernel has not accepted all bytes of a send: a FIN can't be sent after the remaining bytes, which
+    /// would be dropped silently.
     private func refuseUnacceptedBytes(_ connection: Connection, _ actor: ConnectionActor, _ verb: String)
         throws(Finding)
     {
@@ -185,7 +185,7 @@ struct ConnectionExecutor {
         guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
             return
         }
-        // A peer that is gone needs no close_notify: the end that follows means the same.
+        // If the peer is gone, it doesn't need a close_notify: the end of the connection that follows means the same.
         do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
     }
 
@@ -261,8 +261,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns the deadline of an expectation. It is the end of the period for a silence, and unlimited for `sent`
-    /// without a `within`, as only time without progress counts.
+    /// Returns the deadline of an expectation. For a silence, this is the end of the period. `sent` without a `within`
+    /// has no deadline, as only time without progress counts.
     func deadline(
         of resolved: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
@@ -274,8 +274,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns whether the event can't have happened earlier than it was noticed. If the peer is the harness itself,
-    /// its steps were stalled, too.
+    /// Returns whether the event can't have happened earlier than it was noticed. For example, a peer that belongs to
+    /// the harness was stalled together with the harness.
     private func isExact(
         _ resolved: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {
@@ -285,7 +285,7 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Notes that a step has expected a failed send, even if it expected a different reason.
+    /// Records that a step has expected a send to fail, even if the step expected a different reason.
     private func noteConsumed(_ resolved: ConnectionExpectation<Resolved>, _ actor: ConnectionActor) {
         if case .sendFailed = resolved, case .failed? = actor.background?.state { actor.sendFailureIsConsumed = true }
     }
@@ -299,7 +299,8 @@ extension ConnectionExecutor {
         guard resolved.isInput else { return why.finding }
         var again = PendingConnectionExpectation(resolved, actor, connection)
         if why.isPartial {
-            // Wait a moment, to show all of a unit that has not arrived completely.
+            // Wait briefly for the rest of a partially received unit (such as a line), so that the message can show all
+            // of it.
             let count = connection.receiveBuffer.count
             let more: Void? = try await context.wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Void? in
                 connection.receiveBuffer.count > count || connection.readEnd != nil ? () : nil
@@ -313,7 +314,7 @@ extension ConnectionExecutor {
             }
         }
         guard why.isMissed else { return why.finding }
-        // If the machine was late, received bytes may still be in the kernel.
+        // If the machine stalled, received bytes may still be in the kernel's buffer.
         if connection.reading == .atOnce { connection.receive() }
         let window = context.window(from: time, until: deadline)
         var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(resolved)
@@ -324,12 +325,12 @@ extension ConnectionExecutor {
     }
 }
 
-/// `vanish`: an end that is not signalled to the peer.
+/// The `vanish` action, which ends a connection without signalling the end to the peer.
 extension ConnectionExecutor {
     /// Ends the connection without a FIN or an RST.
     ///
-    /// - Parameter silently: whether nothing answers what the peer sends later. The kernel would retransmit bytes that
-    ///   the peer has not acknowledged, so the step waits for the acknowledgement.
+    /// - Parameter silently: whether packets that the peer sends later remain unanswered. The kernel would retransmit
+    ///   bytes that the peer has not acknowledged, so the step waits for the acknowledgement.
     func vanish(
         _ actor: ConnectionActor, _ connection: Connection, silently: Bool, _ step: Step, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -369,8 +370,8 @@ extension ConnectionExecutor {
 
 /// Expectations about WebSocket frames.
 extension ConnectionExecutor {
-    /// Returns the frame that `expect message ws.text("x")` accepts, with any key unless the script states one; `nil`
-    /// if the pattern is not a frame.
+    /// Returns the frame that `expect message ws.text("x")` accepts, with any masking key unless the script states one;
+    /// `nil` if the pattern is not a frame.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedFrame? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {
@@ -395,7 +396,7 @@ extension ConnectionExecutor {
         return ExpectedFrame(frame, mask)
     }
 
-    /// Throws for an expectation of lines if the framing is `websocket`: there are no lines in frames.
+    /// Throws if lines are expected on a connection whose framing is `websocket`, because frames contain no lines.
     func refuseLines(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing == .websocket else { return }
         throw Finding(
@@ -412,11 +413,11 @@ extension ConnectionExecutor {
 }
 
 extension CaseContext {
-    /// Rejects a value that consists of whole frames, for example from a variable: it would be compared with the
-    /// content of a message.
+    /// Rejects a value that consists of complete WebSocket frames (for example, a variable's value), because the value
+    /// would be compared with the payload of a message.
     ///
-    /// Only frames without reserved bits are recognized. Their first byte is a continuation byte of UTF-8, so no text
-    /// begins with it. With reserved bits, some text of the right length would be a frame, too.
+    /// Only frames without reserved bits are recognized. Their first byte is a UTF-8 continuation byte, which no text
+    /// begins with. If reserved bits were allowed, a text of the right length could be mistaken for a frame.
     func refuseFrame(_ expression: Expression) throws(Finding) {
         let value = try bytes(of: expression)
         guard let first = value.first, first & 0xf0 == 0x80 else { return }

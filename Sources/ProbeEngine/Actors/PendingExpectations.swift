@@ -3,12 +3,12 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// An `expect` of a connection that is being waited for.
+/// A connection's `expect` whose step is waiting.
 struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
     let expectation: ConnectionExpectation<Resolved>
-    /// The send that the expectation is about: the one in the background, unless a step waits for its own.
+    /// The send that the expectation refers to: the send in the background, unless a step waits for its own send.
     let send: SendOperation?
     private var progress = InputProgress()
 
@@ -73,7 +73,7 @@ struct PendingConnectionExpectation: PendingExpectation {
     }
 }
 
-/// An `expect` of a subject that is being waited for.
+/// A subject's `expect` whose step is waiting.
 struct PendingSubjectExpectation: PendingExpectation {
     let subject: SubjectActor
     let expectation: ResolvedSubjectExpectation
@@ -96,7 +96,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// How long the checks kept the harness busy.
+    /// The time that the harness itself has spent on checking.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
@@ -110,7 +110,7 @@ struct PendingSubjectExpectation: PendingExpectation {
     }
 }
 
-/// An `expect` of a program that is being waited for.
+/// A program's `expect` whose step is waiting.
 struct PendingProcessExpectation: PendingExpectation {
     let process: ProcessActor
     let child: ChildProcess
@@ -122,8 +122,8 @@ struct PendingProcessExpectation: PendingExpectation {
     /// Creates an expectation that has not been evaluated yet.
     ///
     /// - Parameters:
-    ///   - after: the step's lower bound.
-    ///   - watch: the search in output lines that are being dropped.
+    ///   - after: the lower bound for the time of the event.
+    ///   - watch: the search in output lines before they are dropped.
     init(
         _ expectation: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
         watch: OutputWatch
@@ -135,7 +135,7 @@ struct PendingProcessExpectation: PendingExpectation {
         case .output(let regex): watch.add(regex, isWanted: true, from: child.outputLog.dropped)
         case .noOutput(let regex, _):
             watch.add(regex, isWanted: false, from: child.outputLog.dropped)
-            // Output that the program has printed by now may still be in its pipes.
+            // Output that the program has already printed may still be in its pipes.
             child.look()
         case .listening, .exit, .resource: break
         }
@@ -143,7 +143,7 @@ struct PendingProcessExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// How long the checks kept the harness busy.
+    /// The time that the harness itself has spent on checking.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {
@@ -154,7 +154,7 @@ struct PendingProcessExpectation: PendingExpectation {
         return ProcessEvaluation(view: view, window: window, after: after).evaluate(expectation, &progress)
     }
 
-    /// Queries the kernel's tables for the state that the expectation is about.
+    /// Queries the kernel's tables for the state that the expectation concerns.
     private mutating func observe(_ window: TimeWindow) throws(Finding) -> ProcessView.Observation {
         switch expectation {
         case .listening:
@@ -173,20 +173,20 @@ struct PendingProcessExpectation: PendingExpectation {
 }
 
 extension PollingProgress {
-    /// Measures a program's present usage of a resource.
+    /// Measures a program's current usage of a resource.
     fileprivate mutating func measure(
         _ expectation: ResolvedResourceExpectation, _ meter: ResourceMeter, of name: String, _ window: TimeWindow
     ) throws(Finding) -> ResourceMeasure {
         var (measure, moment) = try look(at: window.now, isFound: expectation.isMet) { () throws(Finding) in
             try meter.measure(expectation.resource, of: name)
         }
-        // Processor time counts up to the time of the measurement, not the time that it was planned for.
+        // Processor time is counted up to the actual time of the measurement, not up to its planned time.
         if !expectation.isMomentary { measure.at = moment }
         return measure
     }
 }
 
-/// An `accept` or an `expect no connection` that is being waited for.
+/// A server's `accept` or `expect no connection` whose step is waiting.
 struct PendingServerExpectation: PendingExpectation {
     let server: ServerActor
     let expectation: ResolvedServerExpectation

@@ -4,7 +4,7 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// An `accept` of a proxy that is being waited for.
+/// A proxy's `accept` whose step is waiting.
 struct PendingProxyAccept: PendingExpectation {
     let actor: ProxyActor
 
@@ -40,7 +40,7 @@ struct PendingProxyAccept: PendingExpectation {
     }
 }
 
-/// An `expect … from client` or `expect … from server` that is being waited for.
+/// A proxied connection's `expect … from client` or `expect … from server` whose step is waiting.
 struct PendingWatch: PendingExpectation {
     let expectation: ConnectionExpectation<Resolved>
     let actor: ProxiedActor
@@ -59,7 +59,8 @@ struct PendingWatch: PendingExpectation {
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ConnectionMatch> {
         let leg = actor.connection[side]
-        // Bytes that are forwarded are not consumed, so the end is looked for after them.
+        // Steps don't have to consume forwarded bytes, so the connection's end is recognized even if such bytes precede
+        // it.
         let view = ConnectionView(
             name: actor.name, leg: "\(actor.name)'s connection to its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,

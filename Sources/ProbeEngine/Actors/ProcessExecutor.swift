@@ -154,7 +154,7 @@ struct ProcessExecutor {
         }
     }
 
-    /// Returns a finding if the program has exited and no step has expected or caused that.
+    /// Returns a finding if the program has exited and no step has expected or caused the exit.
     func unexpectedExit(of process: ProcessActor) -> Finding? {
         guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsConsumed else {
             return nil
@@ -173,12 +173,12 @@ struct ProcessExecutor {
 }
 
 extension CaseContext {
-    /// Whether programs are given a file to which they can write the secrets of their TLS connections.
+    /// Whether each program is given a file to which it can write the secrets of its TLS connections.
     fileprivate var offersKeyLog: Bool { settings.keepsSecrets && scenario.usesTLS }
 }
 
-/// The environment that programs are started with: the harness's own environment, the mark of the case, and the file
-/// for TLS secrets that many TLS libraries look for.
+/// The environment that programs are started with: the harness's own environment, the variable that marks the case's
+/// processes, and `SSLKEYLOGFILE`, which names the file to which many TLS libraries write their secrets.
 enum ProcessEnvironment {
     static func words(marker: String, keyLog: String?) -> [String] {
         var added = [marker]
@@ -282,7 +282,7 @@ extension ProcessExecutor {
 
     // MARK: Output that is no longer kept
 
-    /// Searches old output for the script's patterns before it is dropped.
+    /// Searches old output for the script's patterns before the output is dropped.
     func watchOutput(of process: ProcessActor, _ child: ChildProcess) {
         process.watch = nil
         child.keepsLines = { [weak context, weak process] lines, first in
@@ -293,7 +293,7 @@ extension ProcessExecutor {
 
     private func searchDropped(_ process: ProcessActor, _ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] {
         watch(of: process).search(lines, first, process.output) { literal in
-            // A variable is not bound yet, so no step can have asked for this pattern.
+            // A variable in the pattern is not bound yet, so no step can have used the pattern.
             do throws(Finding) { return try context.regex(literal) } catch { return nil }
         }
     }

@@ -4,10 +4,10 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What the kernel's tables show about a program's process group. If they can't be read, the result is an error, as
-/// the program is not to blame.
+/// What the kernel's tables show about a program's process group. If the tables can't be read, the case ends in an
+/// error rather than a failure, as the program is not to blame.
 enum ProcessObserver {
-    /// Returns whether the program listens on its first port if it was assigned one, otherwise on any port.
+    /// Returns whether the program listens on its first assigned port or, if it has none, on any port.
     static func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
         guard process.command.portCount > 0, let wanted = process.ports.first else {
             return try !listeningPorts(process, child).isEmpty
@@ -52,7 +52,7 @@ enum ProcessObserver {
     }
 }
 
-/// Processor time of the current thread.
+/// The processor time of the current thread.
 enum ThreadTime {
     static var used: Duration { .nanoseconds(probe_thread_cpu_ns()) }
 }

@@ -9,11 +9,12 @@ final class ProxyActor {
     let target: Target
     var proxy: ConnectionProxy?
     var endpoints: Set<EndpointPattern> = []
-    /// The effects of steps before the first `accept`, in their order. They apply to each new connection.
+    /// The effects of steps before the first `accept`, in the order of the steps. They apply to each new connection.
     var effectsOnNewConnections: [(ProxiedConnection) -> Void] = []
     /// The connection that the proxy's name refers to after a plain `accept`.
     var plain: ProxiedActor?
-    /// The steps that forward bytes to a side of future connections as they arrive, for observers.
+    /// For each side, the number of the step that forwards bytes to that side of future connections as they arrive.
+    /// Reported to observers.
     var plainForwards: [ConversationSide: Int] = [:]
     /// The number of connections that steps have accepted.
     var accepted = 0
@@ -30,9 +31,9 @@ final class ProxyActor {
 final class ProxiedActor {
     let name: String
     let connection: ProxiedConnection
-    /// The harness's two ends, as the connection table knows them.
+    /// The owners of the harness's two ends in the connection table.
     let owners: [ConversationSide: ConnectionActor]
-    /// The sides whose end a step has expected.
+    /// The sides for which a step has expected the end of the connection.
     var consumedEnds: Set<ConversationSide> = []
 
     init(name: String, _ connection: ProxiedConnection, owners: [ConversationSide: ConnectionActor]) {

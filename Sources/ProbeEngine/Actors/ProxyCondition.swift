@@ -2,28 +2,28 @@ import ProbeBase
 import ProbeProxy
 import ProbeScenario
 
-/// The check whether a step of a proxy has had its effect on a connection. Pure.
+/// Checks whether a proxy step has taken effect on a connection. Pure.
 struct ProxyCondition {
-    /// The action that the step asks for, with its values.
+    /// The action of the step, with its values computed.
     enum Action {
         case forward(ForwardStyle<Resolved>, count: Int?, ConversationSide)
         case hold(ConversationSide)
         case release([ConversationSide])
         case discard(ConversationSide)
         case replace(ConversationSide)
-        /// An insertion or an end, which happens once.
+        /// The insertion of bytes, or the end of the connection, which happens once.
         case acts(ConversationSide)
     }
 
     let action: Action
-    /// The number that identifies the step to the connection.
+    /// The number by which the connection identifies the step.
     let number: Int
     /// The step as written in the script.
     let text: String
     /// The actor's name.
     let name: String
 
-    /// Returns the shortfall to report; `nil` if the step had its effect on one of the connections.
+    /// Returns the shortfall to report; `nil` if the step has taken effect on one of the connections.
     func shortfall(of connections: [ProxiedConnection]) -> Condition.Shortfall? {
         let effects = connections.map { connection in
             sides.reduce(into: ForwardEffect()) { sum, side in
@@ -33,7 +33,7 @@ struct ProxyCondition {
         return shortfall(effects)
     }
 
-    /// Returns the shortfall to report; `nil` if the step had its effect on one of the connections.
+    /// Returns the shortfall to report; `nil` if the step has taken effect on one of the connections.
     ///
     /// - Parameter effects: the step's effect on each connection that it applies to.
     func shortfall(_ effects: [ForwardEffect]) -> Condition.Shortfall? {
@@ -52,7 +52,7 @@ struct ProxyCondition {
         }
     }
 
-    /// Returns why the step did not have its effect on one connection; `nil` if it did.
+    /// Returns why the step has not taken effect on one connection; `nil` if it has.
     private func reason(_ effect: ForwardEffect) -> String? {
         let to = "to its \(sides.count == 1 ? sides[0].word : "client or its server")"
         switch action {

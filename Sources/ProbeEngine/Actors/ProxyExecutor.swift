@@ -93,7 +93,7 @@ struct ProxyExecutor {
 
     // MARK: Forwarding
 
-    /// The effect of a step on a connection, with the present values of its expressions.
+    /// The effect of a step on a connection, with the current values of its expressions.
     private struct Change {
         var action: ProxyCondition.Action
         var apply: (ProxiedConnection) throws(Finding) -> Void
@@ -101,7 +101,7 @@ struct ProxyExecutor {
 
     /// Returns the change that a step makes to a connection.
     ///
-    /// - Parameter number: the number of the condition that the effect counts for.
+    /// - Parameter number: the number of the condition that the change satisfies.
     private func change(_ action: ProxyAction, of name: String, by number: Int) throws(Finding) -> Change {
         switch action {
         case .forward(let statement, let count, let side):

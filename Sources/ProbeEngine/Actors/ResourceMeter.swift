@@ -3,23 +3,24 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Measures the resource usage of a program and of everything that it has started, for the steps of a case.
+/// Measures the resource usage of a program and of all processes that it has started, for the steps of a case.
 final class ResourceMeter {
     private let processes: ProcessTree
-    /// The processor time up to which earlier steps have judged, and when the last of them did.
+    /// The processor time that earlier steps have already judged, and the time at which the last of these steps
+    /// measured it.
     private var judged: (time: Duration, at: MonotonicTime)
     /// The last measurement of the processor time.
     private var looked: (time: Duration, at: MonotonicTime)?
 
     /// Creates a meter.
     ///
-    /// - Parameter used: the processor time that belongs to no step of the case.
+    /// - Parameter used: the processor time that was used before, and that no step of the case judges.
     private init(_ processes: ProcessTree, used: Duration) {
         self.processes = processes
         judged = (used, .now)
     }
 
-    /// Returns the meter of a program that is starting: all its usage counts.
+    /// Returns the meter of a program that is starting: all of its usage counts.
     static func forStarting(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
     /// Returns the meter of a program that was running before the case: its processor time counts from now on.
@@ -27,10 +28,10 @@ final class ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }
 
-    /// Measures the present usage of a resource.
+    /// Measures the current usage of a resource.
     ///
     /// - Parameter name: the name of the program in messages.
-    /// - Throws: the reason if it can't be measured, for which the program is not to blame.
+    /// - Throws: an error that states why the usage can't be measured, which is not the program's fault.
     func measure(_ resource: ResourceExpectation.Resource, of name: String) throws(Finding) -> ResourceMeasure {
         if let reason = ProcessTable.problem { throw Self.notSeen(resource, name, reason) }
         looked = nil
@@ -48,7 +49,8 @@ final class ResourceMeter {
         case .threads: amount = processes.threadCount()
         case .memory: amount = processes.residentMemory()
         case .cpu:
-            // The kernel drops the time of a child that no process waits for.
+            // If no process waits for a child, the kernel discards the child's processor time, so that the total
+            // decreases.
             let time = max(judged.time, processes.processorTime())
             looked = (time, .now)
             amount = Int(clamping: (time - judged.time).nanoseconds)
@@ -60,7 +62,8 @@ final class ResourceMeter {
         return ResourceMeasure(amount: amount, at: now, over: now - judged.at)
     }
 
-    /// Notes that a step has judged the last measured processor time: the next step counts from there.
+    /// Records that a step has judged the most recent measurement of the processor time, so that the next step counts
+    /// only the time used since.
     func take() {
         if let looked { judged = looked }
         looked = nil
@@ -80,12 +83,12 @@ final class ResourceMeter {
     }
 }
 
-/// The result of a measurement.
+/// A measurement of a resource's usage.
 struct ResourceMeasure {
     /// The amount in bytes, as a count, or in nanoseconds of processor time.
     var amount: Int
     var at: MonotonicTime
-    /// For processor time, the period in which it was used.
+    /// The period in which the processor time was used; zero for other resources.
     var over = Duration.zero
 }
 

@@ -13,12 +13,12 @@ final class ServerActor {
     var address: SocketAddress?
     var backlog: Int32 = 128
     var options: [RawSocketOption] = []
-    /// Options for the connections that the server accepts, from `set` before `accept`.
+    /// Options for the connections that the server accepts, as set by `set` steps before `accept`.
     var connectionOptions: [RawSocketOption] = []
-    /// How those connections are read, from steps before `accept`.
+    /// How the accepted connections are read, as set by steps before `accept`.
     var initialReading = InitialReading()
     var plain: ConnectionActor?
-    /// The endpoints that the server has listened on, which identify the connections to it.
+    /// The endpoints that the server has listened on, which identify the connections to the server.
     var endpoints: Set<EndpointPattern> = []
     /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first. They are
     /// accepted before those still in the queue.

@@ -87,7 +87,7 @@ struct ServerExecutor {
         while true {
             switch try await context.conclude(&pending, of: server.name, from: time, until: deadline) {
             case .satisfied:
-                // The peer may have withdrawn the connection in the meantime.
+                // The peer may have reset the connection in the meantime.
                 guard let accepted = try takeConnection(server) else { continue }
                 accepted.endSniffing()
                 let outcome = outcome(of: mode, server)
@@ -111,7 +111,7 @@ struct ServerExecutor {
         }
     }
 
-    /// Returns the expected outcome of the handshake; `nil` if there is no handshake.
+    /// Returns the expected outcome of the TLS handshake; `nil` if there is no handshake.
     private func outcome(of mode: ServerAction.AcceptMode, _ server: ServerActor) -> TLSOutcome? {
         switch mode {
         case .asDeclared: context.tls.actors[server.name] == nil ? nil : .succeeds
@@ -123,8 +123,8 @@ struct ServerExecutor {
     private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) -> ConnectionActor {
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
-        // No event was delivered since the connection was taken, so nothing has been read from it. With TLS, the
-        // handshake comes first.
+        // No event has been delivered since the connection was taken, so nothing has been read from it yet. With TLS,
+        // the reading mode applies only after the handshake.
         if server.initialReading.mode != .atOnce, accepted.tls == nil {
             accepted.setReading(server.initialReading.mode)
         }
@@ -157,7 +157,7 @@ struct ServerExecutor {
             finding.hints.append(
                 "a connection is waiting at another server: \(other.name) (\(other.place))")
         }
-        // Keep waiting briefly, to tell a late connection from one that never arrives.
+        // Keep waiting briefly, to distinguish a late connection from one that never arrives.
         let now = MonotonicTime.now
         var pending = PendingServerExpectation(.connection, server, context)
         let late = try await context.conclude(

@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The configuration that a subject is given with its `start`.
+/// The configuration that is passed to a subject with its `start`.
 struct StartConfiguration {
     let context: CaseContext
     let subject: SubjectActor
@@ -20,8 +20,8 @@ struct StartConfiguration {
         var path: String?
     }
 
-    /// Returns where the subject must connect, and the endpoint of a server outside of the run; `nil` if the server is
-    /// an actor.
+    /// Returns the target that the subject connects to, and the target's endpoint if it is a server outside the run
+    /// (`nil` if it is an actor).
     static func target(
         of subject: SubjectActor, _ context: CaseContext
     ) throws(Finding) -> (Target, outside: EndpointPattern?) {
@@ -62,7 +62,7 @@ struct StartConfiguration {
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
         configuration.heartbeat = try heartbeat(options)
-        // Both are gaps, so they are not scaled.
+        // The shortest and the longest delay are gaps, so neither is scaled.
         configuration.reconnect = options.reconnect.map {
             TransportReconnect(shortest: $0.shortest, longest: $0.longest)
         }
@@ -77,7 +77,8 @@ struct StartConfiguration {
         return configuration
     }
 
-    /// Returns the heartbeat. The timeout is scaled because it is a deadline; the interval is a gap and is not.
+    /// Returns the heartbeat settings. The timeout is scaled, because it is a deadline; the interval is not, because it
+    /// is a gap.
     private func heartbeat(_ options: SubjectOptions) throws(Finding) -> TransportHeartbeat? {
         guard options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil else {
             return nil
@@ -89,7 +90,7 @@ struct StartConfiguration {
             answer: try options.heartbeatAnswer.map { (answer) throws(Finding) in try context.bytes(of: answer) })
     }
 
-    /// Returns how the subject starts TLS.
+    /// Returns the settings with which the subject starts TLS.
     func security(_ options: TLSOptions) throws(Finding) -> TransportTLS {
         let authorities =
             if case .file(let file) = options.trust {
@@ -124,8 +125,8 @@ struct StartConfiguration {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Sets the local address, the interface and the preferred address family. A listener's local address is the one it
-    /// listens on.
+    /// Sets the local address, the interface and the preferred address family. For a listener, the local address is the
+    /// one that it listens on.
     private func setLocalEnd(in configuration: inout TransportConfiguration) throws(Finding) {
         configuration.interface = subject.configuration.interface?.value
         configuration.preference = subject.configuration.preference

@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// A framing that takes effect once a subject has delivered a number of messages.
+/// A framing that takes effect once a subject has delivered a given number of messages.
 final class AnnouncedFraming {
     let framing: Framing
     let wanted: Int
@@ -23,10 +23,10 @@ final class SubjectActor {
     let target: Target?
     let configuration: SubjectOptions
     let isListener: Bool
-    /// The TLS options of its declaration.
+    /// The TLS options in the subject's declaration.
     let tls: TLSOptions?
 
-    /// The framing that a step has set; `nil` for the scenario's.
+    /// The framing that a step has set; `nil` for the scenario's framing.
     var framing: Framing?
     /// The framing that takes effect once the subject has delivered a further number of messages.
     private var announcedFraming: AnnouncedFraming?
@@ -40,13 +40,14 @@ final class SubjectActor {
     /// it.
     var acceptPort: UInt16?
     var acceptIndex = 0
-    /// The endpoints of the hosts whose name the subject was given; `nil` if it was given an address.
+    /// If the subject was given a host name to connect to, the endpoints that the name may resolve to; `nil` if it was
+    /// given an address.
     var named: EndpointPattern?
-    /// When the subject reported the accepted connection (wall clock, in nanoseconds).
+    /// The time at which the subject reported the accepted connection (wall clock, in nanoseconds).
     var acceptedAt: UInt64?
     /// The number of connections that the subject has accepted, by port.
     var acceptCounts: [UInt16: Int] = [:]
-    /// Where the subject listens: a numeric address, and the ports that it has reported. The last port is the present
+    /// Where the subject listens: a numeric address, and the ports that it has reported. The last port is the current
     /// one.
     var listeningHost = "127.0.0.1"
     var ports: [UInt16] = []
@@ -77,7 +78,7 @@ final class SubjectActor {
         self.tls = tls
     }
 
-    /// Applies a change of framing that the subject has accepted: at once, or after `count` messages.
+    /// Applies a change of framing that the subject has accepted, either at once or after `count` messages.
     ///
     /// - Returns: the framing that takes effect later.
     @discardableResult
@@ -87,7 +88,7 @@ final class SubjectActor {
         return announcedFraming
     }
 
-    /// Returns to the scenario's framing after the connection is lost.
+    /// Returns to the scenario's framing after the connection has been lost.
     func beginAgain() { (framing, announcedFraming) = (nil, nil) }
 
     /// Counts a delivery. Must be called for each line, message and piece of data that the subject delivers.
@@ -121,7 +122,7 @@ final class SubjectActor {
             ])
     }
 
-    /// Returns the finding for a refused operation that no step expects.
+    /// Returns the finding for a refusal of an operation that no step expects.
     func refused(_ code: String, at span: SourceSpan) -> Finding {
         let text = Escaped.text(code.utf8)
         return Finding(

@@ -8,22 +8,23 @@ import ProbeWire
 /// Runs the actions of subjects: passes operations to the transport under test, and handles its reports.
 final class SubjectExecutor {
     let context: CaseContext
-    /// The actor that leads back to the case's thread.
+    /// The Swift actor of the case, through which callbacks return to the case's thread.
     private weak var run: CaseRun?
     private(set) var driver: (any SubjectDriver)?
-    /// Measures the resource usage of the subject's program; `nil` if the subject has no separate program, or no step
-    /// asks for it.
+    /// The meter for the resource usage of the subject's program; `nil` if the subject has no separate program, or if
+    /// no step measures the usage.
     private(set) var meter: ResourceMeter?
-    /// The case that the subject's process served before this case.
+    /// The name of the case that the subject's process served before this case.
     private(set) var servedBefore: String?
-    /// Why there is no driver.
+    /// The reason why there is no driver.
     private var failure: SubjectFailure?
-    /// Replies to operations that have not been processed yet, by the operation's number.
+    /// The replies that have not been processed yet, by the number of the operation.
     private var replies: [Int: SubjectReply] = [:]
     /// The first machine error that the subject has reported.
     var machineFailure: SubjectFailure?
     private var nextReply = 0
-    /// Subjects that were asked to start TLS, by the operation's number. After the reply, nothing may be delivered.
+    /// The subjects that were asked to start TLS, by the number of the operation. After its reply, a subject must not
+    /// deliver anything until the handshake is complete.
     private var securing: [Int: SubjectActor] = [:]
     /// Whether steps of this case request reads.
     private var readsOnDemand = false
@@ -35,13 +36,14 @@ final class SubjectExecutor {
 
     /// Prepares the transport under test, if the scenario involves one.
     ///
-    /// - Throws: why there is no transport, or which capability that the scenario needs is missing.
+    /// - Throws: an error that states why there is no transport, or which capability required by the scenario is
+    ///   missing.
     func prepare(for run: CaseRun) async throws(Finding) {
         self.run = run
         guard context.scenario.needsSubject, let source = context.job.subject else { return }
         let scan = CapabilityScan(context.scenario)
         source.makeDriver(
-            // Leftovers of other cases' connections must not be measured.
+            // Resources that connections of other cases still occupy must not be measured.
             isFresh: context.job.needsFreshSubject || scan.measures,
             in: try context.links.subjectPlace(in: context.scenario),
             handler: { [weak run] report in
@@ -49,11 +51,11 @@ final class SubjectExecutor {
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
             },
             ready: { [weak run] result in
-                // A driver that is not taken closes itself.
+                // A driver that no run takes over closes itself.
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
-        // The source has its own deadlines for making a driver. This one is for a source without any.
+        // Most sources have their own deadlines for creating a driver. This deadline is for a source without one.
         let begun = MonotonicTime.now
         let made = try await context.wait(until: begun + .seconds(60), from: begun) {
             () throws(Finding) -> (any SubjectDriver)? in
@@ -71,7 +73,7 @@ final class SubjectExecutor {
         if scan.measures { meter = driver.processes.map(ResourceMeter.forRunning) }
     }
 
-    /// Returns the meter for an expectation about resource usage; `nil` for another expectation.
+    /// Returns the meter for an expectation about resource usage; `nil` for any other expectation.
     func meter(for resolved: ResolvedSubjectExpectation) -> ResourceMeter? {
         if case .resource = resolved { meter } else { nil }
     }
@@ -92,7 +94,7 @@ final class SubjectExecutor {
     /// Releases the transport.
     ///
     /// - Parameters:
-    ///   - late: receives what the subject's program reports until it has ended.
+    ///   - late: receives what the subject's program reports until the program has ended.
     ///   - ended: called on any thread when the subject's program has ended.
     func close(isReusable: Bool, late: LateReportCollector?, ended: @escaping @Sendable () -> Void = {}) {
         guard let driver else { return ended() }
@@ -211,7 +213,7 @@ final class SubjectExecutor {
         if subject.reports.refusal != nil { subject.reports.security = before }
     }
 
-    /// Returns the framing that presently divides a subject's stream into lines and messages.
+    /// Returns the framing that currently divides a subject's stream into lines and messages.
     func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
 
     private func send(
@@ -226,7 +228,7 @@ final class SubjectExecutor {
         }
     }
 
-    /// Waits until the result of a `start` or a `start tls` is known, as most operations require.
+    /// Waits until the result of a `start` or a `start tls` is known, which most operations require.
     private func settle(_ subject: SubjectActor) async throws(Finding) {
         guard subject.wasStarted, !subject.isListener else { return }
         let isSecuring = subject.hasStarted && subject.reports.security == .due
@@ -291,7 +293,7 @@ final class SubjectExecutor {
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
-        // This is done here and not when the step resumes, because reports may arrive before that.
+        // Change the state here and not when the step resumes, because reports may arrive before the step resumes.
         if let subject = securing.removeValue(forKey: number), case .done = reply,
             subject.reports.security == .requested
         {
@@ -302,7 +304,8 @@ final class SubjectExecutor {
 }
 
 extension Finding {
-    /// Creates the finding for a subject's program that fails to do its part, which makes the case an error.
+    /// Creates the finding for a subject's program that doesn't work as an adapter. The case then ends in an error or
+    /// is unsupported.
     init(_ failure: SubjectFailure) {
         self.init(
             failure.isUnsupported ? .unsupported : .error, failure.summary,
@@ -339,7 +342,8 @@ extension SubjectExecutor {
         }
     }
 
-    /// Resolves an expected message. With WebSocket, a value is compared with a text message only, as on a connection.
+    /// Resolves an expected message. With WebSocket, a value is compared with text messages only, as on the harness's
+    /// connections.
     private func message(
         _ pattern: Pattern, _ name: Name?, _ subject: SubjectActor
     ) throws(Finding) -> ResolvedSubjectExpectation {
@@ -389,7 +393,8 @@ extension SubjectExecutor {
         return context.deadline(timing, from: time)
     }
 
-    /// Scales the lower bound of a stop by a timeout, as the timeout that the subject was given was scaled, too.
+    /// Scales the lower bound for a stop whose reason is a timeout, because the timeout that was passed to the subject
+    /// was scaled, too.
     private func scaledForTimeout(
         _ timing: Timing, _ resolved: ResolvedSubjectExpectation, _ subject: SubjectActor
     ) -> Timing {
@@ -419,7 +424,7 @@ extension SubjectExecutor {
         noteConsumed(resolved, subject)
     }
 
-    /// Notes that a step has expected a stop or a refusal, even if it expected a different one.
+    /// Records that a step has expected a stop or a refusal, even if the step expected a different reason.
     private func noteConsumed(_ resolved: ResolvedSubjectExpectation, _ subject: SubjectActor) {
         switch resolved {
         case .error: subject.reports.refusal = nil
@@ -431,7 +436,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Makes a connection that a listening subject has accepted an actor.
+    /// Turns a connection that a listening subject has accepted into an actor.
     private func takeAccepted(as name: Name, _ listener: SubjectActor) {
         let (number, time) = listener.reports.accepted.removeFirst()
         let connection = SubjectActor(
@@ -467,15 +472,15 @@ extension SubjectExecutor {
 }
 
 extension SubjectExecutor {
-    /// Waits until the events that a program has reported so far have arrived: one may show that the machine made the
-    /// case fail.
+    /// Waits until the events that the subject's program has reported so far have arrived, because one of them may show
+    /// that the machine caused the failure.
     func waitForRemainingReports() async {
         guard let driver, driver.drainInterval > .zero else { return }
         let end = MonotonicTime.now + driver.drainInterval
         while machineFailure == nil, MonotonicTime.now < end { await context.pause(until: end) }
     }
 
-    /// Handles a report of the subject. A report that violates the protocol fails the case here.
+    /// Handles a report from the subject. If the report violates the protocol, the case fails at once.
     func receive(_ report: SubjectReport) {
         switch report.event {
         case .broken(let failure):
@@ -551,7 +556,7 @@ extension SubjectExecutor {
 
     // MARK: The end of the case
 
-    /// Stops subjects that are still running. Events that they report until they have answered still count.
+    /// Stops subjects that are still running. Events that a subject reports before it answers the `stop` still count.
     func conclude() async throws(Finding) {
         try await waitForReports(context.actors.subjects)
         try await stopSubjects()
@@ -567,20 +572,20 @@ extension SubjectExecutor {
             )
         }
         if driver != nil {
-            // A second `stopped` would follow the first one immediately; give it a moment to arrive.
+            // A second `stopped` report would follow the first one immediately; wait briefly for it to arrive.
             try await context.wait(until: .now + .milliseconds(2))
         }
     }
 
-    /// Throws if the subject has reported anything that no step expected. To be called once the subject receives no
-    /// more operations.
+    /// Throws if the subject has reported anything that no step expected. Must be called only after the subject's last
+    /// operation.
     private func requireNoUnexpectedReports(of subject: SubjectActor) throws(Finding) {
         if subject.stopped != nil && !subject.reports.stopIsConsumed, let stopped = subject.stopped {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
-        // A leftover before a stop other than `eof` is allowed: data was partially received when the subject was asked
-        // to stop.
+        // A `leftover` report is allowed before a stop with a reason other than `eof`: a message had been received only
+        // partially when the subject was asked to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
             subject.reports.pending.removeLast()
         }
@@ -600,7 +605,7 @@ extension SubjectExecutor {
 
     /// Returns the subject itself or, if it has stopped as the script expects, a new connection under its name.
     ///
-    /// If the next step expects an error, the script means to start the same connection again.
+    /// If the next step expects an error, the script starts the same connection again on purpose.
     func renewed(_ subject: SubjectActor, _ step: Step) async throws(Finding) -> SubjectActor {
         guard subject.wasStarted, subject.acceptedBy == nil, !context.index.expectsRefusal(after: step.id) else {
             return subject
@@ -646,7 +651,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Waits for the stop of a subject that was asked to stop.
+    /// Waits until a subject that was asked to stop has stopped.
     private func awaitStop(of subject: SubjectActor) async throws(Finding) {
         context.actors.waits[subject.name] = "stopped"
         defer { context.actors.waits[subject.name] = nil }

@@ -7,7 +7,7 @@ import ProbeTransport
 struct SubjectWebSocket {
     let context: CaseContext
 
-    /// Returns the operation and its text for the timeline; `nil` for another action.
+    /// Returns the operation that sends a control frame, and its text for the timeline; `nil` for any other action.
     ///
     /// - Throws: if a value can't be computed, or isn't a valid close code.
     func operation(_ action: SubjectAction) throws(Finding) -> (value: SubjectOperation, text: String)? {
@@ -25,7 +25,7 @@ struct SubjectWebSocket {
 }
 
 extension CaseContext {
-    /// Returns the bytes of an optional value.
+    /// Returns the bytes of a value; `nil` if there is no value.
     func payload(of expression: Expression?) throws(Finding) -> [UInt8]? {
         try expression.map { (expression) throws(Finding) in try bytes(of: expression) }
     }

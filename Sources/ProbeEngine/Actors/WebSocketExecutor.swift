@@ -4,12 +4,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// The WebSocket opening handshake (RFC 6455, 4) at the harness's ends.
+/// The WebSocket opening handshake (RFC 6455, 4) on the harness's connections.
 struct WebSocketExecutor {
     let context: CaseContext
 
-    /// Sends a client's request. If its server belongs to the script, a later step sends the answer, and the client's
-    /// next step waits for it.
+    /// Sends a client's handshake request. If the server belongs to the script, a later step sends the answer, and the
+    /// client's next step waits for that answer.
     func ask(
         for path: Expression, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -35,7 +35,7 @@ struct WebSocketExecutor {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Answers a client's request on behalf of a server.
+    /// Answers a client's handshake request on behalf of a server.
     func answer(
         _ opening: ServerAction.WebSocketAccept, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -57,7 +57,7 @@ struct WebSocketExecutor {
         try await finishOpening(peer.owner, peer.connection, deadline, from: time)
     }
 
-    /// Finishes the opening handshakes of clients that have received no answer by the last step.
+    /// Finishes the opening handshakes of clients that had received no answer when the last step ended.
     func finishOpenings() async throws(Finding) {
         for (owner, connection) in context.connections.entries
         where owner.opening != nil && owner.connection === connection {
@@ -66,19 +66,19 @@ struct WebSocketExecutor {
         }
     }
 
-    /// Waits for the answer, and judges it.
+    /// Waits for the server's answer to the handshake request, and judges it.
     func finishOpening(
         _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
-        // Whatever the result, no later step waits for the answer again.
+        // Whatever the result, no later step should wait for the answer again.
         defer { actor.opening = nil }
-        // Steps that run concurrently may both wait for the answer.
+        // Two steps that run concurrently may both wait for the answer.
         let head = try await head(of: actor, connection, "the answer", deadline, from: time) { actor.opening == nil }
         if let head, let opening = actor.opening { try requireValidAnswer(head, of: opening, actor) }
     }
 
-    /// Judges the answer if it is complete, without waiting. Returns false while it is incomplete and the connection is
-    /// open.
+    /// Judges the server's answer if it is complete, without waiting. Returns `false` while the answer is incomplete
+    /// and the connection is open.
     func finishOpeningIfAnswered(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> Bool {
         guard let opening = actor.opening else { return true }
         let head = takeHead(of: connection)
@@ -130,7 +130,8 @@ struct WebSocketExecutor {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Takes the head of the peer's request or answer; `nil` if `isDone` reports that it is no longer needed.
+    /// Waits for the head of the peer's request or answer and takes it; `nil` if `isDone` reports that the head is no
+    /// longer needed.
     private func head(
         of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
         from time: MonotonicTime, isDone: @escaping () -> Bool
@@ -164,7 +165,7 @@ struct WebSocketExecutor {
                 ? [] : ["move `\(actor.name) stop reading` or `\(actor.name) read … every` after the handshake"])
     }
 
-    /// Takes the head from the receive buffer; `nil` if it is incomplete or exceeds its limit.
+    /// Takes the head from the receive buffer; `nil` if the head is incomplete or exceeds its size limit.
     private func takeHead(of connection: Connection) -> [UInt8]? {
         let end = WebSocketHandshake.end
         guard let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead else {
@@ -178,7 +179,7 @@ struct WebSocketExecutor {
     }
 }
 
-/// A client's request that its server has not answered yet.
+/// A client's handshake request that the server has not answered yet.
 struct WebSocketOpening {
     var key: String
     var path: [UInt8]
