@@ -9,11 +9,11 @@ import ProbeSystem
 final class BlockInterpreter {
     let context: CaseContext
     let subjects: SubjectExecutor
-    /// Leads separate tasks, the lines of a `together`, back to the case's thread.
+    /// The Swift actor of the case, which keeps the separate tasks for the lines of a `together` on the case's thread.
     weak var caseRun: CaseRun?
-    /// The number of steps since the reactor's loop last had a turn.
+    /// The number of steps since the interpreter last yielded to the reactor's loop.
     private var stepsInARow = 0
-    /// The `finally` blocks, in the order of the script.
+    /// The case's `finally` blocks, in the order in which the script contains them.
     private(set) var finallyBlocks: [Block] = []
     private var collectedDefinitions: Set<String> = []
 
@@ -24,15 +24,15 @@ final class BlockInterpreter {
 
     /// Runs steps in order.
     ///
-    /// - Parameter time: when the step before the first one ended.
-    /// - Returns: when the last step ended.
+    /// - Parameter time: the time at which the step before `steps` ended.
+    /// - Returns: the time at which the last step ended.
     func run(_ steps: [Step], from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         var time = time
         for step in steps { time = try await run(step, from: time) }
         return time
     }
 
-    /// Runs one step. If it fails, the finding gets the step's place in the script.
+    /// Runs one step. If it fails, adds the step's location in the script to the finding.
     func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         let isCounted = !StepContext.isInDefinition
         if isCounted { context.progress.enter(step.id) }
@@ -46,8 +46,8 @@ final class BlockInterpreter {
         } catch {
             var finding = error
             if finding.span == nil { finding.span = step.focus }
-            // A block has no line in the timeline unless it fails itself, such as an `either` none of whose branches
-            // starts.
+            // A block is in the timeline only if the block itself fails: for example, an `either` without a satisfied
+            // branch.
             if !step.isBlock || finding.rounds == nil { context.record(.stepFailed(step.span)) }
             if finding.rounds == nil {
                 let rounds = StepContext.loop?.rounds ?? []
@@ -80,7 +80,7 @@ final class BlockInterpreter {
                 _ = try await run(block.steps, from: time)
             }
         case .sequence(let block):
-            // Only the current step is running, so that later steps of the block are not considered running.
+            // Mark only the block's current step as running, and not its later steps.
             if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps.prefix(1)) }
             _ = try await run(block.steps, from: time)
         case .together(let block):
@@ -90,7 +90,7 @@ final class BlockInterpreter {
         case .retry(let interval, let limit, let block):
             try await retry(block, every: interval, within: limit, from: time)
         case .finally:
-            // Collected before the first step. It runs at the end, whatever the outcome.
+            // A `finally` was collected before the first step. It runs at the end of the case, whatever the outcome.
             break
         case .whenever(let name, let regex, let block):
             guard let connection = context.actors.connection(name.value) else {
@@ -100,13 +100,13 @@ final class BlockInterpreter {
             let rule = WheneverRule(
                 stepID: step.id, span: step.span, regex: try context.regex(regex), block: block,
                 loop: StepContext.loop?.snapshot())
-            // In a loop, the statement runs again: the rule is the same if its regex is.
+            // In a loop, a `whenever` runs repeatedly. If its regex is unchanged, the new rule replaces the old one.
             if let index = connection.whenevers.firstIndex(where: rule.isSame) {
                 rule.uses = connection.whenevers[index].uses
                 connection.whenevers[index] = rule
             } else {
                 connection.whenevers.append(rule)
-                // The new rule also applies to lines that were received before.
+                // The new rule also applies to lines that have already been received.
                 connection.wheneverProgress = WheneverEvaluation.Progress()
             }
             let line = context.text(of: step.span)
@@ -162,7 +162,7 @@ final class BlockInterpreter {
         }
     }
 
-    /// Runs a body with a task-local value, and keeps the type of the error that the body throws.
+    /// Runs a body with a task-local value, preserving the type of the error that the body throws.
     func inContext<Value: Sendable>(
         _ local: TaskLocal<Value>, _ value: Value, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(Finding) -> Void
@@ -176,7 +176,7 @@ final class BlockInterpreter {
         try result.get()
     }
 
-    /// Yields after a number of steps, so that steps that never wait don't block timers and signals.
+    /// Yields to the reactor every 256 steps, so that steps that never wait don't block timers and signals.
     private func yieldToReactor() async {
         stepsInARow += 1
         guard stepsInARow >= 256 else { return }
@@ -184,8 +184,8 @@ final class BlockInterpreter {
         await Task.yield()
     }
 
-    /// Collects all `finally` blocks, at any depth. They run whatever the outcome, even if their branch was not taken.
-    /// A `finally` in a definition runs once, however often the definition is used.
+    /// Collects all `finally` blocks, at any depth. They run whatever the outcome of the case, even if they are in a
+    /// branch that was not taken. A `finally` in a definition runs once, however often the definition is used.
     func collectFinallyBlocks(_ steps: [Step], depth: Int = 0) {
         for step in steps {
             switch step.kind {
@@ -217,7 +217,7 @@ extension Step {
 }
 
 extension BlockInterpreter {
-    /// Runs all lines concurrently; the first failure ends the others.
+    /// Runs all lines of a `together` concurrently; the first failure ends the other lines.
     func runTogether(_ block: Block, _ step: Step, from time: MonotonicTime) async throws(Finding) {
         if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps) }
         if let failure = await caseRun?.runLines(of: block, from: time) { throw failure }
@@ -300,10 +300,11 @@ extension BlockInterpreter {
                 context.abandon(attempt)
                 await CrowdExecutor(context: context).abandon(attempt)
                 failures.note(error)
-                // The attempt succeeded after the deadline, or may have; a standstill hides which. A later attempt
-                // can't be in time either.
+                // A stall of the harness hides whether the attempt succeeded before the deadline. Every later attempt
+                // would exceed the deadline.
                 if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }
-                // An attempt that can't start in time isn't made, even if the machine was late.
+                // Don't make another attempt that can't start before the deadline, even if the machine caused the
+                // delay.
                 let next = max(begun + interval, .now)
                 let latest = context.reactor.extended(deadline, from: time)
                 if next < latest {
@@ -319,7 +320,7 @@ extension BlockInterpreter {
 
     // MARK: whenever
 
-    /// Answers the lines of a connection that match a `whenever`, in their order.
+    /// Runs the pending answers of a connection's `whenever` rules, in the order in which the lines were received.
     func runAnswers(of name: String) async {
         guard let owner = context.actors.connection(name) else { return }
         while !owner.answers.isEmpty {
@@ -384,8 +385,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Throws unless both values have the same type. A field's type is part of the received data: the text "1" is not
-    /// the number 1.
+    /// Throws unless both values have the same type. A protobuf field's type is part of the received data: the text "1"
+    /// is not the number 1.
     private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
         switch (left.order, right.order) {
         case (.some, nil):
@@ -417,8 +418,8 @@ extension BlockInterpreter {
 extension Value {
     fileprivate var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
 
-    /// Returns a protobuf varint as an unsigned number if `other` is 2^63 or more. Without its schema, the varint may
-    /// be signed, but `other` has no sign.
+    /// Returns a protobuf varint as an unsigned number if `other` is 2^63 or more. Without a schema, it is unknown
+    /// whether the varint is signed, but `other` is certainly unsigned.
     fileprivate func unsigned(beside other: Value) -> Value {
         guard case .integer(let value) = self, value < 0, case .unsigned = other else { return self }
         return .unsigned(UInt64(bitPattern: Int64(value)))
@@ -433,7 +434,7 @@ extension Expression {
 }
 
 extension BlockInterpreter {
-    /// Runs the first branch whose first step is satisfied. The choice is final.
+    /// Runs an `either`: the first branch whose first step is satisfied. The choice of the branch is final.
     func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
         var starts = blocks.map { block in
             guard case .act(_, _, let timing)? = block.steps.first?.kind else { return BranchStart(deadline: time) }
@@ -480,7 +481,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// Returns the failure of the `either` once no branch can be satisfied anymore; `nil` before that.
+    /// Returns the failure of the `either` once none of its branches can be satisfied any longer; `nil` before that.
     private func failure(
         of starts: [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
     ) -> Finding? {
@@ -522,18 +523,18 @@ extension BlockInterpreter {
             start.deadline = time + duration
         case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
             guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
-            // An opening handshake is not part of the expected input.
+            // A WebSocket opening handshake is not part of the expected input.
             guard try WebSocketExecutor(context: context).finishOpeningIfAnswered(actor, connection) else { return }
             let connections = ConnectionExecutor(context: context)
             let resolved = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(resolved, actor, connection))
-            // Without a `within`, a send has no deadline, but the branch does.
+            // Without a `within`, `expect sent` has no deadline, but the branch does.
             start.deadline = connections.deadline(of: resolved, timing, from: time)
             if case .sent = resolved { start.deadline = min(start.deadline, context.deadline(timing, from: time)) }
             actor.begin(resolved, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
             let resolved = try subjects.resolve(expectation, subject)
-            // If a subject can't be measured, another branch must be satisfied.
+            // If the subject's resource usage can't be measured, another branch must be satisfied.
             guard subjects.canMeasure(resolved) else { return }
             start.expected = .subject(
                 PendingSubjectExpectation(
@@ -577,7 +578,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Ends all waits. A `whenever` now processes the lines that it skipped, unless the branch's step comes first.
+    /// Ends the waits of all branches. Each `whenever` then processes the lines that it has skipped, except on the
+    /// chosen branch's connection, because the branch's first step has yet to consume its input.
     private func end(_ starts: [BranchStart], of blocks: [Block], chosen: Int?) {
         for (index, start) in starts.enumerated() {
             guard case .connection(let pending) = start.expected else { continue }
@@ -588,8 +590,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Returns whether the branches wait only for the end of this connection: after `ignore rest`, all bytes before the
-    /// end are then dropped.
+    /// Returns whether the branches of an `either` wait for nothing but the end of the given connection. If so, and
+    /// after `ignore rest`, all bytes before the end are dropped.
     private static func isAlone(_ name: String, _ blocks: [Block]) -> Bool {
         blocks.allSatisfy { block in
             guard case .act(let other, let action, _)? = block.steps.first?.kind, other.value == name else {

@@ -3,9 +3,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The first step of a branch of an `either` that is being waited for.
+/// The first step of a branch of an `either`, while the `either` is waiting.
 struct BranchStart {
-    /// The step's expectation; absent until its actor exists.
+    /// The step's expectation; absent until the step's actor exists.
     enum Expected {
         case absent
         case server(PendingServerExpectation)
@@ -26,17 +26,17 @@ struct BranchStart {
 
     var expected = Expected.absent
     var deadline: MonotonicTime
-    /// Why the branch can't be taken, as of the last check; `nil` if nothing was received.
+    /// The reason why the branch can't be taken, as of the last check; `nil` if nothing was received.
     private(set) var reason: String?
-    /// The bytes received so far, if they are a prefix of the expected ones, as of the last check.
+    /// The bytes received by the last check, if they are a prefix of the expected bytes.
     private(set) var received: [UInt8] = []
-    /// Why it can't be determined whether the branch fits, as of the last check.
+    /// The reason why the last check could not determine whether the branch can be taken; `nil` if it could.
     private(set) var doubt: Finding?
     private(set) var isOver = false
 
     init(deadline: MonotonicTime) { self.deadline = deadline }
 
-    /// The progress of the branch, in a few words.
+    /// The progress of the branch in a few words, for messages.
     var progress: String {
         if let reason { return reason }
         if case .absent = expected { return "its actor does not exist yet" }
@@ -53,7 +53,7 @@ struct BranchStart {
 
     /// Evaluates the expectation without consuming anything.
     ///
-    /// - Throws: an error of the script, or what prevents the harness from checking.
+    /// - Throws: an error in the script, or the error that prevents the evaluation.
     mutating func look(_ window: TimeWindow) throws(Finding) -> Look {
         (reason, doubt, isOver) = (nil, nil, window.isOver)
         switch try evaluate(window) {
@@ -61,8 +61,8 @@ struct BranchStart {
             isOver = false
             return .waits(until: next)
         case .satisfied(_, let moment):
-            // Each branch has its own deadline; an event after it is too late. If that can't be determined, the step
-            // judges it.
+            // Each branch has its own deadline, and an event after that deadline is too late. If a stall hides whether
+            // the event was in time, the branch is taken and its first step judges the event.
             let moment = moment ?? window.now
             if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) {
                 return .fits
@@ -74,7 +74,7 @@ struct BranchStart {
             reason = why.shortReason
             received = why.finding.actual ?? []
         }
-        // Another step may consume what was received, so the branch can still be taken until its deadline.
+        // Another step may still consume the received bytes, so the branch can be taken until its deadline.
         return isOver ? .fitsNot : .waits(until: window.limit)
     }
 
@@ -102,7 +102,7 @@ struct BranchStart {
             defer { expected = .subject(pending) }
             return try pending.evaluate(window).map { _ in }
         case .process(var pending):
-            // The progress of the output search is kept, whatever error prevents the evaluation.
+            // Keep the progress of the output search even if the evaluation throws an error.
             expected = .absent
             defer { expected = .process(pending) }
             return try pending.evaluate(window).map { _ in }

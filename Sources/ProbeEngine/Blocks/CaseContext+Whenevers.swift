@@ -3,9 +3,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// `whenever`: answers to lines, concurrent with the steps.
+/// The `whenever` rules, which answer received lines concurrently with the steps.
 extension CaseContext {
-    /// Answers the received lines that match a `whenever`. They don't reach any `expect`.
+    /// Answers the received lines that match a `whenever`. An `expect` never sees these lines.
     func runWheneverBlocks(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
         let rules = owner.whenevers
@@ -26,7 +26,7 @@ extension CaseContext {
         startAnswering(owner.name)
     }
 
-    /// Waits for the answers in progress, which belong to the case.
+    /// Waits until the answers in progress have ended, because they belong to the case.
     func finishAnswers() async throws(Finding) {
         let begun = MonotonicTime.now
         let end = begun + scaled(scenario.timeout)

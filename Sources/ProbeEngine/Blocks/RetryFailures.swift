@@ -6,7 +6,7 @@ struct RetryFailures {
     private let limit: Duration
     private(set) var attempts = 0
     private var last: Finding?
-    /// The first attempt for which it can't be determined whether it succeeded in time.
+    /// The first attempt for which it is unknown whether it succeeded in time.
     private var undecided: (finding: Finding, attempt: Int)?
 
     init(within limit: Duration) {
@@ -21,7 +21,8 @@ struct RetryFailures {
         if failure.verdict == .inconclusive, undecided == nil { undecided = (failure, attempts) }
     }
 
-    /// The failure of the `retry`: that of the last attempt, unless an earlier one may have succeeded.
+    /// The failure that the `retry` reports: the last attempt's failure or, if an earlier attempt may have succeeded in
+    /// time, that attempt's inconclusive finding.
     var finding: Finding {
         var (finding, attempt) = (last ?? Finding(.error, "no attempt was made"), attempts)
         if finding.verdict == .failed, let undecided { (finding, attempt) = undecided }

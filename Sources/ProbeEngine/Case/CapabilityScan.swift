@@ -2,26 +2,26 @@ import ProbeBase
 import ProbeScenario
 import ProbeTransport
 
-/// The capabilities that a scenario needs of its subject, each with the place that needs it.
+/// The capabilities that a scenario requires of its subject, each with the location in the script that requires it.
 struct CapabilityScan {
     private(set) var needed: [(TransportCapability, SourceSpan)] = []
-    /// The framings that are needed: the scenario's, and those that steps change to.
+    /// The framings that the subject must support: the scenario's framing, and the framings that steps change to.
     private(set) var framings: [(Framing, SourceSpan)] = []
     /// Whether a step requests a read from a subject.
     private(set) var asksToRead = false
-    /// The first step that sends something to a subject, as far as the script shows.
+    /// The first step that sends bytes to a subject, as far as the script shows.
     private(set) var firstPeerSend: SourceSpan?
-    /// The first step that expects the peer's end while no read of the subject is requested.
+    /// The first step that expects a subject to report the peer's end of the connection while no read is requested.
     private(set) var firstUnaskedEnd: SourceSpan?
     /// Whether a step measures the resource usage of the subject's program.
     private(set) var measures = false
-    /// The first such step that the script can't avoid.
+    /// The first step that measures resource usage in every possible run of the script.
     private(set) var firstMeasure: SourceSpan?
     /// The number of reads whose result no `expect` has consumed, by subject, as far as the script shows.
     private var openReads: [String: Int] = [:]
-    /// The framing that a step has changed to, by subject.
+    /// The most recent framing that a step has set, by subject.
     private var framingBySubject: [String: Framing] = [:]
-    /// Subjects that were asked to stop, so that their end is not the peer's.
+    /// The subjects that were asked to stop, so that their connection's end is not caused by the peer.
     private var askedToStop: Set<String> = []
     private let scenario: Scenario
 
@@ -43,19 +43,19 @@ struct CapabilityScan {
             if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }
-            // For a listening subject, the address is the one it listens on.
+            // For a listening subject, `local` is the address that it listens on, which needs no capability.
             if options.local != nil, target != nil { need(.local, declaration.span) }
             if options.interface != nil { need(.interface, declaration.span) }
             if options.preference != nil { need(.prefer, declaration.span) }
             if options.discardsTooLong {
-                // A subject that always continues after its limit has no `max-line`.
+                // A subject that discards lines above its limit need not offer `max-line`.
                 need(.discarded, declaration.span)
             } else if let limit = scenario.maxLine {
                 need(.maxLine, limit.span)
             }
         }
         walk(scenario.steps, depth: 0)
-        // The result of a requested read arrives as `data`, even from a subject that delivers nothing unprompted.
+        // A subject that reads only on request reports the result of each read as `data`, so it need not offer `data`.
         if asksToRead { needed.removeAll { $0.0 == .data } }
     }
 
@@ -71,15 +71,15 @@ struct CapabilityScan {
         }
     }
 
-    /// Returns the step whose bytes a subject with these capabilities could never report: it reads only on request, and
-    /// no step requests a read.
+    /// Returns the step whose bytes a subject with the given capabilities could never report, because the subject reads
+    /// only on request and no step requests a read.
     func unreportable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
         return asksToRead ? nil : firstPeerSend
     }
 
-    /// Returns the step that a subject with these capabilities could never pass, because it notices an end only by a
-    /// read.
+    /// Returns the step that a subject with the given capabilities could never pass, because the subject detects the
+    /// end of a connection only by reading.
     func undetectable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         capabilities.contains(.reads) && !capabilities.contains(.watches) ? firstUnaskedEnd : nil
     }
@@ -115,7 +115,7 @@ struct CapabilityScan {
         }
     }
 
-    /// Tracks the open reads, and an end that is expected while there are none.
+    /// Tracks the reads whose result has not been consumed, and a connection end that is expected while there are none.
     private mutating func follow(_ action: SubjectAction, of subject: String, at span: SourceSpan) {
         switch action {
         case .read: openReads[subject, default: 0] += 1
@@ -135,7 +135,8 @@ struct CapabilityScan {
         }
     }
 
-    /// Adds the needs that all branches share. A subject without the others can take a different branch.
+    /// Adds the capabilities that all branches require. A subject without a capability that only some branches require
+    /// can take a different branch.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
         let (before, reads, stopped, unasked) = (needed, openReads, askedToStop, firstUnaskedEnd)
         let measured = firstMeasure
@@ -158,7 +159,7 @@ struct CapabilityScan {
         }
     }
 
-    /// Returns the capability that an action needs. A message of a line framing is a line.
+    /// Returns the capability that an action requires. With a line framing, a message is a line.
     private func capability(of action: SubjectAction, _ subject: String) -> TransportCapability? {
         guard let capability = Action.subject(action).entry.capability else { return nil }
         let framing = framingBySubject[subject] ?? scenario.framing

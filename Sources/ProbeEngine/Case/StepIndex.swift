@@ -1,12 +1,13 @@
 package import ProbeScenario
 
-/// An index of later steps: whether a `stopped` or an exit is still expected, and whether the next step expects an
-/// operation to be refused. Computed once for each scenario.
+/// An index of later steps. For each step, it shows whether a `stopped` or an exit is still expected, and whether the
+/// next step expects the operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
-    /// The last step, or the `do NAME` that leads to it, that expects the subject's stop or the program's exit.
+    /// For each subject, the number of the last step that expects it to stop (or of the `do NAME` that leads to that
+    /// step). `lastExitExpectation` contains the same for a program's exit.
     private var lastStopExpectation: [String: Int] = [:]
     private var lastExitExpectation: [String: Int] = [:]
-    /// Steps that are followed by an `expect error` of the same actor.
+    /// The steps that are followed by an `expect error` of the same actor.
     private var refusalExpected: Set<Int> = []
     private var previousOp: [String: Int] = [:]
 
@@ -33,17 +34,18 @@ package struct StepIndex: Sendable {
                 }
                 previousOp[actor.value] = step.id
             case .loop(_, _, let block), .retry(_, _, let block):
-                // A step that is past in one round is still ahead in the next.
+                // A step that has ended in one round runs again in the next round, with the same number.
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .sequence(let block), .together(let block):
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .finally(let block), .whenever(_, _, let block):
-                // The block runs later, wherever it is written.
+                // These blocks may run after any other step, so their steps count as the last ones.
                 walk(block.steps, anchor: .max, scenario, depth: depth)
             case .either(let blocks):
                 for block in blocks { walk(block.steps, anchor: anchor, scenario, depth: depth) }
             case .invoke(let name):
-                // The checker rejects recursive definitions. The bound prevents an endless loop if it misses one.
+                // The checker rejects recursive definitions. The depth limit prevents endless recursion if the checker
+                // misses one.
                 if depth < 64, let block = scenario.definitions[name.value] {
                     walk(block.steps, anchor: id, scenario, depth: depth + 1)
                 }

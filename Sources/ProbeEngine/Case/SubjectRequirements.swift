@@ -12,7 +12,7 @@ struct SubjectRequirements {
 
     /// Checks the header's requirements.
     ///
-    /// - Throws: the first one that the subject doesn't meet.
+    /// - Throws: the first requirement that the subject doesn't meet.
     func checkHeader(_ driver: any SubjectDriver) throws(Finding) {
         for requirement in scenario.requirements {
             guard case .subject(let capability) = requirement.kind else { continue }
@@ -22,15 +22,15 @@ struct SubjectRequirements {
         }
     }
 
-    /// Checks what the steps need.
+    /// Checks the capabilities that the steps require.
     ///
-    /// - Throws: the first need that the subject doesn't meet.
+    /// - Throws: the first required capability that the subject lacks.
     func checkSteps(_ driver: any SubjectDriver) throws(Finding) {
         for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
             throw Finding(.unsupported, at: span, missing(capability))
         }
         if let framings = driver.framings,
-            // WebSocket is a separate capability, which was checked above.
+            // The `websocket` framing is a separate capability, which was checked above.
             let (missing, span) = scan.framings.first(where: { $0.0 != .websocket && !framings.offers($0.0) })
         {
             throw Finding(

@@ -1,25 +1,27 @@
 import ProbeScenario
 
-/// What a script's steps do with TLS, known before any of them runs. Computed once for a case that uses TLS.
+/// What a script's steps do with TLS, as far as it is known before any step runs. Computed once for a case that uses
+/// TLS.
 struct TLSIndex {
     /// How a connection of a server starts.
     enum Beginning: Equatable {
-        /// With the handshake, as soon as the connection exists.
+        /// With the TLS handshake, as soon as the connection exists.
         case secured
         case plain
     }
 
-    /// How each server's connections start, in the order of the steps that accept them; `nil` if that order is not
-    /// known before the run.
+    /// How each server's connections start, in the order of the steps that accept them; `nil` if the order is not known
+    /// before the run.
     private var beginnings: [String: [Beginning]?] = [:]
-    /// Actors whose connections carry forged records. For an accepted connection, this includes its server.
+    /// The actors whose connections carry forged TLS records. For an accepted connection, the set includes its server.
     private(set) var forging: Set<String> = []
-    /// Actors that have sent close_notify, as far as a walk over the steps shows.
+    /// The actors that have sent a close_notify up to the current step of the walk.
     private var notified: Set<String> = []
     private var servers: [String: String] = [:]
-    /// Servers whose connections can't be counted after some step, because a loop or a branch has accepted some.
+    /// The servers whose connections can no longer be counted, because a step in a loop or a branch has accepted
+    /// connections.
     private var uncounted: Set<String> = []
-    /// The steps of `finally` blocks, which run after all others.
+    /// The steps of `finally` blocks, which run after all other steps.
     private var last: [[Step]] = []
 
     init(_ scenario: Scenario) {
@@ -27,14 +29,15 @@ struct TLSIndex {
         for steps in last { walk(steps, scenario, isCertain: false, depth: 0) }
     }
 
-    /// Returns how a server's connection starts.
+    /// Returns how one of a server's connections starts.
     ///
     /// - Parameter number: the connection's position in the order of acceptance, from 0.
     /// - Returns: `nil` if only the step that accepts the connection determines it.
     func beginning(of number: Int, at server: String) -> Beginning? {
         guard let known = beginnings[server] else { return .secured }
         guard let list = known else { return nil }
-        // No step accepts a connection after the last one. If all start the same way, so would the next.
+        // No step accepts this connection, because there are more connections than `accept` steps. If all expected
+        // connections start without TLS, this connection does, too.
         return number < list.count ? list[number] : list.allSatisfy { $0 == .plain } ? .plain : .secured
     }
 
@@ -44,7 +47,7 @@ struct TLSIndex {
             case .act(let actor, let action, _): note(actor.value, action, isCertain: isCertain)
             case .sequence(let block): walk(block.steps, scenario, isCertain: isCertain, depth: depth)
             case .loop(_, _, let block), .retry(_, _, let block):
-                // A round may start in the state that the previous round left.
+                // Walk the block twice, because a round may start in the state that the previous round left.
                 walk(block.steps, scenario, isCertain: false, depth: depth)
                 walk(block.steps, scenario, isCertain: false, depth: depth)
             case .finally(let block): last.append(block.steps)
@@ -91,7 +94,7 @@ struct TLSIndex {
         guard var list = known else { return }
         let isAlike = list.allSatisfy { $0 == beginning }
         list.append(beginning)
-        // If all connections start the same way, their order is irrelevant.
+        // If all connections start in the same way, their order is irrelevant.
         let isCounted = isCertain && !uncounted.contains(server)
         if !isCertain { uncounted.insert(server) }
         beginnings[server] = .some(isAlike || isCounted ? list : nil)

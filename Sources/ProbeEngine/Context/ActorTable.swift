@@ -8,19 +8,19 @@ import ProbeTransport
 /// The actors of a case by name, and what each of them waits for.
 struct ActorTable {
     private var actors: [String: RuntimeActor] = [:]
-    /// Subjects whose name now refers to another subject. Their reports still count.
+    /// The subjects whose name now refers to another subject. The reports of these earlier subjects still count.
     private var earlier: [SubjectActor] = []
-    /// The names in the order of the script, for reports.
+    /// The actors' names in the order of the script, for reports.
     private(set) var order: [String] = []
-    /// What each actor waits for; `wire` is the key of a step about the capture.
+    /// The event that each actor waits for, in words. The key of a `wire` step, which waits for the capture, is `wire`.
     var waits: [String: String] = [:]
 
     var values: Dictionary<String, RuntimeActor>.Values { actors.values }
 
-    /// The actor with the given name; `nil` if there is none (yet).
+    /// The actor with the given name; `nil` if there is no such actor (yet).
     subscript(name: String) -> RuntimeActor? { actors[name] }
 
-    /// Makes a name refer to an actor from now on. In a loop, the name moves to the new actor.
+    /// Makes a name refer to an actor from now on. In a loop, a name may have referred to another actor before.
     mutating func enter(_ name: String, _ actor: RuntimeActor) {
         switch actors.updateValue(actor, forKey: name) {
         case .subject(let subject)?: earlier.append(subject)
@@ -53,15 +53,15 @@ struct ActorTable {
         }
     }
 
-    /// Returns the subject that the driver knows by a number.
+    /// Returns the subject to which the driver refers by the given number.
     func subject(number: Int) -> SubjectActor? {
         for case .subject(let subject) in actors.values where subject.number == number { return subject }
         return earlier.last { $0.number == number }
     }
 
-    /// Creates a new connection for a subject that has stopped.
+    /// Creates the actor for a new connection of a subject that has stopped.
     mutating func renew(_ subject: SubjectActor) -> SubjectActor {
-        // The driver assigns numbers of a million and more.
+        // Numbers of a million and more are assigned by the driver.
         let numbers = subjects.lazy.map(\.number).filter { $0 < 1_000_000 }
         let next = subject.successor(number: (numbers.max() ?? 0) + 1)
         enter(subject.name, .subject(next))
@@ -73,7 +73,7 @@ struct ActorTable {
         Dictionary(subjects.map { ($0.number, $0.name) }) { _, last in last }
     }
 
-    /// Returns the value of a property such as `${S.port}`; `nil` if it is not known (yet).
+    /// Returns the value of a property such as `${S.port}`; `nil` if the value is not known (yet).
     func property(_ property: String, of name: String) -> Value? {
         func port(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .integer(Int($0.port)) } }
         func host(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .bytes(Array("\($0.address)".utf8)) } }
@@ -112,7 +112,7 @@ struct ActorTable {
 
     // MARK: States
 
-    /// Returns the finding with the states of all actors.
+    /// Returns the finding with the states of all actors added.
     func describe(_ finding: Finding) -> Finding {
         var finding = finding
         finding.actors = order.compactMap { name in
@@ -123,10 +123,10 @@ struct ActorTable {
 }
 
 extension RuntimeActor {
-    /// The maximum number of unexpected reports to show.
+    /// The maximum number of unexpected reports that are shown for an actor.
     private static var maxShown: Int { 5 }
 
-    /// The actor's state, for a report.
+    /// The actor's state in words, for the case's report.
     fileprivate var state: String {
         switch self {
         case .server(let server):

@@ -6,11 +6,11 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// The addresses that a script may use: loopback addresses, and those that `--allow-target` allows.
+/// Resolves the addresses of a script, which may use loopback addresses and the addresses allowed by `--allow-target`.
 struct AddressResolver {
     let context: CaseContext
 
-    /// Returns the address that a client connects to, as of now.
+    /// Returns the address that a client connects to at present.
     func address(of target: Target, for name: String) throws(Finding) -> SocketAddress {
         switch target {
         case .address(let expression): return try address(of: expression)
@@ -63,7 +63,8 @@ struct AddressResolver {
         }
     }
 
-    /// Returns the address of a path in the script, which is absolute or relative to the script's folder.
+    /// Returns the address of a Unix socket whose path is given in the script. The path is absolute, or relative to the
+    /// script's folder.
     func unixAddress(_ expression: Expression, at span: SourceSpan) throws(Finding) -> SocketAddress {
         let text = String(decoding: try context.bytes(of: expression), as: UTF8.self)
         let path = text.hasPrefix("/") ? text : "\(context.job.folder)/\(text)"
@@ -76,7 +77,7 @@ struct AddressResolver {
     }
 
     /// Resolves a numeric address, `localhost`, or a name that the system resolves. ``checkAllowed(_:port:for:)``
-    /// decides whether it may be used.
+    /// decides whether the address may be used.
     func resolve(_ host: String, port: UInt16, at span: SourceSpan) throws(Finding) -> SocketAddress {
         if let address = SocketAddress(numeric: host, port: port) { return address }
         if AllowedTargets.isLoopback(host) { return .loopback(port: port) }
@@ -87,9 +88,10 @@ struct AddressResolver {
         }
     }
 
-    /// Throws if an address may not be used. The check of the script has already rejected it if the port was known.
+    /// Throws if the script may not use an address. If the port was known, the check of the script has already rejected
+    /// the address.
     ///
-    /// - Parameter port: `nil` if it is not known yet, 0 for a free port.
+    /// - Parameter port: the port; `nil` if it is not known yet, 0 if any free port is used.
     func checkAllowed(
         _ expression: AddressExpression, port: UInt16?, for purpose: AllowedTargets.Purpose
     ) throws(Finding) {

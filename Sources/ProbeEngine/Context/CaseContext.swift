@@ -4,11 +4,11 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// The state that all parts of a case share: its plan, time, variables, actors, and what has happened so far.
+/// The state that all parts of a case share: its plan, time, variables and actors, and the events so far.
 ///
-/// Confined to the reactor's thread: steps are plain `async` code on it, and events of sockets, programs, the subject
-/// and the capture arrive on the same thread. The parts are not `Sendable`; the actor ``CaseRun`` holds them and
-/// provides the isolation.
+/// Confined to the reactor's thread: steps are plain `async` code on this thread, and events of sockets, programs, the
+/// subject and the capture arrive on it, too. The parts of the context are not `Sendable`; the actor ``CaseRun`` holds
+/// the context and provides the isolation.
 final class CaseContext {
     let reactor: Reactor
     var scenario: Scenario
@@ -43,16 +43,16 @@ final class CaseContext {
     /// The secrets that decrypt the TLS connections of the case.
     var secrets = SecretLog()
     var annotations: AnnotationLog
-    /// The `wire` steps that were judged, for the notes in the capture.
+    /// The `wire` steps that have been judged, for the comments in the capture file.
     var judged = JudgedSteps()
-    /// Starts the answers of a connection's `whenever`, concurrently with the steps.
+    /// Starts the pending answers of a connection's `whenever` rules, which run concurrently with the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
-    /// Receives the events on the harness's connections if the case is observed; see ``CaseRun/begin(reporting:)``.
+    /// Called with each event on the harness's connections if the case is observed; see ``CaseRun/begin(reporting:)``.
     var notifyObserver: ((CaseNotification) -> Void)?
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     private var stepNames = StepNames()
-    /// Findings about effects that could not be verified in the capture. They don't end the case.
+    /// Findings about effects that could not be verified in the capture. These findings don't end the case.
     private(set) var inconclusive: [Finding] = []
 
     init(_ job: RunJob, settings: RunConfiguration, reactor: Reactor, start: MonotonicTime) {
@@ -77,16 +77,16 @@ final class CaseContext {
         timeline.record(kind, at: self.time.elapsed(time))
     }
 
-    /// Records the start of a step. The timeline formats its text only when it is shown, as a case that passed needs
-    /// none.
+    /// Records the start of a step. The step's text is formatted only when the timeline is shown, because the timeline
+    /// of a passed case usually isn't.
     func recordStep(_ step: Step) { record(.step(step.span, "", values: values(of: step))) }
 
-    /// Returns the values of the names in a step, as of its start.
+    /// Returns the values that the names in a step have when the step starts.
     func values(of step: Step) -> [NamedText] {
         namesRead(by: step).compactMap { name in value(of: name).flatMap { NamedText(name, $0) } }
     }
 
-    /// Returns the names in a step that may have values.
+    /// Returns the names in a step, or none if no name can have a value.
     func namesRead(by step: Step) -> [String] {
         if variables.values.isEmpty, StepContext.loop == nil { return [] }
         return stepNames.read(by: step, in: sources)
@@ -99,7 +99,7 @@ final class CaseContext {
         }
     }
 
-    /// Returns the script's text of a span, on one line.
+    /// Returns the script's text in a span as a single line.
     func text(of span: SourceSpan) -> String {
         guard span.file < sources.files.count else { return "" }
         let bytes = sources.files[span.file].bytes
@@ -108,12 +108,12 @@ final class CaseContext {
         return Escaped.text(line)
     }
 
-    /// Returns the finding with the states of all actors.
+    /// Returns the finding with the states of all actors added.
     func withActors(_ finding: Finding) -> Finding { actors.describe(finding) }
 
     // MARK: Faults
 
-    /// Makes the current step, or the next one, fail. Only the first fault counts.
+    /// Makes the current step fail or, between two steps, the next one. Only the first fault counts.
     func raise(_ finding: Finding) {
         if faults.raise(finding) { changes.notifyAll() }
     }
@@ -125,7 +125,7 @@ final class CaseContext {
 
     // MARK: Waiting
 
-    /// Waits until something changes or the deadline has passed.
+    /// Waits until the state of the case changes or the deadline has passed.
     func pause(until deadline: MonotonicTime?) async {
         let changes = changes
         let reactor = reactor
@@ -139,9 +139,10 @@ final class CaseContext {
 
     /// Waits until `condition` returns a value; `nil` if the deadline passes first.
     ///
-    /// - Parameter start: the start of the period that ends at the deadline. If the harness stood still during it, the
-    ///   wait is extended by that time: events of the standstill must be processed, and whatever stood still with the
-    ///   harness gets its time, too. If `nil`, only the clock counts.
+    /// - Parameter start: the start of the period that ends at the deadline. If the harness stalled during the period,
+    ///   the wait is extended by the length of the stall, so that events that occurred during the stall are processed,
+    ///   and so that processes that stalled together with the harness have the full time. If `nil`, the wait is never
+    ///   extended.
     /// - Throws: the error of `condition`, or the fault that ends the case.
     func wait<T>(
         until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?
@@ -158,12 +159,12 @@ final class CaseContext {
         }
     }
 
-    /// Waits until a moment, regardless of changes in the meantime.
+    /// Waits until the given time, regardless of changes in the meantime.
     func wait(until deadline: MonotonicTime) async throws(Finding) {
         let _: Void? = try await wait(until: deadline) { () throws(Finding) -> Void? in nil }
     }
 
-    /// Notifies all waiting tasks at a moment or soon after.
+    /// Notifies all waiting tasks at the given time or soon after.
     func notifyAll(at moment: MonotonicTime) {
         let changes = changes
         _ = reactor.schedule(at: moment) { changes.notifyAll() }
@@ -189,7 +190,7 @@ final class CaseContext {
             moment, what(), deadline: deadline, after: timing.after, from: start, own: own, isExact: isExact)
     }
 
-    /// Returns whether an event at `moment` broke a silence until `end`; see
+    /// Returns whether an event at `moment` broke a silence that had to last until `end`; see
     /// ``Standstills/breaksSilence(_:at:from:to:)``.
     func breaksSilence(
         _ what: String, at moment: MonotonicTime, from start: MonotonicTime, to end: MonotonicTime
@@ -197,13 +198,14 @@ final class CaseContext {
         try reactor.currentStandstills().breaksSilence(what, at: moment, from: start, to: end)
     }
 
-    /// Returns whether a period that began at `start` is over, including the time in which the harness stood still.
+    /// Returns whether a period that began at `start` has ended. The period is extended by the time in which the
+    /// harness stalled.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime) -> Bool {
         reactor.currentStandstills().isOver(end, from: start, now: .now)
     }
 }
 
-/// The names of a case. Variables of the surrounding loops take precedence.
+/// Resolves the names in a case's expressions. Variables of the surrounding loops take precedence.
 ///
 /// The context itself is the scope of its expressions, so that an evaluation needs no copy of the variables.
 extension CaseContext: EvaluationScope {
@@ -215,7 +217,7 @@ extension CaseContext: EvaluationScope {
 extension CaseContext {
     /// Returns an evaluator for expressions of the case.
     ///
-    /// - Parameter framing: the framing in force at the expression; `nil` for the scenario's.
+    /// - Parameter framing: the framing that applies where the expression is used; `nil` for the scenario's framing.
     func evaluator(_ framing: Framing? = nil, isClient: Bool = false) -> Evaluator {
         Evaluator(
             scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed,
@@ -232,15 +234,16 @@ extension CaseContext {
         if let finding = variables.set(name, value) { raise(finding) }
     }
 
-    /// Computes the header's `let`s that were not computed before the run: those that depend on it (`"${S.port}"`), and
-    /// the large ones.
+    /// Computes the `let`s in the header that were not computed before the run, because they depend on the run
+    /// (`"${S.port}"`) or because their values are large.
     func computeConstants() throws(Finding) {
         for constant in scenario.constants where variables.values[constant.name.value] == nil {
             do throws(EvaluationError) {
                 set(constant.name.value, try evaluator().evaluate(constant.value))
             } catch {
                 switch error.reason {
-                // The value depends on something that is known later, so its use is judged then.
+                // The value depends on a name that is not bound yet. A step that uses the value reports the error if
+                // the name is still unbound.
                 case .unbound, .noProperty: continue
                 default: throw Finding(error)
                 }
@@ -259,7 +262,7 @@ extension CaseContext {
 
     /// Returns the absolute path of a file that the script names, for a program that reads the file itself.
     ///
-    /// - Throws: if the file can't be read, or is outside of the script's folder.
+    /// - Throws: if the file can't be read, or is outside the script's folder.
     func path(ofScriptFile expression: Expression) throws(Finding) -> String {
         let name = String(decoding: try bytes(of: expression), as: UTF8.self)
         do throws(EvaluationError) {
@@ -285,10 +288,10 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
     }
 
-    /// Returns an integer, converted to the type of its field on the wire.
+    /// Returns the value of an integer expression, converted to the type of the field on the wire.
     ///
-    /// The range is stated in the statement's declaration, where the check reads it, and the evaluator rejects any
-    /// other value.
+    /// The statement's declaration states the permitted range. The check of the script applies it, and the evaluator
+    /// rejects any value outside it.
     func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
         let value = try integer(of: expression)
         guard let field = Field(exactly: value) else {
@@ -301,7 +304,7 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().regex(of: literal) } catch { throw Finding(error) }
     }
 
-    /// Returns the value of a `send` without its terminator, as a subject frames its messages itself.
+    /// Returns the message of a `send` without a terminator, because a subject adds the framing itself.
     func message(of statement: SendStatement) throws(Finding) -> [UInt8] {
         var pieces: [[UInt8]] = []
         for piece in statement.pieces { pieces.append(try bytes(of: piece)) }
@@ -310,10 +313,10 @@ extension CaseContext {
 }
 
 extension Finding {
-    /// Creates the finding for a value of the script that can't be computed.
+    /// Creates the finding for a value in the script that can't be computed.
     ///
-    /// A protobuf message comes from a peer: a missing field is the peer's failure. A field that exceeds what a step
-    /// can compute with exceeds a limit of the harness.
+    /// A protobuf message was sent by a peer, so a missing field is a failure of the peer. A field whose value is too
+    /// large for the harness's arithmetic is an error, as it exceeds a limit of the harness.
     init(_ error: EvaluationError) {
         let hints = error.reason.hint.map { [$0] } ?? []
         switch error.reason {
@@ -325,7 +328,7 @@ extension Finding {
 }
 
 extension Evaluator {
-    /// Returns the pieces of a `send`; one empty piece if it sends nothing.
+    /// Returns the pieces of a `send`; one empty piece if there is nothing to send.
     func sentPieces(of statement: SendStatement) throws(Finding) -> [[UInt8]] {
         do throws(EvaluationError) {
             let pieces = try pieces(of: statement)

@@ -11,18 +11,18 @@ struct CaseTime: Sendable {
     /// The time that a waiting step without a `within` waits.
     let timeout: Duration
 
-    /// Returns the duration by which something must happen on this machine.
+    /// Returns the duration of a deadline, multiplied by the time scale.
     ///
-    /// The scale multiplies every duration of the script that is a deadline, on the harness's side and on the
-    /// subject's, and no other. Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower
-    /// bounds are not scaled. Neither are the harness's own limits, which no script sets.
+    /// Only durations in the script that are deadlines are scaled, whether they apply to the harness or to the subject.
+    /// Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower bounds are not scaled. Neither
+    /// are the harness's own limits, which no script sets.
     func scaled(_ duration: Duration) -> Duration {
         if scale == 1 { return duration }
-        // Clamped to about a hundred years, since a scale has no upper bound, and never zero.
+        // Clamp the result to between 1 ns and about a hundred years, as the scale has no upper bound.
         return .nanoseconds(Int64(max(1, min(Double(duration.nanoseconds) * scale, 3e18))))
     }
 
-    /// How long a step waits for its peer.
+    /// The time that a waiting step without a `within` waits, multiplied by the time scale.
     var scaledTimeout: Duration { scaled(timeout) }
 
     /// Returns the deadline of a waiting step that began at `time`.
@@ -35,22 +35,24 @@ struct CaseTime: Sendable {
     /// Returns the nanoseconds from the start of the case to `time`.
     func elapsed(_ time: MonotonicTime) -> Int64 { (time - start).nanoseconds }
 
-    /// How long a failed step keeps waiting, to tell a late event from one that never happens.
+    /// How long a failed step keeps waiting, to distinguish a late event from one that never happens.
     static let lateness: Duration = .milliseconds(100)
 }
 
-/// `within`, `after` and silences are judged by the time of the event, not by when a step checked.
+/// Judges `within`, `after` and silences by the time of the event, not by the time at which a step checked for it.
 ///
-/// An event has the time at which the harness noticed it. If the harness stood still before that (it was stopped, or
-/// the machine was busy), the event may have happened earlier. A verdict that depends on this is inconclusive.
+/// The time of an event is the time at which the harness noticed it. If the harness stalled just before that time
+/// (because it was stopped, or because the machine was busy), the event may have happened earlier. A verdict that
+/// depends on whether it did is inconclusive.
 extension Standstills {
     /// Judges an event that was expected by `deadline`.
     ///
     /// - Parameters:
-    ///   - moment: when the event was noticed.
-    ///   - what: the event, as a noun: `the connection`.
-    ///   - start: when the previous step ended.
-    ///   - own: how long the step itself kept the harness busy. The step would have noticed the event during that time.
+    ///   - moment: the time at which the event was noticed.
+    ///   - what: the event as a noun phrase, such as `the connection`.
+    ///   - start: the time at which the previous step ended.
+    ///   - own: the time for which the step itself kept the harness busy. The step would have noticed an event during
+    ///     that time.
     ///   - isExact: whether the event can't have happened earlier than it was noticed, whatever delayed the harness.
     func requireTiming(
         _ moment: MonotonicTime, _ what: String, deadline: MonotonicTime, after: Duration?, from start: MonotonicTime,
@@ -86,7 +88,7 @@ extension Standstills {
 
     /// Judges an event that was noticed at `moment` and must not happen until `end`.
     ///
-    /// - Returns: false if the event happened after `end`.
+    /// - Returns: `false` if the event happened after `end`.
     func breaksSilence(
         _ what: String, at moment: MonotonicTime, from start: MonotonicTime, to end: MonotonicTime
     ) throws(Finding) -> Bool {
@@ -98,7 +100,8 @@ extension Standstills {
             from: start, to: moment)
     }
 
-    /// Returns whether a period that began at `start` is over, including the time in which the harness stood still.
+    /// Returns whether a period that began at `start` has ended. The period is extended by the time in which the
+    /// harness stalled.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime, now: MonotonicTime) -> Bool {
         now >= end && now >= extended(end, from: start)
     }

@@ -1,10 +1,10 @@
 import ProbeEvents
 
-/// The events of a case, for its report. A very long timeline keeps only its first and its last entries. Pure.
+/// The events of a case, for the case's report. A very long timeline keeps only its first and its last entries. Pure.
 struct CaseTimeline {
     private(set) var entries: [TimelineEntry] = []
     private var omitted = 0
-    /// The minimum number of entries that are kept at the start, and at the end.
+    /// The minimum number of entries that are kept at the start of the timeline, and also at its end.
     private let kept: Int
 
     init(keeping kept: Int = 10_000) { self.kept = kept }
@@ -19,11 +19,11 @@ struct CaseTimeline {
 
     private mutating func shorten() {
         let middle = kept..<(entries.count - kept)
-        // The last event of an actor shows its final state, however long ago it was.
+        // Keep the last event of each actor in any case, because it shows the actor's final state.
         var lastEvents: [String: Int] = [:]
         for index in middle { if case .event(let actor, _) = entries[index].kind { lastEvents[actor] = index } }
         let events = lastEvents.values.sorted().map { entries[$0] }
-        // The note of an earlier cut is in the middle, and doesn't count as an entry.
+        // The note about entries that were omitted earlier is among the removed entries, but isn't counted as one.
         omitted += middle.count - events.count - (omitted > 0 ? 1 : 0)
         let note = TimelineEntry(
             time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries omitted"))

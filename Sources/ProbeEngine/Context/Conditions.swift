@@ -1,10 +1,10 @@
 import ProbeEvents
 import ProbeScenario
 
-/// Something that a step or the header sets up and that the case is about: a fault, a state, a name, an answer. If it
-/// has not taken effect by the end, the case doesn't demonstrate what its script is about.
+/// A fault, state, name or answer that a step or the header sets up, and whose effect the case is meant to test. If it
+/// has not taken effect by the end, the case has not tested what its script claims to test.
 struct Condition {
-    /// The report of a condition that has not taken effect.
+    /// The message about a condition that has not taken effect.
     struct Shortfall {
         var summary: String
         var hints: [String]
@@ -21,17 +21,17 @@ struct Condition {
         }
     }
 
-    /// Identifies the condition of a statement that runs repeatedly in a loop; `nil` if each run sets up a separate
-    /// condition.
+    /// The key that identifies the condition of a statement when it runs repeatedly in a loop; `nil` if each execution
+    /// sets up a separate condition.
     var key: String?
     var span: SourceSpan
     /// The attempt of a `retry` that set up the condition. Conditions of failed attempts are dropped.
     var attempt: RetryAttempt?
-    /// Returns `nil` once the condition has taken effect. Called at the end of the case.
+    /// Returns the shortfall, or `nil` if the condition has taken effect. Called at the end of the case.
     var shortfall: () -> Shortfall?
 }
 
-/// The conditions of a case, in the order in which they were set up. They are judged once, at its end.
+/// The conditions of a case, in the order in which they were set up. They are judged once, at the end of the case.
 struct Conditions {
     private var all: [Condition] = []
     private var last = 0
@@ -44,7 +44,7 @@ struct Conditions {
 
     /// Adds a condition.
     ///
-    /// - Parameter isOptional: whether `if needed` follows the statement, so that it may have no effect.
+    /// - Parameter isOptional: whether `if needed` follows the statement, which allows the statement to have no effect.
     mutating func add(
         at span: SourceSpan, isOptional: Bool, key: String? = nil, _ shortfall: @escaping () -> Condition.Shortfall?
     ) {
@@ -56,8 +56,8 @@ struct Conditions {
     /// Drops the conditions that a failed attempt of a `retry` has set up.
     mutating func drop(of attempt: RetryAttempt) { all.removeAll { $0.attempt?.isPart(of: attempt) ?? false } }
 
-    /// Returns an inconclusive finding for each condition that has not taken effect. Equal findings of a loop's rounds
-    /// are reported once.
+    /// Returns an inconclusive finding for each condition that has not taken effect. Equal findings from several rounds
+    /// of a loop are reported once.
     func findings() -> [Finding] {
         var findings: [Finding] = []
         for condition in all {

@@ -1,14 +1,15 @@
 import ProbeSystem
 
-/// Every connection that the harness has had in a case, in the order of their start.
+/// Every connection that the harness has had in a case, in the order in which they started.
 struct ConnectionTable {
     typealias Entry = (owner: ConnectionActor, connection: Connection)
 
-    /// The connections that are judged at the end. A client that has connected again is listed more than once.
+    /// The connections that are judged at the end of the case. A client that has connected again is listed more than
+    /// once.
     private(set) var entries: [Entry] = []
     /// The connections of failed attempts of a `retry`, which are not judged.
     private(set) var discarded: [Connection] = []
-    /// Discarded connections that may still wait at a server of the script.
+    /// The discarded connections that may still be waiting at one of the script's servers.
     var abandoned = AbandonedConnections()
 
     /// Makes a connection an actor's current one.
@@ -39,12 +40,12 @@ struct ConnectionTable {
     }
 
     /// Returns whether the harness also owns the other end of a connection. Such a peer does nothing while the harness
-    /// stands still.
+    /// is stalled.
     func hasOwnPeer(_ connection: Connection) -> Bool {
         ownPeer(of: connection) != nil
     }
 
-    /// Returns the entry of a connection's other end; `nil` if the harness doesn't own it.
+    /// Returns the entry of a connection's other end; `nil` if the harness doesn't own the other end.
     func ownPeer(of connection: Connection) -> Entry? {
         guard let (local, peer) = ends(connection) else { return nil }
         return entries.last { other in

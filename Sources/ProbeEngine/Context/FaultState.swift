@@ -1,15 +1,15 @@
 import ProbeEvents
 
-/// The faults that end a case, whatever step is running. Pure.
+/// The faults that end a case, regardless of which step is running. Pure.
 struct FaultState {
     /// The first fault; later ones are ignored.
     private(set) var fault: Finding?
     /// Whether the run was interrupted while the case was running, before any other fault.
     private(set) var wasInterrupted = false
-    /// Whether the case is being torn down, so that nothing is judged anymore.
+    /// Whether the case is being torn down, so that nothing is judged any longer.
     var isTearingDown = false
 
-    /// Makes the current step, or the next one, fail.
+    /// Makes the current step fail or, between two steps, the next one.
     ///
     /// - Returns: whether the fault is the first one.
     mutating func raise(_ finding: Finding) -> Bool {
@@ -23,13 +23,13 @@ struct FaultState {
         return raise(Finding(.error, "the run was interrupted"))
     }
 
-    /// Clears the fault, so that `finally` blocks run whatever the outcome.
+    /// Clears the fault, so that `finally` blocks run whatever the outcome of the case.
     mutating func clear() { fault = nil }
 
     /// Checks whether the case may continue.
     ///
     /// - Parameter isCancelled: whether the step is a line of a `together` in which another line failed.
-    /// - Throws: the fault, or why the step must end.
+    /// - Throws: the fault, or the finding that states why the step must end.
     func check(isCancelled: Bool) throws(Finding) {
         if let fault { throw fault }
         if isTearingDown { throw Finding(.error, "the case has ended") }

@@ -3,12 +3,13 @@ import ProbeBase
 package import ProbeScenario
 import ProbeSystem
 
-/// Reads the files that a script names.
+/// Reads the files that a script refers to.
 package enum FileAccess {
-    /// The maximum number of bytes in a file.
+    /// The maximum size of a file, in bytes.
     package static let limit = 256 << 20
 
-    /// The loader for ``ScenarioCompiler`` and the evaluator. It reads regular files in or below the script's folder.
+    /// The loader for ``ScenarioCompiler`` and the evaluator. It reads only regular files in or below the script's
+    /// folder.
     package static let load: FileLoader = { (file) throws(LoadError) in
         do throws(SystemError) {
             return try ConfinedFile(in: Folder(file.folder)).contents(of: file.path, limit: limit)

@@ -9,7 +9,7 @@ import ProbeSystem
 struct ProxySetup {
     let context: CaseContext
 
-    /// Makes a proxy listen on a free port.
+    /// Starts a proxy, which listens on a free port.
     func listen(_ actor: ProxyActor, at span: SourceSpan) throws(Finding) {
         if case .address(let address) = actor.target {
             try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
@@ -80,7 +80,7 @@ struct ProxySetup {
         changes.notifyAll()
     }
 
-    /// Ends the proxies of a case, and releases the recorded bytes.
+    /// Ends the proxies of a case, and releases the bytes that they have recorded.
     func end() {
         reportForwarded()
         for case .proxy(let actor) in context.actors.values {
@@ -89,7 +89,7 @@ struct ProxySetup {
         }
     }
 
-    /// Reports to the observer the bytes that steps forwarded to each side as they arrived.
+    /// Reports to the observer the bytes that plain `forward` steps passed on to each side.
     private func reportForwarded() {
         guard let observe = context.settings.observe else { return }
         for case .proxy(let actor) in context.actors.values {
@@ -102,7 +102,8 @@ struct ProxySetup {
         }
     }
 
-    /// Returns the owner of one end of a proxied connection. The rest and the end of the connection count as expected.
+    /// Returns the owner of one end of a proxied connection. Unconsumed bytes and the end of the connection count as
+    /// expected.
     private func owner(_ side: ConversationSide, of actor: ProxyActor) -> ConnectionActor {
         let owner = ConnectionActor(
             name: actor.name, role: side == .client ? .accepted(server: actor.name) : .client(actor.target),

@@ -3,22 +3,24 @@ import ProbeEvents
 import ProbeSystem
 
 /// The secrets of a case's TLS connections, as lines of an NSS key log, without duplicates and in the order of arrival.
-/// They are stored in the case's capture, so that other programs can decrypt it.
+/// They are stored in the case's capture, so that other programs can decrypt the capture.
 struct SecretLog {
     private(set) var lines: [String] = []
     /// The number of lines that were dropped for lack of space.
     private(set) var leftOut = 0
     private var known: Set<String> = []
     private var size = 0
-    /// The folder for the secrets that programs write; created when the first program needs it.
+    /// The folder for the secrets that programs write; created when the first program needs a file in it.
     private(set) var folder: String?
     private var files: [String] = []
 
-    /// Readers hold a block of a capture file in memory; tcpprobe's reader accepts none above 16 MiB.
+    /// A capture file stores the log in a single block, which readers keep in memory. tcpprobe's reader rejects blocks
+    /// above 16 MiB.
     private static let largestLog = 8 << 20
     private static let largestFile = 1 << 20
 
-    /// Adds a line without its terminator. Anything but a line of a key log, such as a comment, is ignored.
+    /// Adds a line, which is given without its terminator. A line that isn't a key log entry, such as a comment, is
+    /// ignored.
     mutating func add(_ line: String) {
         guard Self.isWellFormed(line.utf8), !known.contains(line) else { return }
         guard size + line.utf8.count < Self.largestLog else {
@@ -34,15 +36,15 @@ struct SecretLog {
         for line in lines { add(line) }
     }
 
-    /// Adds the lines of a file that a program has written. The last line may be incomplete.
+    /// Adds the lines of a key log that a program has written. The last line may be incomplete.
     mutating func add(file bytes: [UInt8]) {
         for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
-            // Only ASCII is well-formed.
+            // Well-formed lines consist of ASCII only, so decoding them can't fail.
             if Self.isWellFormed(line) { add(String(decoding: line, as: UTF8.self)) }
         }
     }
 
-    /// The key log as stored in a capture; empty if there are no lines.
+    /// The key log as stored in a capture; empty if the log has no lines.
     var keyLog: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
@@ -69,7 +71,7 @@ struct SecretLog {
     // MARK: Files of programs
 
     /// Returns the path for the secrets of a program that is about to start. Each program gets a separate file, because
-    /// some programs overwrite it from the beginning.
+    /// some programs overwrite an existing file.
     mutating func fileForProgram() throws(Finding) -> String {
         let made: String
         if let folder { made = folder } else { made = try TemporaryFolder.make() }
@@ -79,7 +81,7 @@ struct SecretLog {
         return path
     }
 
-    /// Reads the files of the programs, which must have ended.
+    /// Reads the files that programs have written. The programs must have ended.
     mutating func readFiles() {
         for path in files {
             if let bytes = SmallFile.foreign(path, limit: Self.largestFile) { add(file: bytes) }

@@ -6,11 +6,11 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Creates the sockets of servers, with the options of the script.
+/// Creates the sockets of servers, with the socket options given in the script.
 struct ServerSetup {
     let context: CaseContext
 
-    /// Makes a server listen on its declared address or on a free port.
+    /// Makes a server listen on its declared address or, if it has none, on a free port.
     func listen(_ server: ServerActor) throws(Finding) {
         try open(server)
         try TLSAcceptor(context: context).watchListener(server)
@@ -94,7 +94,7 @@ extension ServerSetup {
 }
 
 extension CaseContext {
-    /// Computes the values of options in the header or of a `set`.
+    /// Computes the values of socket options in the header or in a `set` step.
     func rawOptions(_ options: [SocketOption]) throws(Finding) -> [RawSocketOption] {
         var raw: [RawSocketOption] = []
         for option in options { raw.append(try rawOption(option)) }

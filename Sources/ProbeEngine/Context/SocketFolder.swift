@@ -4,11 +4,11 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The folder of a case for its Unix sockets and the files that its workers share; created when first needed.
+/// The folder of a case for its Unix sockets and the files that its workers share; created when it is first needed.
 struct SocketFolder {
     private(set) var path: String?
 
-    /// Returns the address of an actor's socket.
+    /// Returns the address of an actor's Unix socket.
     mutating func address(for actor: String, at span: SourceSpan?) throws(Finding) -> SocketAddress {
         let folder = try made(at: span)
         let path = "\(folder)/\(actor)"
@@ -21,7 +21,8 @@ struct SocketFolder {
         return address
     }
 
-    /// Returns the path of a file that does not exist, or that a worker of this case has created.
+    /// Returns the path of a file in the folder. The file either doesn't exist yet or was created by one of the case's
+    /// workers.
     mutating func file(_ name: String, at span: SourceSpan?) throws(Finding) -> String {
         "\(try made(at: span))/\(name)"
     }
@@ -34,7 +35,7 @@ struct SocketFolder {
     }
 }
 
-/// Temporary folders below `TMPDIR` that are removed with the case.
+/// Temporary folders below `TMPDIR`, which are removed at the end of the case.
 enum TemporaryFolder {
     static func make(at span: SourceSpan? = nil) throws(Finding) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"

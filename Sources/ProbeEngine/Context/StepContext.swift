@@ -5,8 +5,8 @@ import ProbeSystem
 
 /// The context of a step, which its task and the tasks that a `together` starts from it inherit.
 enum StepContext {
-    /// Whether the step belongs to a definition. Such steps have no position in the script; the `do` that led there
-    /// represents them.
+    /// Whether the step belongs to a definition. Steps in a definition have no position in the script; the `do` that
+    /// runs the definition represents them.
     @TaskLocal static var isInDefinition = false
     /// The innermost `retry` around the step.
     @TaskLocal static var attempt: RetryAttempt?
@@ -14,16 +14,16 @@ enum StepContext {
     @TaskLocal static var loop: LoopScope?
 }
 
-/// The variables of a `for`. They are separate from the case's, so that loops with the same variable in two lines of a
-/// `together` don't interfere.
+/// The variables of a `for`. They are separate from the case's variables, so that loops with the same variable in two
+/// lines of a `together` don't interfere.
 ///
 /// Confined to the case's reactor.
 final class LoopScope: @unchecked Sendable {
     // `@unchecked Sendable`: a task-local value must be Sendable, and all tasks of a case run on one thread.
     let outer: LoopScope?
-    /// The variables that each round sets, in the order of the script.
+    /// The names of the variables that each round sets, in the order of the script.
     let names: [String]
-    /// The number of the present round, from 1.
+    /// The number of the current round, from 1.
     var round = 0
     var values: [String: Value] = [:]
 
@@ -32,37 +32,38 @@ final class LoopScope: @unchecked Sendable {
         self.names = names
     }
 
-    /// The present rounds of this loop and of the surrounding loops, outermost first.
+    /// The current rounds of this loop and of the surrounding loops, outermost first.
     var rounds: [LoopRound] {
         let texts = names.compactMap { name in values[name].flatMap { NamedText(name, $0) } }
         return (outer?.rounds ?? []) + [LoopRound(number: round, values: texts)]
     }
 
-    /// Returns the innermost scope that has the variable.
+    /// Returns the innermost scope that contains the variable.
     func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
 
-    /// Returns a copy of the variables as they are now, which later rounds don't change.
+    /// Returns a copy of the variables with their current values, which later rounds don't change.
     func snapshot() -> LoopScope {
         let copy = LoopScope(outer: outer?.snapshot(), names: names)
         (copy.round, copy.values) = (round, values)
         return copy
     }
 
-    /// Returns the value of the innermost variable of that name.
+    /// Returns the value of the innermost variable with the given name.
     func value(of name: String) -> Value? { values[name] ?? outer?.value(of: name) }
 }
 
-/// One attempt of a `retry`. Before the next attempt, its connections are reset and the crowds that it started are
-/// ended.
+/// One attempt of a `retry`. Before the next attempt, the connections that this attempt opened are reset, and the
+/// crowds that it started are ended.
 ///
 /// Confined to the case's reactor.
 final class RetryAttempt: @unchecked Sendable {
     // `@unchecked Sendable`: a task-local value must be Sendable, and all tasks of a case run on one thread.
     let outer: RetryAttempt?
-    /// The moment after which no step inside the attempt waits.
+    /// The time after which no step in the attempt waits.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
-    /// The crowds that the attempt started, without duplicates, each with the unjudged finding of its earlier starts.
+    /// The crowds that the attempt started, without duplicates, each with the finding about its earlier starts that no
+    /// step had judged before the attempt.
     private(set) var crowds: [(crowd: CrowdActor, unhandledFinding: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {

@@ -2,13 +2,13 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The names that a step reads, according to its text: those outside quotes, and those in `${…}`. Each step is parsed
-/// once. Pure.
+/// The names that a step reads, according to the step's text: names outside quotes, and names in `${…}`. Each step is
+/// parsed once. Pure.
 struct StepNames {
     private var names: [SourceSpan: [String]] = [:]
 
-    /// Returns the names in the order of the step, without duplicates. Names that the step binds (`as name`, `name =
-    /// …`, a group of a regex) are not included.
+    /// Returns the names in the order in which they appear in the step, without duplicates. Names that the step binds
+    /// (`as name`, `name = …`, a group of a regex) are not included.
     mutating func read(by step: Step, in sources: SourceMap) -> [String] {
         if let known = names[step.span] { return known }
         var found: [String] = []
@@ -73,7 +73,7 @@ struct StepNames {
 }
 
 extension NamedText {
-    /// Creates a text for a value; `nil` if the value has no meaningful text.
+    /// Creates the readable text of a value; `nil` if the value has no readable text.
     init?(_ name: String, _ value: Value) {
         switch value {
         case .integer(let number): self.init(name: name, text: String(number))

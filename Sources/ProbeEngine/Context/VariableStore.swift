@@ -14,12 +14,13 @@ struct VariableStore {
         size = values.values.reduce(0) { $0 + $1.size }
     }
 
-    /// Returns the value of the innermost variable of that name; a loop's variable precedes the case's.
+    /// Returns the value of the innermost variable with the given name: a loop's variable takes precedence over the
+    /// case's.
     func value(of name: String, in loop: LoopScope?) -> Value? { loop?.value(of: name) ?? values[name] }
 
     /// Sets a variable of the case.
     ///
-    /// - Returns: a finding if the variables exceed their limit.
+    /// - Returns: a finding if the variables exceed their total size limit.
     mutating func set(_ name: String, _ value: Value) -> Finding? {
         size += value.size
         if let old = values.updateValue(value, forKey: name) { size -= old.size }
@@ -29,7 +30,8 @@ struct VariableStore {
             hints: ["write a large value in the step that sends it, so that it is in memory only during that step"])
     }
 
-    /// Binds a variable of the case and, if the step is in a loop that has a variable of that name, the loop's, too.
+    /// Binds a variable of the case and, if a surrounding loop has a variable with the same name, the loop's variable,
+    /// too.
     mutating func bind(_ name: String, _ value: Value, in loop: LoopScope?) -> Finding? {
         loop?.owner(of: name)?.values[name] = value
         return set(name, value)
