@@ -4,7 +4,7 @@ import ProbeCrowd
 import ProbeScenario
 import ProbeSystem
 
-/// A `crowd`: its workers, and what they last reported about its members.
+/// A `crowd`: its workers, and their most recent reports about its members.
 final class CrowdActor {
     enum Phase {
         case notStarted, running, stopped
@@ -12,27 +12,27 @@ final class CrowdActor {
 
     let name: String
     let role: CrowdRole
-    /// The number of members, or of the members in this run's share.
+    /// The number of members. If several runs share the crowd, this is the number of members in this run's share.
     let count: Int
     /// This run's share of the crowd; `nil` if the run has all members.
     var share: CrowdShare?
     /// The number of processes that share the members.
     let workerCount: Int
-    /// The place of its declaration.
+    /// The location of the crowd's declaration in the script.
     let span: SourceSpan
     var receiveBuffer: Int?
     var tls: MemberTLS?
     /// The source ports of members that share one address.
     var ports = SourceAddresses.ports
-    /// The addresses after `from`, from which the members connect.
+    /// The source addresses given by `from`, from which the members connect.
     var sources: ClosedRange<UInt32>?
-    /// The source addresses of the members of the last start, and those used once the first ones have no free port. If
-    /// `nil`, the system chooses.
+    /// The source addresses of the members since the last start, and the addresses that are used once the first ones
+    /// have no free port. If `nil`, the system chooses an address.
     var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
     /// The address of a crowd of servers, to which clients connect.
     var address: SocketAddress?
-    /// Reserves the address while no worker listens.
+    /// The reservation of the address while no worker listens on it.
     var reservation: PortReservation?
     var endpoints: Set<EndpointPattern> = []
 
@@ -42,22 +42,23 @@ final class CrowdActor {
     var earlier: [CrowdWorkerProcess] = []
     /// The compiled script of the members.
     var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
-    /// The most recent snapshot.
+    /// The most recent snapshot of the members' state.
     var last: CrowdSnapshot?
     private var lastTime: MonotonicTime?
-    /// The samples of the last start.
+    /// The samples taken since the last start.
     var samples: CrowdSamples?
-    /// How many members may have failed when the crowd ends, according to the steps since the last start; `nil` if no
-    /// step judged that.
+    /// The number of members that may have failed when the crowd ends, according to the steps since the last start;
+    /// `nil` if no step has judged the number of failed members.
     var toleratedFailures: Int?
-    /// Whether a step since the last start has limited the number of failed members. Steps about other counts don't
-    /// change that limit.
+    /// Whether a step since the last start has limited the number of failed members. If so, steps that expect other
+    /// counts don't change the limit.
     var hasFailureBound = false
     /// Whether the crowd failed to report the state of its members when it ended.
     var isSilent = false
-    /// The finding of the first start before the last one whose failures no step has judged.
+    /// The finding about the first of the earlier starts whose failures no step has judged; `nil` if there is no such
+    /// start.
     var unhandledFinding: Finding?
-    /// Whether the latencies of this start are in the timeline.
+    /// Whether the latencies of the current start have been added to the timeline.
     var isReported = false
 
     init(name: String, role: CrowdRole, count: Int, workerCount: Int, span: SourceSpan) {
@@ -66,20 +67,21 @@ final class CrowdActor {
 
     var isServerCrowd: Bool { if case .servers = role { true } else { false } }
 
-    /// The server of the script that the crowd connects to; `nil` for another target.
+    /// The server of the script that the crowd connects to; `nil` for any other target.
     var targetName: String? {
         guard case .clients(.actor(let name)) = role else { return nil }
         return name.value
     }
 
-    /// Whether there may be more waits than each member's script has: the script repeats, or more clients may connect.
+    /// Whether there may be more waits than the members' script contains, because the script repeats or because more
+    /// clients may connect.
     var isMeasuredAgain: Bool {
         isServerCrowd || script.program.instructions.contains { if case .jump = $0 { true } else { false } }
     }
 
     // MARK: Questions
 
-    /// A question to all workers that the crowd had when it was asked.
+    /// A question that was sent to all workers that the crowd had at that time.
     struct Question {
         fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool
@@ -98,7 +100,7 @@ final class CrowdActor {
         !question.parts.map(\.worker).elementsEqual(workers, by: ===)
     }
 
-    /// Returns the merged answers to a question; `nil` until all have arrived.
+    /// Returns the merged answers to a question; `nil` until all answers have arrived.
     func take(_ question: Question) -> CrowdSnapshot? {
         guard question.parts.allSatisfy({ $0.worker.hasAnswer($0.number) }) else { return nil }
         var merged = CrowdSnapshot()
@@ -111,10 +113,10 @@ final class CrowdActor {
         return merged
     }
 
-    /// Why one of the workers can't continue; `nil` if all can.
+    /// The reason why one of the workers can't continue; `nil` if all workers can continue.
     var problem: String? { workers.lazy.compactMap(\.problem).first }
 
-    /// The crowd's state, for a report.
+    /// The crowd's state in words, for the case's report.
     var state: String {
         switch phase {
         case .notStarted: "not started"

@@ -7,11 +7,12 @@ import ProbeScenario
 /// The script of a crowd's members, with all values computed.
 struct CompiledCrowd {
     var program: MemberProgram
-    /// The place of each instruction in the script.
+    /// The location in the script of the statement that each instruction was compiled from.
     var places: [SourceSpan] = []
 }
 
-/// Computes the values of a member's script as of now, and compiles its statements to instructions.
+/// Computes the current values of the expressions in a member's script, and compiles the script's statements to
+/// instructions.
 struct CrowdCompiler {
     let context: CaseContext
 
@@ -71,8 +72,8 @@ struct CrowdCompiler {
         }
     }
 
-    /// Returns the instruction for a send. A send at a rate becomes pieces with pauses: each piece takes 10 ms, or is a
-    /// single byte if that takes longer.
+    /// Returns the instruction for a send. A send at a rate is divided into pieces with pauses between them: each piece
+    /// contains the bytes that the rate allows in 10 ms, but at least one byte.
     static func send(
         _ pieces: [[UInt8]], isCut: Bool, _ pace: Pace?
     ) -> MemberProgram.Instruction {
@@ -84,7 +85,8 @@ struct CrowdCompiler {
             let whole = pieces.whole
             guard !whole.isEmpty else { return .send(pieces: pieces, pause: .zero) }
             if isCut {
-                // The script cuts the pieces; each pause is the time of a piece of average length.
+                // The script has already divided the bytes into pieces. Each pause is the time that a piece of average
+                // length takes at the given rate.
                 let average = Double(whole.count) / Double(pieces.count)
                 return .send(pieces: pieces, pause: .nanoseconds(Int64(average / Double(rate) * 1e9)))
             }

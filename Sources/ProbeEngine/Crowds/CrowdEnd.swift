@@ -74,7 +74,8 @@ struct CrowdEnd {
             + (snapshot.refused > 0 ? "; \(ByteText.count(snapshot.refused, "excess connection")) refused" : "")
     }
 
-    /// Returns a line about connections from other addresses, as a server may treat only 127.0.0.1 as local.
+    /// Returns a line that reports connections from other source addresses, because a server may treat only 127.0.0.1
+    /// as local.
     private func elsewhere(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         guard snapshot.elsewhere > 0, let first = crowd.ends.first, let other = crowd.ends.other else { return [] }
         let count = snapshot.elsewhere == 1 ? "1 connection" : "\(snapshot.elsewhere) connections"
@@ -97,8 +98,8 @@ struct CrowdEnd {
         return shown + (more > 0 ? ["\(more) more failed for other reasons"] : [])
     }
 
-    /// Returns what the steps of the case have not judged: failures that no step allows, bytes that no statement
-    /// consumed, or a crowd that did not answer.
+    /// Returns a finding about a problem that no step of the case has judged: failures that no step allows, bytes that
+    /// no statement consumed, or a crowd that did not answer.
     func unhandledFinding() -> Finding? {
         for name in context.actors.order {
             guard case .crowd(let crowd)? = context.actors[name] else { continue }
@@ -107,7 +108,8 @@ struct CrowdEnd {
         return nil
     }
 
-    /// Returns the finding of the first start that has one.
+    /// Returns the finding about the first start of the crowd with a problem that no step has judged; `nil` if there is
+    /// none.
     func unhandledFinding(of crowd: CrowdActor) -> Finding? {
         crowd.unhandledFinding ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
     }
@@ -136,7 +138,8 @@ struct CrowdEnd {
             ])
     }
 
-    /// Returns why members failed, if the reason doesn't concern the program that served them.
+    /// Returns the finding about what prevented members from following their script, if the program that served them is
+    /// not the cause.
     func obstacle(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> Finding? {
         switch snapshot.obstacle {
         case .harnessLimit:
@@ -152,7 +155,8 @@ struct CrowdEnd {
         }
     }
 
-    /// Returns a failure for unconsumed bytes, as on every connection of the harness.
+    /// Returns a failure if members received bytes that no statement consumed. Such bytes fail a case on every
+    /// connection of the harness.
     private func rest(of crowd: CrowdActor) -> Finding? {
         guard let snapshot = crowd.last, snapshot.withRest > 0 else { return nil }
         let example = snapshot.rest

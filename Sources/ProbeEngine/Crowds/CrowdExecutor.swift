@@ -10,7 +10,8 @@ import ProbeSystem
 struct CrowdExecutor {
     let context: CaseContext
 
-    /// The delay after which all workers begin together. It allows the command to reach the last worker before that.
+    /// The delay after which all workers begin at the same time, so that the command can reach the last worker before
+    /// they begin.
     private static let lead = Duration.milliseconds(2)
 
     func act(
@@ -84,7 +85,8 @@ struct CrowdExecutor {
     private func order(of crowd: CrowdActor, _ role: CrowdOrder.Role, _ index: Int, rate: Int?) -> CrowdOrder {
         var order = CrowdOrder(
             role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
-        // The kernel distributes connections among the workers, which count their members together.
+        // The kernel distributes connections among the workers of a server crowd, so members can't be assigned to
+        // workers in advance. Instead, the workers share a count of the members that they have accepted.
         if crowd.isServerCrowd { (order.first, order.step) = (0, 1) }
         order.rate = rate.map { rate in crowd.share?.part(ofRate: rate) ?? Double(rate) }
         order.receiveBuffer = crowd.receiveBuffer
@@ -93,12 +95,13 @@ struct CrowdExecutor {
         return order
     }
 
-    /// Returns the source addresses of the members, and those used once the first ones have no free port; `nil` if the
-    /// system chooses.
+    /// Returns the source addresses of the members, and the addresses that are used once the first ones have no free
+    /// port; `nil` if the system chooses an address.
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
-        // A server of the script may identify the crowd by its ports, and the system chooses the address.
+        // A server of the script may identify the crowd's connections by their source ports. Without `from`, the system
+        // then chooses the source address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
             case .port? = server.sinks.steering
         {
@@ -112,14 +115,16 @@ struct CrowdExecutor {
                 "\(crowd.name) can't connect from \(SourceAddresses.text(of: sources)) to \(target.address), which is not in 127.0.0.0/8",
                 hints: ["remove `from`"])
         }
-        // Each start uses different addresses: closed connections may occupy those of an earlier start for a minute.
+        // Each start uses different addresses: closed connections may occupy the addresses of an earlier start for a
+        // minute.
         var seed = SplitMix64(seed: UInt64(bitPattern: Int64(getpid())) << 32 ^ UInt64(crowd.earlier.count))
         var value = seed.next() ^ UInt64(bitPattern: context.time.start.nanoseconds)
         for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
         seed = SplitMix64(seed: value)
         let all = SourceAddresses(members: crowd.count, seed: seed.next())
         if case .server? = crowd.targetName.flatMap({ context.actors[$0] }) { return (all, nil) }
-        // No other connection uses these ports as source ports, unless the system assigns them.
+        // If the ports are below the system's range for outgoing connections, only the crowd uses them as source ports,
+        // so that the capture can leave out packets by port.
         if SourceAddresses.ports.upperBound <= Int(PortAllocator.firstOutgoingPort()) {
             let ports = UInt16(all.ports.lowerBound)...UInt16(all.ports.upperBound - 1)
             context.capture.leaveOut(CrowdTraffic(ports: ports, target: target.port))
@@ -145,7 +150,7 @@ struct CrowdExecutor {
         crowd.phase = .stopped
     }
 
-    /// Ends the crowds that a failed attempt of a `retry` started. They are not judged.
+    /// Ends the crowds that a failed attempt of a `retry` started. These crowds are not judged.
     func abandon(_ attempt: RetryAttempt) async {
         for (crowd, unhandledFinding) in attempt.crowds {
             await CrowdEnd(context: context).report(crowd)
@@ -168,7 +173,7 @@ struct CrowdExecutor {
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
-            // The crowd may have been started again in the meantime; the snapshot is that of the last start.
+            // The crowd may have been started again in the meantime; the snapshot belongs to the last start.
             let isBound = pending.expectation.countsFailures
             if judges, isBound || !crowd.hasFailureBound {
                 crowd.hasFailureBound = isBound
@@ -189,14 +194,16 @@ struct CrowdExecutor {
             case .count(let what, let comparison, let number):
                 .count(what, comparison, try context.integer(of: number))
             case .latency(let percentile, let comparison, let time, let what):
-                // Not multiplied by the run's time scale, as the peer's own time is measured.
+                // The limit is not multiplied by the run's time scale, because it applies to the time that the peer
+                // itself takes.
                 .latency(percentile, comparison, time, of: what)
             }
         var pending = PendingCrowdExpectation(
             try part(of: resolved, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
-        // Decided for the whole crowd: the number for a share may be 0, so that the comparison always holds.
+        // Determine this for the whole crowd: the number for a share may be 0, in which case the comparison always
+        // holds.
         pending.limitsFailures = resolved.limitsFailures
         if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =
@@ -206,8 +213,8 @@ struct CrowdExecutor {
         return pending
     }
 
-    /// Returns the expectation for this run's share. Numbers in a script are for the whole crowd. A percentile must
-    /// hold in each share.
+    /// Returns the expectation for this run's share. Numbers in a script apply to the whole crowd, whereas a percentile
+    /// must hold in each share.
     private func part(
         of resolved: ResolvedCrowdExpectation, in crowd: CrowdActor
     ) throws(Finding) -> ResolvedCrowdExpectation {
@@ -225,7 +232,7 @@ struct CrowdExecutor {
 }
 
 extension ResolvedCrowdExpectation {
-    /// Whether the expectation limits the number of failed members. One that always holds doesn't.
+    /// Whether the expectation limits the number of failed members. An expectation that always holds doesn't.
     fileprivate var limitsFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)
@@ -233,15 +240,16 @@ extension ResolvedCrowdExpectation {
 
     fileprivate var countsFailures: Bool { if case .count(.failed, _, _) = self { true } else { false } }
 
-    /// Returns how many members may have failed when the crowd ends, after this step was satisfied.
+    /// Returns the number of members that may have failed when the crowd ends, given that this step was satisfied.
     ///
-    /// `failed 0` applies until the end, and so does any upper bound. `alive` and `done` limit the other members: the
-    /// rest may have failed, unless an earlier `failed` says otherwise. Failures that a step has seen are accepted.
+    /// `failed 0` and any other upper bound on failures apply until the crowd ends. `alive` and `done` require a number
+    /// of members; all other members may have failed, unless an earlier `failed` step set another limit. Failures that
+    /// had occurred when a step was satisfied are accepted.
     ///
     /// - Parameters:
     ///   - count: the number of members of the crowd.
     ///   - seen: the number of failed members when the step was satisfied.
-    ///   - before: the number that earlier steps allow; `nil` if none of them limits it.
+    ///   - before: the number of failures that earlier steps allow; `nil` if no earlier step limits them.
     func toleratedFailures(of count: Int, seen: Int, before: Int?) -> Int? {
         guard case .count(let what, let comparison, let number) = self, what != .connected else { return before }
         let bound: Int =

@@ -10,14 +10,15 @@ struct CrowdLaunch {
 
     /// How long workers may take to begin, to close, or to end.
     static let startTimeout = Duration.seconds(20)
-    /// How long a worker may take to reset its members before it is killed.
+    /// How long a worker may take to reset its members before the worker is killed.
     private static let lastPatience = Duration.seconds(5)
 
     /// Starts a worker.
     ///
     /// - Parameters:
-    ///   - owner: the actor in whose network the worker runs: the crowd, or the server that a crowd connects to.
-    ///   - span: the place to which problems of the worker are attributed.
+    ///   - owner: the actor in whose network the worker runs, which is the crowd or the server that a crowd connects
+    ///     to.
+    ///   - span: the location in the script to which problems of the worker are attributed.
     func launch(
         _ order: CrowdOrder, for owner: String, of what: String, at span: SourceSpan?
     ) throws(Finding) -> CrowdWorkerProcess {
@@ -49,7 +50,7 @@ struct CrowdLaunch {
 
     /// Waits until a condition holds for all workers.
     ///
-    /// - Parameter done: the expected state, in words.
+    /// - Parameter done: the expected state in words, for a message.
     func wait(
         for workers: [CrowdWorkerProcess], of what: String, toBe done: String,
         _ condition: (CrowdWorkerProcess) -> Bool
@@ -68,7 +69,7 @@ struct CrowdLaunch {
             hints: ["the machine is too busy for a crowd of this size"])
     }
 
-    /// Ends workers, which reset their members.
+    /// Ends workers, which reset the connections of their members.
     func end(_ workers: [CrowdWorkerProcess]) async {
         for worker in workers { worker.dismiss() }
         let deadline = MonotonicTime.now + Self.lastPatience

@@ -3,12 +3,12 @@ import ProbeBase
 import ProbeCrowd
 import ProbeSystem
 
-/// The limits that the machine sets for a crowd: how many processes must share its members, or which limit prevents it.
-/// Pure, except for ``forThisMachine()``.
+/// The limits that the machine sets for a crowd. They determine how many processes must share the crowd's members, or
+/// which limit makes the crowd impossible. Pure, except for ``forThisMachine()``.
 struct CrowdLimits {
-    /// Why a crowd is impossible.
+    /// The reason why a crowd is impossible.
     struct Obstacle: Error, Equatable {
-        /// The limit, its value, and the value that is needed.
+        /// A text that names the limit, its value, and the required value.
         var text: String
         /// How to raise the limit.
         var advice: String
@@ -43,7 +43,7 @@ struct CrowdLimits {
 
     /// Returns the number of processes that share the members.
     ///
-    /// - Throws: the limit that prevents the crowd.
+    /// - Throws: the limit that makes the crowd impossible.
     func workers(for need: Need) throws(Obstacle) -> Int {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {
@@ -54,7 +54,7 @@ struct CrowdLimits {
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.maxWorkers {
-            // With a high limit, the reserve is deducted in full.
+            // With a limit this high, the full reserve is deducted from it.
             let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
@@ -87,14 +87,14 @@ extension CrowdLimits {
         return CrowdLimits(
             descriptors: min(limit(RLIMIT_NOFILE) ?? largestProcess, largestProcess),
             files: numbers.count == 3 ? (numbers[2], numbers[0]) : (.max, 0),
-            // root's processes are not limited.
+            // The number of root's processes is not limited.
             processes: geteuid() == 0 ? nil : limit(__RLIMIT_NPROC))
     }
 
-    /// The default of fs.nr_open.
+    /// The default value of fs.nr_open.
     private static let largestProcess = 1 << 20
 
-    /// Returns the hard limit; `nil` if there is none.
+    /// Returns the hard limit of a resource; `nil` if the resource is unlimited.
     private static func limit(_ resource: __rlimit_resource) -> Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_max != rlim_t.max else {

@@ -3,31 +3,30 @@ import ProbeEvents
 import ProbeCrowd
 import ProbeSystem
 
-/// The progress of a crowd at moments since its start: the first and the last one, and at most a few hundred in
-/// between.
+/// Samples of a crowd's progress: one at the start, one at the end, and at most a few hundred in between.
 ///
-/// When there are too many samples, every second one is dropped and the sampling interval is doubled.
+/// If there are too many samples, every second one is dropped and the sampling interval is doubled.
 struct CrowdSamples {
     /// The maximum number of samples, not counting the last one.
     static let most = 256
 
-    /// When the crowd began.
+    /// The time at which the crowd began.
     let start: MonotonicTime
     private(set) var all: [CrowdResult.Sample]
     /// The minimum interval between two samples.
     private(set) var interval = Duration.milliseconds(50)
-    /// The question for the next sample that has not been answered yet.
+    /// The question for the next sample, while it is unanswered.
     fileprivate var question: CrowdActor.Question?
 
-    /// Creates samples with a first one at zero.
+    /// Creates the samples, beginning with a sample at time zero that shows no progress.
     ///
-    /// - Parameter start: when the crowd began, with no progress.
+    /// - Parameter start: the time at which the crowd began.
     init(from start: MonotonicTime) {
         self.start = start
         all = [CrowdResult.Sample(time: 0, connected: 0, done: 0, failed: 0, sent: 0, received: 0)]
     }
 
-    /// Adds a sample, unless it follows the previous one too soon.
+    /// Adds a sample, unless the snapshot follows the previous sample too soon.
     ///
     /// - Parameters:
     ///   - time: the time of the snapshot. A snapshot that is not later than the previous sample is dropped.
@@ -51,9 +50,9 @@ struct CrowdSamples {
 }
 
 extension CrowdActor {
-    /// Samples the crowd periodically, until it is reported or stops.
+    /// Samples the crowd periodically, until the crowd is reported or stops.
     ///
-    /// - Parameter moment: when its first member begins.
+    /// - Parameter moment: the time at which the first member begins.
     func beginSampling(from moment: MonotonicTime, on reactor: Reactor) {
         samples = CrowdSamples(from: moment)
         scheduleSample(on: reactor)

@@ -6,7 +6,7 @@ import ProbeLink
 import ProbeScenario
 import ProbeSystem
 
-/// Creates the crowds in a case's header. No processes are started for them yet.
+/// Creates the actors for the crowds in a case's header, without starting any processes.
 struct CrowdSetup {
     let context: CaseContext
 
@@ -22,7 +22,7 @@ struct CrowdSetup {
 
     /// Creates the actor of a declared crowd.
     ///
-    /// - Throws: why the crowd is impossible here.
+    /// - Throws: an error that states why the crowd is impossible on this machine.
     func make(_ declaration: ActorDeclaration, _ crowd: CrowdDeclaration) throws(Finding) -> CrowdActor {
         let name = declaration.name.value
         guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }
@@ -56,9 +56,9 @@ struct CrowdSetup {
         return actor
     }
 
-    /// Returns the addresses after `from`; `nil` if there are none.
+    /// Returns the source addresses given by `from`; `nil` if the declaration has no `from`.
     ///
-    /// - Throws: why the members can't connect from these addresses.
+    /// - Throws: an error that states why the members can't connect from the given addresses.
     private func sources(of crowd: CrowdDeclaration, _ name: String, _ count: Int) throws(Finding) -> ClosedRange<
         UInt32
     >? {
@@ -77,7 +77,8 @@ struct CrowdSetup {
         return addresses
     }
 
-    /// Limits the workers of all crowds: an untrusted script may declare any number of small crowds.
+    /// Throws if all crowds together have too many workers, as an untrusted script may declare any number of small
+    /// crowds.
     private func checkWorkers(with workers: Int, at span: SourceSpan) throws(Finding) {
         let all = context.actors.values.reduce(workers) { sum, actor in
             if case .crowd(let crowd) = actor { sum + crowd.workerCount } else { sum }
@@ -103,7 +104,8 @@ struct CrowdSetup {
         return share.share.isWhole ? nil : share
     }
 
-    /// Reserves the port of a crowd of servers from the start of the case, as other actors may use it before `V start`.
+    /// Reserves the port of a crowd of servers from the start of the case, because other actors may refer to the port
+    /// before `V start`.
     private func reserve(_ actor: CrowdActor, of declaration: ActorDeclaration) throws(Finding) {
         let host = context.links.end(of: actor.name)?.ipv4 ?? .loopback(port: 0)
         do throws(SystemError) {
@@ -116,8 +118,8 @@ struct CrowdSetup {
                 .error, at: declaration.span, "no port is available for \(actor.name): \(error.reason)",
                 details: error.resourcesLeft, hints: error.advice)
         }
-        // Programs that flood the crowd are not captured, as the capture's filter doesn't pass its port. A subject's
-        // connections are.
+        // Connections from programs, which may flood the crowd, are not captured, as the capture's filter rejects the
+        // crowd's port. Connections from a subject are captured.
         guard let endpoint = actor.address?.endpoint, isTargetOfSubject(actor.name) else { return }
         let pattern = EndpointPattern(endpoint)
         context.capture.addListener(pattern)
@@ -131,7 +133,7 @@ struct CrowdSetup {
         }
     }
 
-    /// Prepares servers that crowds connect to, before they listen.
+    /// Prepares the servers that crowds connect to. Must be called before the servers listen.
     func prepareServers() throws(Finding) {
         var ports = SourceAddresses.ports.lowerBound
         for declaration in context.scenario.actors {
@@ -147,7 +149,8 @@ struct CrowdSetup {
             server.sinks.members += crowd.count
             server.sinks.steering = steering(of: server, isByPort: isDistinguishedByPort(target))
             guard case .port? = server.sinks.steering else { continue }
-            // Crowds with one address use different ports, so that no two connections have the same ends.
+            // Crowds that connect from a single address use different ports, so that no two connections have the same
+            // endpoints.
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
                     .error, at: declaration.span,
@@ -166,7 +169,7 @@ struct CrowdSetup {
         }
     }
 
-    /// Returns why no crowd can connect to a server of the script; `nil` if one can.
+    /// Returns why no crowd can connect to a server of the script; `nil` if a crowd can connect to the server.
     private func reasonUnsuitable(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil

@@ -2,11 +2,11 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// This run's share of each crowd of clients, if several runs share its members.
+/// This run's share of each crowd of clients, if several runs share the members of the crowds.
 ///
-/// Member `n` of the whole crowd belongs to share `n % total + 1`. The shares therefore differ by one member at most,
-/// and members that start at a rate start in turn. Numbers in steps are for the whole crowd and are divided in the same
-/// way: if a step holds in every share, it holds for the whole crowd.
+/// Member `n` of the whole crowd belongs to share `n % total + 1`. The sizes of the shares therefore differ by at most
+/// one member, and if members start at a rate, the shares take turns. Numbers in steps apply to the whole crowd and are
+/// divided in the same way: if a step holds in every share, it holds for the whole crowd.
 package struct CrowdShare: Sendable, Equatable {
     package let share: Share
 
@@ -18,7 +18,7 @@ package struct CrowdShare: Sendable, Equatable {
         return number / share.total + (number % share.total >= share.index ? 1 : 0)
     }
 
-    /// Returns the comparison that must hold in this share; `nil` if it can't be divided.
+    /// Returns the comparison that must hold in this share; `nil` if the comparison can't be divided.
     func part(of comparison: Comparison, _ number: Int) -> (comparison: Comparison, number: Int)? {
         switch comparison {
         case .equal, .lessOrEqual, .greaterOrEqual: return (comparison, part(of: number))
@@ -41,8 +41,8 @@ package struct CrowdShare: Sendable, Equatable {
     /// Returns the delay of this share's first member after the start of the whole crowd.
     func delay(atRate rate: Int) -> Duration { .seconds(Double(share.index - 1) / Double(max(1, rate))) }
 
-    /// Returns why these cases can't be run in shares, as a sentence: a crowd has fewer members than there are shares.
-    /// `nil` if they can.
+    /// Returns a sentence that states why the given cases can't be run in shares (a crowd has fewer members than there
+    /// are shares); `nil` if they can.
     package func problem(in jobs: [RunJob]) -> String? {
         for job in jobs {
             let scenario = job.plan.scenario
@@ -51,7 +51,7 @@ package struct CrowdShare: Sendable, Equatable {
                 let evaluator = Evaluator(
                     scope: BoundNames(values: job.casePlan.bindings), sources: job.plan.sources,
                     framing: scenario.framing)
-                // A number that is not known before the case begins is checked later.
+                // If the number of members is unknown before the case begins, it is checked when the crowd is created.
                 guard let count = try? evaluator.integer(of: crowd.count), count > 0 else { continue }
                 if count < share.total {
                     let members = count == 1 ? "1 member" : "\(count) members"
@@ -64,7 +64,7 @@ package struct CrowdShare: Sendable, Equatable {
     }
 }
 
-/// The names of a case before it begins.
+/// The names that are bound before a case begins.
 private struct BoundNames: EvaluationScope {
     var values: [String: Value]
 

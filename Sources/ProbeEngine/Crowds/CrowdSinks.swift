@@ -3,8 +3,8 @@ import ProbeEvents
 import ProbeCrowd
 import ProbeSystem
 
-/// The processes that accept the connections of crowds to a server of the script, in place of the server. These
-/// connections don't reach any `accept`.
+/// The sinks of a server of the script: processes that accept the connections of crowds in place of the server. An
+/// `accept` step never accepts these connections.
 struct CrowdSinks {
     /// The state of a server's sinks.
     struct State {
@@ -15,9 +15,9 @@ struct CrowdSinks {
         /// The number of members of all crowds that connect to the server.
         var members = 0
         var workers: [CrowdWorkerProcess] = []
-        /// Sinks that listened before. They keep their connections until the case ends or a reboot ends them.
+        /// The sinks that no longer listen. They keep their connections until the case ends or the server reboots.
         var earlier: [CrowdWorkerProcess] = []
-        /// Whether a crowd has begun, so that the sinks listen whenever the server does.
+        /// Whether a crowd has started. From then on, the sinks listen whenever the server listens.
         var hasCrowdStarted = false
     }
 
@@ -28,15 +28,15 @@ struct CrowdSinks {
         if let steering = server.sinks.steering { try listener.steer(steering, places: server.sinks.places) }
     }
 
-    /// Starts the sinks of a server that listens. If the server isn't listening, they start when it does.
+    /// Starts the sinks of a server if the server is listening. Otherwise, the sinks start when the server listens.
     func begin(at server: ServerActor) async throws(Finding) {
         server.sinks.hasCrowdStarted = true
         guard server.listener != nil, let endpoint = server.address?.endpoint else { return }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd that connects to \(server.name)"
         guard server.sinks.workers.isEmpty else {
-            // Another crowd that starts at the same time has started the sinks. Their group is incomplete until all of
-            // them listen.
+            // Another crowd that starts at the same time has already started the sinks. Wait until all of them listen,
+            // as the group of sockets that share the port is incomplete before that.
             try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
             return
         }
@@ -51,7 +51,7 @@ struct CrowdSinks {
         for worker in server.sinks.workers { worker.begin(at: .now) }
     }
 
-    /// Starts the sinks again after the server has resumed listening, if a crowd has begun.
+    /// Starts the sinks again after the server has resumed listening, if a crowd has started.
     func beginAgain(at server: ServerActor) async throws(Finding) {
         if server.sinks.hasCrowdStarted { try await begin(at: server) }
     }
@@ -72,7 +72,7 @@ struct CrowdSinks {
             \.hasAnsweredAll)
     }
 
-    /// Ends the sinks for a reboot of the server, which resets the connections of crowds to it.
+    /// Ends the sinks for a reboot of the server, which resets the crowds' connections to the server.
     func end(at server: ServerActor) async {
         server.sinks.earlier += server.sinks.workers
         server.sinks.workers = []

@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeCrowd
 import ProbeSystem
 
-/// A worker of a crowd: a process of `tcpprobe-crowd`. It reads commands from its stdin and answers on its stdout, one
-/// line of JSON each.
+/// A worker of a crowd: a process of `tcpprobe-crowd`. It reads commands from stdin and writes answers to stdout. Each
+/// command and each answer is one line of JSON.
 ///
 /// Confined to the case's reactor.
 final class CrowdWorkerProcess {
     let child: ChildProcess
-    /// Whether the worker's listener exists, or its members can begin.
+    /// Whether the worker is ready, that is, whether its listener exists or its members can begin.
     private(set) var isReady = false
-    /// Whether the worker's members have closed.
+    /// Whether the worker's members have closed their connections.
     private(set) var hasStopped = false
     /// Whether the case has asked the worker to end.
     private(set) var isDismissed = false
@@ -21,11 +21,11 @@ final class CrowdWorkerProcess {
     private var asked = 0
     private var answered = 0
     private var answers: [Int: CrowdSnapshot] = [:]
-    /// The standstills of the worker, as far as its answers report them.
+    /// The worker's stalls, as reported by its answers.
     private(set) var standstills = Standstills()
-    /// When the last answer arrived, or when the worker was started if there is none.
+    /// The time at which the last answer arrived; before the first answer, the time at which the worker was started.
     private(set) var lastHeard = MonotonicTime.now
-    /// The number of the next line of the worker's output.
+    /// The number of the next line to read from the worker's output.
     private var next = 0
     /// The beginning of a line that arrived in parts.
     private var part: [UInt8] = []
@@ -39,17 +39,17 @@ final class CrowdWorkerProcess {
 
     /// Starts the members.
     ///
-    /// - Parameter moment: when the first member begins.
+    /// - Parameter moment: the time at which the first member begins.
     func begin(at moment: MonotonicTime) {
         send(.object([("do", .string("begin")), ("at", .integer(Int(moment.nanoseconds)))]))
     }
 
-    /// Closes the worker's listener and keeps its connections. There is no answer.
+    /// Closes the worker's listener and keeps its connections. The worker sends no answer.
     func stopListening() { send(.object([("do", .string("stopListening"))])) }
 
     func stop() { send(.object([("do", .string("stop"))])) }
 
-    /// Asks for a snapshot.
+    /// Asks the worker for a snapshot of its members' state.
     ///
     /// - Parameter rests: whether to include bytes that no statement has consumed so far.
     /// - Returns: the number of the question, which identifies its answer.
@@ -72,7 +72,7 @@ final class CrowdWorkerProcess {
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }
 
-    /// Makes the worker reset its members and end.
+    /// Makes the worker reset the connections of its members and exit.
     func dismiss() {
         isDismissed = true
         child.closeInput()
@@ -82,7 +82,7 @@ final class CrowdWorkerProcess {
 
     // MARK: Answers
 
-    /// Why the worker can't continue; `nil` if it can.
+    /// The reason why the worker can't continue; `nil` if it can.
     var problem: String? {
         if isDismissed { return nil }
         if let complaint { return complaint }
@@ -95,7 +95,7 @@ final class CrowdWorkerProcess {
         return lastErrors.isEmpty ? end : "\(end): \(lastErrors.joined(separator: " / "))"
     }
 
-    /// Reads the worker's output since the last call.
+    /// Reads the output that the worker has written since the last call.
     func look() {
         let log = child.outputLog
         next = max(next, log.dropped)

@@ -5,9 +5,9 @@ import ProbeScenario
 
 /// The latencies of a crowd in human-readable form.
 enum LatencyText {
-    /// The shortest time, in nanoseconds, for which the bar grows.
+    /// The time, in nanoseconds, above which bars grow; shorter times have bars of minimum length.
     private static let shortest = 1_000.0
-    /// The length of a bar for each power of ten, as the scale is logarithmic.
+    /// The number of characters by which a bar grows for each power of ten. The scale is logarithmic.
     private static let decade = 5.0
 
     static func time(_ duration: Duration) -> String {

@@ -18,7 +18,7 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// The kind of wait; `nil` if the expectation is about numbers of members.
+    /// The kind of wait; `nil` if the expectation counts members.
     var wait: MemberWait? { if case .latency(_, _, _, let wait) = self { wait } else { nil } }
 
     var isAboutLatencies: Bool { wait != nil }
@@ -27,7 +27,8 @@ enum ResolvedCrowdExpectation: Sendable {
         switch self {
         case .count(let what, let comparison, let number): comparison.holds(snapshot.number(of: what), number)
         case .latency(let percentile, let comparison, let time, let wait):
-            // Unfinished waits may still take long, and future waits may be short, so neither may decide the result.
+            // Unfinished waits may still take long, and future waits may be short, so the result must depend on
+            // neither.
             snapshot.latencies[wait]?.bounds(at: percentile.value).map { bounds in
                 switch comparison {
                 case .less, .lessOrEqual: comparison.holds(bounds.upperBound, time)
@@ -39,10 +40,10 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// Returns whether the expectation can no longer be satisfied: a number that only grows has passed its upper bound,
-    /// or too few members are left.
+    /// Returns whether the expectation can no longer be satisfied, because a number that only grows has exceeded its
+    /// upper bound or because too few members are left.
     ///
-    /// - Parameter isMeasuredAgain: whether there may be more waits than each member's script has.
+    /// - Parameter isMeasuredAgain: whether there may be more waits than the members' script contains.
     func isImpossible(after snapshot: CrowdSnapshot, of count: Int, isMeasuredAgain: Bool) -> Bool {
         switch self {
         case .latency(let percentile, let comparison, let time, let wait):
@@ -68,7 +69,7 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// Returns by how much a latency is too long; `nil` if it isn't.
+    /// Returns the limit and the measured time if a latency exceeds its limit; otherwise `nil`.
     func excess(in snapshot: CrowdSnapshot) -> (limit: Duration, time: Duration)? {
         guard case .latency(let percentile, _, let limit, let wait) = self,
             let shortest = snapshot.latencies[wait]?.bounds(at: percentile.value)?.lowerBound, shortest > limit
@@ -76,7 +77,7 @@ enum ResolvedCrowdExpectation: Sendable {
         return (limit, shortest - limit)
     }
 
-    /// Returns the actual value.
+    /// Returns the actual value of the count or the latency, in words.
     func found(in snapshot: CrowdSnapshot, of count: Int) -> String {
         switch self {
         case .count(let what, _, _): "\(what.rawValue) \(snapshot.number(of: what)) of \(count)"
@@ -100,8 +101,8 @@ extension CrowdCount {
         }
     }
 
-    /// Returns the largest number that can still be reached. A failed member does nothing more, and a member that is
-    /// done can't fail.
+    /// Returns the largest number of members that can still reach the state. A failed member does nothing more, and a
+    /// member that is done can't fail.
     func most(after snapshot: CrowdSnapshot, of count: Int) -> Int {
         switch self {
         case .connected: max(count, snapshot.connected)
@@ -122,22 +123,23 @@ extension CrowdSnapshot {
     }
 }
 
-/// An `expect` of a crowd that is being waited for. The workers are asked periodically.
+/// A crowd's `expect` whose step is waiting. The workers are asked periodically for the state of their members.
 struct PendingCrowdExpectation: PendingExpectation {
     let expectation: ResolvedCrowdExpectation
     let actor: CrowdActor
-    /// Returns where in the script members failed, and why, in words.
+    /// Returns the locations in the script at which members failed, with the reasons, in words.
     private let failures: (CrowdSnapshot) -> [String]
-    /// Returns what prevented members from following their script, if it doesn't concern the program that serves them.
+    /// Returns what prevented members from following their script, if the program that serves the members is not the
+    /// cause.
     private let obstacle: (CrowdSnapshot) -> Finding?
     /// Whether the expectation limits the number of failed members.
     var limitsFailures = false
-    /// A sentence about the expectation, for a failure.
+    /// A sentence about the expectation that is added to a failure.
     var note: String?
     private var question: CrowdActor.Question?
     private var nextQuestion: MonotonicTime?
     private(set) var seen: CrowdSnapshot?
-    /// Whether the last answer is to a question from the deadline or later.
+    /// Whether the last question that was answered was asked at the deadline or later.
     private var isFinal = false
 
     /// The interval between questions. It is longer for latencies, whose answers are large.
@@ -185,8 +187,8 @@ struct PendingCrowdExpectation: PendingExpectation {
             return .pending(until: window.limit(of: end, from: question.time))
         }
         if isFinal, window.isOver { return .impossible(missed(window), .missed) }
-        // The last question is asked at the deadline or later. If the machine stood still, the window is extended, and
-        // questions continue.
+        // The last question is asked at the deadline or later. If the machine stalled, the window is extended and
+        // further questions are asked.
         let end = max(window.deadline, window.start)
         let next = nextQuestion ?? window.now
         let due = isFinal ? next : min(next, end)
