@@ -39,7 +39,7 @@ struct CaseTimeTests {
 }
 
 struct StandstillJudgementTests {
-    /// A reactor whose thread stood still from 100 ms to 160 ms.
+    /// The stalls of a reactor whose thread was stalled from 100 ms to 160 ms.
     private static let stoodStill: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: time(160), due: time(100), last: time(100))
@@ -96,7 +96,7 @@ struct StandstillJudgementTests {
         #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
     }
 
-    /// The previous step ended at 162 ms, because the harness stood still from 100 ms.
+    /// The previous step ended at 162 ms, because the harness was stalled from 100 ms to 160 ms.
     @Test(arguments: [true, false])
     func lowerBoundAfterADelayedStepIsInconclusive(isExact: Bool) {
         let finding = judge(200, from: 162, deadline: 1000, after: 90, isExact: isExact, Self.stoodStill)
@@ -105,7 +105,7 @@ struct StandstillJudgementTests {
             finding?.summary
                 == "the reply was too early: 38ms after the previous step, expected 90ms or more, but the harness itself stood still for 60ms "
                 + "in the meantime: the time of the event is unknown")
-        // The event is too early even if the previous step had ended when the standstill began.
+        // The event is too early even if the previous step ended when the stall began.
         #expect(judge(200, from: 162, deadline: 1000, after: 101, Self.stoodStill)?.verdict == .failed)
         #expect(judge(250, from: 200, deadline: 1000, after: 90, Self.stoodStill)?.verdict == .failed)
     }

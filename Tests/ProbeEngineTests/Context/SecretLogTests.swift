@@ -34,7 +34,7 @@ struct SecretLogTests {
             rmdir(folder)
         }
         #expect(Set(paths).count == 4 && paths.allSatisfy { $0.hasPrefix(folder + "/") })
-        // The first path is missing, the second is a pipe, the third a symbolic link.
+        // The file at the first path is missing, the second is a pipe, and the third is a symbolic link to the fourth.
         #expect(mkfifo(paths[1], 0o600) == 0 && symlink(paths[3], paths[2]) == 0)
         let descriptor = open(paths[3], O_CREAT | O_WRONLY, 0o600)
         let text = "# of a library\r\nA 00 01\r\n\nB 02 03\nA 00 01\n\u{0}\u{ff}\nC 0"

@@ -24,7 +24,7 @@ struct VariableStoreTests {
         inner.values["i"] = .integer(2)
         #expect(store.value(of: "i", in: inner) == .integer(2))
         #expect(store.value(of: "i", in: outer) == .integer(1))
-        // The loop that owns the variable gets the new value, and the case keeps the latest value.
+        // Binding sets the variable both in the loop that owns it and in the case.
         #expect(store.bind("i", .integer(3), in: inner) == nil)
         #expect(inner.values["i"] == .integer(3))
         #expect(outer.values["i"] == .integer(1))

@@ -4,10 +4,10 @@ import ProbeEvents
 import ProbeCrowd
 import Testing
 
-/// Crowds that are started more than once: questions and verdicts belong to one start.
+/// Crowds that are started more than once. Each question and each verdict applies to a single start.
 struct CrowdRestartTests {
-    /// Returns a worker that reports `first` in the first start and `second` in later ones, each 50 ms after the
-    /// question.
+    /// Returns a worker that reports `first` after the first start and `second` after later starts, each 50 ms after
+    /// the question.
     ///
     /// - Parameter mark: the path of a file that the first start creates.
     private static func worker(_ first: CrowdSnapshot, then second: CrowdSnapshot, _ mark: String) -> [String] {
@@ -32,11 +32,12 @@ struct CrowdRestartTests {
     ) async throws -> CaseResult {
         let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
         defer { unlink(mark) }
-        // Longer than any standstill of a busy machine; no step here waits until its deadline.
+        // The timeout is longer than any stall of a busy machine. No step in these scripts waits until its deadline.
         return try await CrowdTests.run(steps, worker(first, then: second, mark), timeout: "120s")
     }
 
-    /// A question that was put to the workers of the first start is repeated to those of the second.
+    /// A question that the workers of the first start have not answered is sent again to the workers of the second
+    /// start.
     @Test func expectationContinuesAcrossARestart() async throws {
         let result = try await Self.run(
             """
@@ -49,7 +50,7 @@ struct CrowdRestartTests {
         #expect(result.verdict == .passed, "\(CrowdTests.texts(of: result))")
     }
 
-    /// Failures of each start are judged, by the steps of that start.
+    /// The failures of each start are judged by the steps after that start.
     @Test(arguments: [
         "W expect connected 5\nW stop\nW start { connect }\nW expect failed 0\nW stop",
         "W stop\nW start { connect }\nW expect alive 5",

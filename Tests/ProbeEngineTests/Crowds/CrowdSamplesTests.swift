@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The snapshots of a crowd that are kept.
+/// Which snapshots of a crowd are kept as samples.
 struct CrowdSamplesTests {
     private static func snapshot(_ connected: Int) -> CrowdSnapshot {
         var snapshot = CrowdSnapshot()
@@ -14,7 +14,7 @@ struct CrowdSamplesTests {
         return snapshot
     }
 
-    /// Records `count` snapshots, one every `milliseconds`, and one at the end.
+    /// Records `count` snapshots at intervals of `milliseconds`, and a final one at the end.
     private static func samples(every milliseconds: Int, count: Int) -> CrowdSamples {
         let start = MonotonicTime.now
         var samples = CrowdSamples(from: start)
@@ -38,7 +38,7 @@ struct CrowdSamplesTests {
         #expect(samples.all.last?.connected == count + 1)
         let times = samples.all.map(\.time)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
-        // The distance between kept snapshots grows with the duration of the crowd.
+        // The interval between kept snapshots grows with the crowd's duration, but remains nearly uniform.
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }.dropLast()
         #expect(try #require(gaps.max()) <= 4 * #require(gaps.dropLast().min()))
     }

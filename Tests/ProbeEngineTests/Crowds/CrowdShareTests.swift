@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The part of a crowd that a share runs, and the meaning of a step there.
+/// The members of a crowd that belong to a share, and what a step requires of that share.
 struct CrowdShareTests {
     private static func shares(_ total: Int) throws -> [CrowdShare] {
         try (1...total).map { CrowdShare(try Share(index: $0, total: total)) }
@@ -20,7 +20,8 @@ struct CrowdShareTests {
         #expect(try #require(parts.first) - #require(parts.last) <= 1)
     }
 
-    /// Members are dealt out in turn: `part(of: n)` is the number of the first `n` members that belong to the share.
+    /// Members are assigned to the shares in turn: `part(of: n)` is how many of the first `n` members belong to the
+    /// share.
     @Test func membersAreDealtOutInTurn() throws {
         for number in 0..<40 {
             for share in try Self.shares(6) {
@@ -30,7 +31,8 @@ struct CrowdShareTests {
         }
     }
 
-    /// If a step holds in every share, it holds for the whole, whatever the distribution of the counts.
+    /// If a step holds in every share, it holds for the whole crowd, however the counts are distributed among the
+    /// shares.
     @Test func stepThatHoldsInEveryShareHoldsForTheWhole() throws {
         let shares = try Self.shares(3)
         for comparison in Comparison.allCases {
@@ -51,7 +53,7 @@ struct CrowdShareTests {
         }
     }
 
-    /// If the counts are distributed as evenly as possible, a step that holds for the whole holds in every share.
+    /// If the counts are distributed as evenly as possible, a step that holds for the whole crowd holds in every share.
     @Test(arguments: [Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual])
     func evenDistributionHoldsInEveryShare(_ comparison: Comparison) throws {
         let shares = try Self.shares(3)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The result of a case whose crowd's workers are programs that report what the test specifies.
+/// The results of cases with a crowd whose workers are programs that report what the test specifies.
 struct CrowdTests {
-    /// Returns a program that gives the same answer whatever its members are ordered to do.
+    /// Returns a worker program that always gives the same answer, whatever its members are ordered to do.
     static func worker(
         _ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'"
     ) -> [String] {
@@ -25,7 +25,8 @@ struct CrowdTests {
         ]
     }
 
-    /// Returns a program that gives its first answer to the first question, and its last one to all later questions.
+    /// Returns a worker program that answers the first question with the first snapshot, and all later questions with
+    /// the last snapshot.
     static func worker(_ snapshots: [CrowdSnapshot]) -> [String] {
         let answers = snapshots.map { String(decoding: $0.json.encoded(.ascii), as: UTF8.self) }
         return [
@@ -97,7 +98,7 @@ struct CrowdTests {
         #expect(texts.contains("1 member failed at line 5 (connect): refused"), "\(texts)")
     }
 
-    /// Members that have failed remain failed, so the step doesn't wait.
+    /// Failed members remain failed, so the step fails without waiting for its deadline.
     @Test(arguments: ["failed 0", "failed <= 1", "failed < 2", "done 4", "done == 5", "done > 3"])
     func impossibleExpectationsFailAtOnce(_ wanted: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
@@ -133,7 +134,7 @@ struct CrowdTests {
         #expect(judged.verdict == .passed, "\(Self.texts(of: judged))")
     }
 
-    /// Whether each step allows the two failures that a crowd has at its end, one of which happened after the step.
+    /// The steps, and whether each allows the crowd to end with two failed members, one of which failed after the step.
     @Test(arguments: [
         ("failed == 1", false), ("failed <= 1", false), ("failed < 2", false), ("failed <= 2", true),
         ("failed >= 1", true), ("alive >= 4", false), ("alive > 2", true), ("alive >= 3", true), ("alive <= 4", true),
@@ -167,7 +168,8 @@ struct CrowdTests {
         }
     }
 
-    /// A number that only grows can't fall below its bound again. The test covers every expectation and comparison.
+    /// An expectation is impossible if no value that the number can still reach satisfies it. The test covers every
+    /// count and every comparison.
     @Test(arguments: CrowdCount.allCases, Comparison.allCases)
     func impossibilityIsDetected(_ count: CrowdCount, _ comparison: Comparison) {
         let members = 6
@@ -189,7 +191,7 @@ struct CrowdTests {
         }
     }
 
-    /// `n` is 0 in one case, in which `failed >= n` always holds.
+    /// In one of the two cases, `n` is 0, so that `failed >= n` always holds.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
     func stepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
@@ -198,7 +200,7 @@ struct CrowdTests {
         #expect(Self.texts(of: result).contains("2 of W's 5 members"), "\(Self.texts(of: result))")
     }
 
-    /// A number that is known only when the crowd starts has the same limits as one that the checker knows.
+    /// A number that is known only when the crowd starts has the same limit as a number that the checker can evaluate.
     @Test(arguments: [("expect n bytes", 67_108_864), ("read n every 1s", 1_073_741_824)])
     func memberByteCountsAreLimited(_ statement: String, _ most: Int) async throws {
         let program = Self.worker(Self.snapshot())
@@ -253,7 +255,8 @@ struct CrowdTests {
         #expect(Self.texts(of: result).contains(text), "\(Self.texts(of: result))")
     }
 
-    /// Both crowds wait until the server's own workers listen; a worker of either crowd starts after that.
+    /// Two crowds that connect to the same server both wait until the server's sinks listen; only then do the workers
+    /// of either crowd start.
     @Test func concurrentCrowdsWaitForTheServersWorkers() async throws {
         let program = Self.worker(
             Self.snapshot(),
@@ -276,7 +279,7 @@ struct CrowdTests {
         #expect(result.verdict == .passed, "\(Self.texts(of: result))")
     }
 
-    /// A worker that accepts a crowd's connections can be ordered to stop listening, and keeps running until a reboot.
+    /// When the server stops listening, its sinks stop listening, too, but keep running until the server reboots.
     @Test(arguments: [
         ("S stop listening\nW expect alive 5\nS listen\nW expect alive 5", "S reboot\nW expect alive 0"),
         ("S stop listening\nS listen\nS stop listening\nW expect alive 5\nS listen", "S reboot\nW expect alive 0"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` of a connection that is about received bytes.
+/// The outcomes of a connection's `expect` for received bytes.
 struct ConnectionEvaluationTests {
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String,
@@ -52,7 +52,7 @@ struct ConnectionEvaluationTests {
 
     static let rows: [ExpectationRow] = raw + lines + ends + urgent + silence + beginningsOfAnsweredLines
 
-    /// Receives the beginning of a line that a `whenever` may consume once it is complete.
+    /// Receives the beginning of a line that a `whenever` may consume once the line is complete.
     private static func begun(_ text: String) -> @Sendable (inout ConnectionView) -> Void {
         { view in
             view.answersLines = true
@@ -82,7 +82,7 @@ struct ConnectionEvaluationTests {
         row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
         row(.bytes(bytes("abc")), 130, "missed, failed: C did not receive \"abc\" within 100ms").standingStill(),
         row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
-        // The step that consumes the bytes judges when they arrived.
+        // The bytes arrived after the deadline. The evaluation accepts them; the step then judges their time.
         row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
         row(
             .bytes(bytes("abc")), 10,
@@ -130,7 +130,7 @@ struct ConnectionEvaluationTests {
         row(
             .line(value("a"), as: nil), 10, "failed: C received unexpected bytes, expected line \"a\"",
             got((String(repeating: "x", count: 41), 5))),
-        // The line has not ended, but can no longer become the expected one.
+        // The line has not ended, but can no longer become the expected line.
         row(.line(value("a"), as: nil), 10, "failed: C received \"ab\", expected line \"a\"", got(("ab", 5))),
         row(
             .line(.any, as: nil), 10, "failed: C's connection was closed by the peer (FIN) while C expected a line",
@@ -233,7 +233,8 @@ struct ConnectionEvaluationTests {
             ended(fin)(&$0)
             $0.endIsUnconsumed = false
         },
-        // The kernel reports nothing about a connection that is not read: it is queried at the deadline.
+        // The kernel reports no events on a connection that is not being read, so the connection's state is queried at
+        // the deadline.
         row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },
         row(quiet, 100, "failed: C left 3 bytes unread in the kernel's buffer, expected silence for 100ms") {
             $0.inKernel = .init(unread: 3, endIsPending: false)
@@ -249,7 +250,7 @@ struct ConnectionEvaluationTests {
     @Test(arguments: rows)
     func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// The search of the bytes that have arrived by the deadline is completed, in several turns.
+    /// The search in the bytes that arrived by the deadline is completed, even though it takes several evaluations.
     @Test func deadlineWaitsForAnUnfinishedSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf

@@ -6,10 +6,11 @@ import Testing
 
 @testable import ProbeEngine
 
-/// An expectation, the state and the outcome. There are no sockets, and the time is an argument.
+/// An expectation, the state in which it is evaluated, and the outcome. The evaluation uses no sockets, and the time is
+/// an argument.
 ///
-/// The step begins at 0 and its deadline is 100 ms, unless a row specifies other times. A send that makes no progress
-/// has failed after 50 ms.
+/// The step begins at 0 and its deadline is at 100 ms, unless a row specifies other times. A send fails after 50 ms
+/// without progress.
 struct ExpectationRow: Sendable, CustomTestStringConvertible {
     /// The raw value of an ``ExpectationKind``, or the spelling of a connection's expectation.
     var kind: String
@@ -29,7 +30,8 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
         #expect(evaluate(window) == outcome)
     }
 
-    /// The standstills of a thread that stood still from 60 ms to 90 ms: a deadline of 100 ms is extended to 130 ms.
+    /// The stalls of a thread that was stalled between the times 60 ms and 90 ms, so that a deadline of 100 ms is
+    /// extended to 130 ms.
     private static let standstills: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: .milliseconds(90), due: .milliseconds(60), last: .milliseconds(60))
@@ -69,8 +71,8 @@ extension MonotonicTime {
     static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
 }
 
-/// Every expectation of every kind of actor except a connection, whose expectations are those of the language's table.
-/// The switches below do not compile unless they cover every expectation.
+/// The expectations of every kind of actor except connections, whose expectations are listed in the language's table.
+/// The switches below compile only if they cover every expectation.
 enum ExpectationKind: String, CaseIterable {
     case accept, noConnection
     case subjectStarted, subjectSecured, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes,
@@ -125,6 +127,6 @@ enum ExpectationKind: String, CaseIterable {
 }
 
 extension Spanned<String> {
-    /// Creates a name without a place in a script.
+    /// Creates a name that has no location in a script.
     static func of(_ text: String) -> Self { Self(text, SourceSpan(start: 0, end: 0)) }
 }

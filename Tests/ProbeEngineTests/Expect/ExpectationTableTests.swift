@@ -1,12 +1,12 @@
 import ProbeScenario
 import Testing
 
-/// The tables of the other suites must have a row for every expectation.
+/// Checks that the tables of the other suites have rows for every expectation.
 struct ExpectationTableTests {
     /// An expectation without rows would not be tested.
     @Test(arguments: ExpectationKind.allCases.map(\.rawValue) + spellingsOfConnections)
     func everyExpectationHasRowsForAllOutcomes(_ kind: String) {
-        // An operation's error is looked for once, without waiting.
+        // Whether an operation was refused is checked once, without waiting.
         let isMomentary = kind == ExpectationKind.subjectError.rawValue
         let rows = Self.rows.filter { $0.kind == kind }.map(\.outcome)
         #expect(rows.contains { $0.hasPrefix("satisfied") })
@@ -15,7 +15,8 @@ struct ExpectationTableTests {
         #expect(rows.count >= 3 || isMomentary)
     }
 
-    /// The expectations of a connection that have a row in the reference: one integer represents all formats.
+    /// The expectations of a connection that have a row in the language reference, in which one integer format
+    /// represents all of them.
     private static let spellingsOfConnections = LanguageTable.expectationEntries(of: .connection)
         .filter { !$0.rows.isEmpty }.map(\.spelling)
 

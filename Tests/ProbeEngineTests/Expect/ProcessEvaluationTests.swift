@@ -6,7 +6,7 @@ import Testing
 @testable import ProbeEngine
 @testable import ProbeSystem
 
-/// The outcomes of an `expect` of a program.
+/// The outcomes of a program's `expect`.
 struct ProcessEvaluationTests {
     private static func row(
         _ wanted: ResolvedProcessExpectation, _ now: Int, _ outcome: String,
@@ -47,7 +47,7 @@ struct ProcessEvaluationTests {
     }
 
     private static func regex(_ source: String) -> ByteRegex {
-        // The sources below are regexes; an invalid one stops the tests at once.
+        // An invalid regex is a mistake in this file, so it stops the tests at once.
         try! ByteRegex(source)
     }
 
@@ -77,8 +77,8 @@ struct ProcessEvaluationTests {
     private static let output: [ExpectationRow] = [
         row(wanted, 99, "pending until 100ms", printed(("a\n", 5))),
         row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab\n", 6))),
-        // The rest of an unfinished line may follow: the line counts when it ends, at the deadline, or when no output
-        // can follow.
+        // The rest of an unfinished line may still arrive, so the line is searched only when it ends, at the deadline,
+        // or when no more output can follow.
         row(wanted, 99, "pending until 100ms", printed(("a\nab", 6))),
         row(wanted, 100, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))).until(100),
         row(wanted, 10, "satisfied at 8ms, line 0 to 3", printed(("ab", 6), ("b\n", 8))),
@@ -90,7 +90,7 @@ struct ProcessEvaluationTests {
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
         row(wanted, 10, "failed: P exited with status 0 without printing /b+/", ended(.status(0))),
-        // The program's children may still print.
+        // The program has exited, but its children may still print.
         row(wanted, 99, "pending until 100ms") {
             ended(.status(0))(&$0)
             $0.isOutputOpen = true
@@ -103,7 +103,7 @@ struct ProcessEvaluationTests {
             ended(.status(0))(&$0)
             printed(("a\nab", 6))(&$0)
         },
-        // Only output after the text that the last `expect output` has consumed counts.
+        // Only the output after the text consumed by the last `expect output` counts.
         row(wanted, 10, "pending until 100ms") {
             printed(("ab\n", 6))(&$0)
             $0.cursor = OutputCursor(line: 0, offset: 2)
@@ -203,7 +203,8 @@ struct ProcessEvaluationTests {
     @Test(arguments: rows)
     func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// However the line is split, and whenever the output is evaluated, no part of it is bound as if it were the whole.
+    /// However a line is split, and whenever the output is evaluated, a variable is bound to the complete value, never
+    /// to a part of it.
     @Test func everySplitOfALineBindsTheSame() {
         let text = Array("port 8080\n".utf8)
         for split in 1..<text.count {
@@ -222,7 +223,7 @@ struct ProcessEvaluationTests {
         }
     }
 
-    /// A line that ended after the other stream's match is still searched, even though it began before it.
+    /// If a line began before the match in the other stream but ended after it, the line is still searched.
     @Test func lineThatEndsAfterAMatchIsStillSearched() throws {
         var log = OutputLog()
         func print(_ text: String, _ stream: ChildProcess.Stream, _ time: Int) {
@@ -239,14 +240,14 @@ struct ProcessEvaluationTests {
         #expect(early.line == 1 && next(early.cursor) == nil)
         print("\n", .output, 7)
         #expect(next(early.cursor)?.line == 0)
-        // The order is the same if the log is only searched now.
+        // The matches are found in the same order if the complete log is searched.
         let late = try #require(next(OutputCursor()))
         #expect(late.line == 1 && next(late.cursor)?.line == 0)
     }
 
     private static let wantedRegex = regex("b.")
 
-    /// Processor time is bound as a number of the smallest unit.
+    /// A variable is bound to the processor time in the smallest unit, microseconds.
     @Test func cpuTimeIsBoundInTheSmallestUnit() {
         let measure = ResourceMeasure(amount: 1_234_567, at: .milliseconds(10))
         let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
@@ -260,7 +261,8 @@ struct ProcessEvaluationTests {
         #expect(bindings.map(\.0) == ["n"])
     }
 
-    /// If reading the kernel's table was interrupted, it may have been read after the interruption.
+    /// If the thread was interrupted while reading the kernel's table, it may have read the table after the
+    /// interruption. The measurement's time is then the end of the reading.
     @Test func interruptedMeasurementCountsAtItsEnd() {
         func moment(took: Duration, own: Duration) -> MonotonicTime {
             let begin = MonotonicTime(nanoseconds: 1_000_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` of a connection that is about sent bytes.
+/// The outcomes of a connection's `expect` for sent bytes.
 struct SendEvaluationTests {
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, _ state: SendOperation.State?,
@@ -41,7 +41,7 @@ struct SendEvaluationTests {
             row(
                 sent, 60, "missed, failed: C's send made no progress for 50ms: the kernel had accepted 3 of 9 bytes",
                 .underWay, lastProgress: 10),
-            // The send was delayed because the harness stood still.
+            // The send made no progress because the harness was stalled.
             row(sent, 95, "pending until 100ms", .underWay, lastProgress: 40).standingStill(),
             row(
                 sent, 100,
@@ -65,7 +65,7 @@ struct SendEvaluationTests {
             row(stalled, 10, "pending until 30ms", .underWay),
             row(stalled, 30, "satisfied at 30ms", .underWay),
             row(stalled, 30, "pending until 50ms", .underWay, lastProgress: 20),
-            // Progress from before the step does not count.
+            // The last progress was made before the step began, so the stall is measured from the step's start.
             row(stalled, 29, "pending until 30ms", .underWay, lastProgress: -500),
             row(
                 stalled, 100,

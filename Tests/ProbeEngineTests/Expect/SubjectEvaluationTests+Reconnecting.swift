@@ -2,7 +2,7 @@ import ProbeTransport
 
 @testable import ProbeEngine
 
-/// Lost connections, and attempts to reconnect.
+/// Rows about lost connections and attempts to reconnect.
 extension SubjectEvaluationTests {
     private static func lost(_ reason: StopReason, dropped: Int = 0) -> SubjectReport.Event {
         .lost(reason, dropped: dropped, detail: nil)
@@ -21,7 +21,8 @@ extension SubjectEvaluationTests {
         row(
             .lost(reason: "eof", name: nil), 10, "failed: T reported leftover \"a\", expected lost eof",
             reported((.leftover(bytes("a")), 5), (lost(.eof), 6))),
-        // Before any end other than `eof` a leftover is optional: the end may be about to be reported.
+        // If a connection ends for a reason other than `eof`, a `leftover` report is optional, so the report of the
+        // loss may still follow.
         row(.lost(reason: "reset", name: nil), 10, "pending until 100ms", reported((.leftover(bytes("a")), 5))),
         row(
             .lost(reason: "reset", name: nil), 10, "satisfied at 6ms, takes 2",
@@ -33,7 +34,7 @@ extension SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported lost eof, expected line \"a\"",
             reported((lost(.eof), 5))),
-        // `started` of the earlier connection does not count for the next one.
+        // A `started` report of the earlier connection doesn't count for the next connection.
         row(.started, 10, "pending until 100ms", reported((.started, 4), (lost(.eof), 5))),
         row(.started, 10, "satisfied at 6ms", reported((.started, 4), (lost(.eof), 5), (.started, 6))),
         row(
@@ -44,7 +45,7 @@ extension SubjectEvaluationTests {
             "failed: T reported attempt-failed timeout, expected attempt-failed refused",
             reported((.attemptFailed(.timeout, detail: nil), 5))),
         row(.attemptFailed(reason: nil), 10, "pending until 100ms", reported((lost(.eof), 5))),
-        // Dropped bytes are accounted for.
+        // The bytes that were dropped when the connection was lost are added to the bytes sent.
         row(.sent(requested: 5), 10, "satisfied at 4ms", reported((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
             .sent(requested: 5), 10,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` of a subject.
+/// The outcomes of a subject's `expect`.
 struct SubjectEvaluationTests {
     static func row(
         _ wanted: ResolvedSubjectExpectation, _ now: Int, _ outcome: String,
@@ -66,7 +66,7 @@ struct SubjectEvaluationTests {
             })
     }
 
-    /// Resource expectations about the subject's adapter, whether the subject was started or not.
+    /// Expectations about the resource usage of the subject's adapter, whether or not the subject was started.
     private static let resources = [
         measured(10, 10, "satisfied at 10ms"),
         measured(11, 10, "pending until 11ms"),
@@ -148,7 +148,7 @@ struct SubjectEvaluationTests {
         row(.started, 500, "missed, failed: T did not report started within 100ms"),
         row(.started, 100, "pending until 130ms").standingStill(),
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
-        // The report arrived in time, however late it is evaluated.
+        // The report arrived in time, even though it is evaluated after the deadline.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
         row(.started, 8, "failed: T reported `stopped refused`, expected started") {
             $0.stopped = (.refused, nil, .milliseconds(7))
@@ -205,7 +205,7 @@ struct SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported half-closed, expected line \"a\"",
             reported((.halfClosed, 5))),
-        // Messages that were delivered meanwhile don't matter.
+        // Messages that were delivered in the meantime don't affect `expect full`.
         row(.full, 10, "satisfied at 6ms, takes 1 of pressure", reported((.line(bytes("a")), 5), (.full, 6))),
         row(.full, 10, "pending until 100ms", reported((.line(bytes("a")), 5))),
         row(.full, 10, "failed: T reported `stopped reset`, expected full", reported((wasReset, 5))),
@@ -261,7 +261,7 @@ struct SubjectEvaluationTests {
         row(
             .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\", expected stopped",
             reported((.line(bytes("a")), 5), (ended, 6))),
-        // Before any stop except `eof` a transport may report a leftover, but doesn't have to.
+        // Before it stops for any reason other than `eof`, a transport may report a `leftover`, but doesn't have to.
         row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", reported((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", reported((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", reported((half, 5))),
@@ -290,7 +290,8 @@ struct SubjectEvaluationTests {
             "inconclusive: T reported line \"a\" 20ms after the expected silence of 100ms, but the harness itself stood still for "
                 + "30ms in the meantime: the time of the event is unknown", reported((.line(bytes("a")), 120))
         ).standingStill(),
-        // Both reports answer earlier requests, however late they arrive.
+        // `started` and `sent` reports answer earlier requests, so they don't break the silence, however late they
+        // arrive.
         row(quiet, 10, "pending until 100ms", reported((.sent(3), 5))),
         row(quiet, 100, "satisfied at 100ms", reported((.started, 4), (.sent(3), 5))),
         row(
@@ -308,7 +309,8 @@ struct SubjectEvaluationTests {
     @Test(arguments: rows)
     func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// Whether a message that was expected counts as lost, by the reason for which the connection stopped.
+    /// Reasons for which a connection stopped, expectations, and whether the expected event may have been lost as a
+    /// result.
     private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
         (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil, kind: nil), true),
         (.reset, .data(value("a"), name: nil), true), (.eof, .line(value("a"), name: nil), false),

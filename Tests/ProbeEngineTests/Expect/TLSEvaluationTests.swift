@@ -5,14 +5,14 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` of a connection with TLS.
+/// The outcomes of an `expect` on a connection with TLS.
 struct TLSEvaluationTests {
     /// Returns a row about a connection with TLS.
     ///
     /// - Parameters:
     ///   - bytes: the bytes that arrived at 3 ms.
-    ///   - events: TLS messages, each with the number of bytes before it.
-    ///   - taken: the messages that steps have already expected.
+    ///   - events: the received TLS messages, each with the number of bytes before it.
+    ///   - taken: the TLS messages that steps have already expected.
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil,
         rst: Int? = nil, events: [TLSEvent] = [], taken: [TLSEvent] = [], isUp: Bool = true, ignoresRest: Bool = false

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` about WebSocket frames, however they are cut.
+/// The outcomes of an `expect` for WebSocket frames, however the frames are divided into segments.
 struct WebSocketEvaluationTests {
     private typealias Opcode = WebSocketFrame.Opcode
 
@@ -19,7 +19,7 @@ struct WebSocketEvaluationTests {
             evaluate: { window in
                 let bytes = frames.flatMap { $0.encoded() ?? [] }.dropLast(last)
                 var outcomes: Set<String> = []
-                // The bytes arrive at once, and one by one with an evaluation after each.
+                // The bytes arrive all at once or one at a time, with an evaluation after each arrival.
                 for step in [max(1, bytes.count), 1] {
                     var view = ConnectionView(name: "C")
                     (view.framing, view.peerIsClient) = (.websocket, peerIsClient)

@@ -14,7 +14,8 @@ struct WheneverEvaluationTests {
         return buffer
     }
 
-    /// Returns answers as text such as `4..<10 by 0 n=7`: the range of the line, its rule, its groups.
+    /// Returns answers as text such as `4..<10 by 0 n=7`, which contains the range of the line, the number of the rule,
+    /// and the captured groups.
     private static func text(_ answers: [WheneverEvaluation.Answer]) -> [String] {
         answers.map { answer in
             let groups = answer.groups.map { name, value in " \(name)=\(value.bytes.map(Escaped.text) ?? "")" }
@@ -31,7 +32,7 @@ struct WheneverEvaluationTests {
         ("ping 7\r\nx\r\npong\r\nping 8", .crlf, ["0..<8 by 0 n=7", "11..<17 by 1"]),
         ("ping 7\nx\nping 8\n", .lf, ["0..<7 by 0 n=7", "9..<16 by 0 n=8"]),
         ("\u{6}ping 7\u{1}x", .u8, ["0..<7 by 0 n=7"]),
-        // An invalid length prefix is not reported here, but when a step expects a message.
+        // An invalid length prefix is reported when a step expects a message, and is ignored here.
         ("\u{7f}\u{7f}\u{7f}\u{7f}ping 7", .u32, []),
     ])
     func firstMatchingRuleAnswersTheLine(_ came: String, _ framing: Framing, _ expected: [String]) throws {
@@ -43,7 +44,7 @@ struct WheneverEvaluationTests {
         #expect(evaluation.evaluate(rules, &progress).isEmpty)
     }
 
-    /// However the bytes are cut, and whatever steps consume meanwhile, each line is answered once.
+    /// However the bytes are divided, and whatever steps consume in the meantime, each line is answered once.
     @Test(arguments: 0..<40)
     func eachLineIsAnsweredOnce(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)

@@ -2,11 +2,11 @@ import ProbeEvents
 import ProbeScenario
 import Testing
 
-/// Every statement that sets up a condition which must take effect: a case in which it has no effect is inconclusive,
-/// and names its line.
+/// Every statement that sets up a condition that must take effect. If the statement has no effect, the case is
+/// inconclusive and names the statement's line.
 ///
-/// The rows are compared with the table of the language: a state or statement that is added needs a row here, and so
-/// does a fault of a packet whose example can't be used.
+/// The rows are compared with the table of the language: each new state or statement needs a row here, as does each
+/// packet fault whose example in that table can't be used.
 @Suite struct ConditionTableTests {
     /// A statement in two scripts: one in which it takes effect, and one in which it doesn't.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -14,7 +14,7 @@ import Testing
         var key: String
         /// A script in which the statement takes effect.
         var met: String
-        /// A script in which the statement has no effect: its line ends in `#!`.
+        /// A script in which the statement, whose line ends in `#!`, has no effect.
         var unmet: String
 
         init(_ key: String, met: String, unmet: String) { (self.key, self.met, self.unmet) = (key, met, unmet) }
@@ -26,9 +26,9 @@ import Testing
 
     private static let open = "C connect\nS accept\n"
     private static let talk = "S send \"a\"\nC expect \"a\"\n"
-    /// Each side has received the other's data: nothing is in flight from C, except for an ACK that may follow.
+    /// Steps after which each side has received the other side's data. Afterwards, C sends at most one more ACK.
     private static let talkBack = talk + "C send \"b\"\nS expect \"b\"\n"
-    /// A packet of S has arrived at the link.
+    /// Steps after which a packet sent by S has arrived at the link.
     private static let onTheLink = "S send \"a\"\nwire S -> C segments >= 1\n"
 
     private static func link(_ word: String, met: String, unmet: String) -> Row {
@@ -36,18 +36,20 @@ import Testing
         return Row("link \(word)", met: header + met, unmet: header + unmet)
     }
 
-    /// A fault of one packet: of the first data packet, and of one that is never sent.
+    /// A fault that applies to a single packet: the first data packet, or a second data packet that is never sent.
     private static func fault(_ word: String, _ rest: String = "", after steps: String = talk) -> Row {
         link(
             word, met: "\(open)link S -> C \(word) data 1\(rest)\n\(steps)",
             unmet: "\(open)link S -> C \(word) data 2\(rest) #!\n\(steps)")
     }
 
-    /// The faults of one packet, by their examples in the table, such as `delay data 2 by 40ms`.
+    /// The faults that apply to a single packet, derived from their examples in the table, such as `delay data 2 by
+    /// 40ms`.
     private static let ofPackets = LanguageTable.all.compactMap { listed -> Row? in
         let words = listed.entry.example.split(separator: " ", maxSplits: 3)
         guard listed.category == .link, words.count > 2, words[1] == "data" else { return nil }
-        // An altered packet does not contain what was sent, and only a packet before another one can be swapped.
+        // `alter` and `swap` need other scripts: an altered packet doesn't contain the bytes that were sent, and a
+        // packet can be swapped only with a later one.
         if ["alter", "swap"].contains(words[0]) { return nil }
         return fault(String(words[0]), words.count > 3 ? " \(words[3])" : "")
     }
@@ -87,7 +89,7 @@ import Testing
             "window", met: "\(open)\(talk)link C -> S window 1000\nC send \"b\"\nS expect \"b\"\n",
             unmet: "\(open)\(talk)link C -> S window 1GiB #!\nC send \"b\"\nS expect \"b\"\n"),
         link("strip", met: "link C -> S strip sack\n\(open)", unmet: "\(open)link C -> S strip sack #!\n\(talkBack)"),
-        // States that require nothing of an endpoint take effect as soon as a packet passes while they hold.
+        // A state that requires nothing of an endpoint takes effect as soon as a packet passes the link in that state.
         link(
             "clamp mss", met: "link C -> S clamp mss 1460\n\(open)",
             unmet: "\(open)\(talkBack)link C -> S clamp mss 536 #!\n"),
@@ -124,7 +126,7 @@ import Testing
         return Row("proxy \(word)", met: script + met, unmet: script + unmet)
     }
 
-    /// A step for future connections, of which there are none.
+    /// A step that applies to future connections; in the second script, there are none.
     private static func ending(_ step: String, then steps: String) -> Row {
         let header = "timeout 10s\nserver S\nproxy X -> S\n"
         return Row(
@@ -239,7 +241,7 @@ import Testing
                 "\(listed.name) sets something up: `if needed` must be allowed")
             return listed.entry.canBeUnneeded
         }
-        // The statements of a `link` step have their own rows.
+        // The individual statements of a `link` step have rows, so the step itself needs none.
         let keys = Set(wanted.map(Self.key)).subtracting(["step link"])
         #expect(keys.count > 35)
         #expect(keys.subtracting(Self.rows.map(\.key)) == [], "these statements need a row")

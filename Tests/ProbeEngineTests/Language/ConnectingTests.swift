@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Servers and clients: `connect`, `accept`, `listen`, and connections that are never accepted.
+/// The steps `connect`, `accept` and `listen` of servers and clients, and connections that are never accepted.
 struct ConnectingTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Verbs of a connection other than `send`: reading, ending, options.
+/// The verbs of a connection other than `send`, which concern reading, ending the connection, and socket options.
 struct ConnectionTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -12,7 +12,7 @@ struct EitherTests {
         "server S\nsubject T -> S\nT start\nS accept\n" + steps
     }
 
-    /// `C` sends more bytes than the kernel can take.
+    /// The start of a script in which `C` sends more bytes than the kernel's buffers can hold.
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"

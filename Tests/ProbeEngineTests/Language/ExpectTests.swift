@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `expect` of the harness's connections: when it passes, and each way in which it can fail.
+/// Each `expect` on the harness's connections: when it passes, and each way in which it can fail.
 struct ExpectTests {
     /// Returns a script with a connection between two harness endpoints, C and S.
     private static func pair(_ steps: String, header: String = "") -> String {

@@ -41,7 +41,7 @@ struct HarnessLimitTests {
         ).verify()
     }
 
-    /// Protobuf groups may be nested to any depth; the harness reads 100 levels.
+    /// Protobuf groups may be nested to any depth, but the harness reads at most 100 levels.
     @Test func deeplyNestedGroupsAreAnError() async throws {
         try await Scene(
             "deep groups", .error, says: ["groups are nested more than 100 deep"],
@@ -49,7 +49,7 @@ struct HarnessLimitTests {
         ).verify()
     }
 
-    /// A crowd's member keeps up to 256 KiB of a line.
+    /// A member of a crowd keeps at most 256 KiB of a line.
     @Test(
         arguments: ["received no end of line within 262144 bytes", "received no delimiter within 262144 bytes"],
         ["", "W expect failed 0", "W expect failed <= 5", "W expect done 5 within 60ms"])
@@ -91,7 +91,8 @@ struct HarnessLimitTests {
         }
     }
 
-    /// Without a schema a varint is signed, unless it is compared with a number that only an unsigned integer can hold.
+    /// Without a schema, a varint is taken to be signed, unless it is compared with a number that only an unsigned
+    /// integer can hold.
     @Test func varintKeepsItsSign() async throws {
         try await Scene(
             "signs", .passed,

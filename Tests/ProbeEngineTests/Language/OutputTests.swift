@@ -1,10 +1,11 @@
 import ProbeEvents
 import Testing
 
-/// `expect output` and `expect no output` about more output than the harness keeps: the verdict must be correct or
-/// inconclusive.
+/// `expect output` and `expect no output` when a program prints more output than the harness keeps. The verdict must be
+/// correct or inconclusive.
 struct OutputTests {
-    /// Prints 18 MiB of lines between a first and a last text: the harness keeps 16 MiB.
+    /// Returns the declaration of a program that prints 18 MiB of lines between `first` and `last`. The harness keeps
+    /// only 16 MiB.
     private static func printing(_ first: String, _ last: String = "") -> String {
         "process P = python3 -c 'import sys; w = sys.stdout.write; w(\"\(first)\"); "
             + "[w((\"x\" * 1023 + \"\\n\") * 1024) for i in range(18)]; w(\"\(last)end\\n\")'\n"

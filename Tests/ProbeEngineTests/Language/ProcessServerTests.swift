@@ -1,7 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// Programs with connections: `expect listening`, and the names of their listeners and connections.
+/// Programs with connections: `expect listening`, and the names that scripts use for a program's listeners and
+/// connections.
 struct ProcessServerTests {
     private static let echoServer = """
         import socket,sys
@@ -12,7 +13,8 @@ struct ProcessServerTests {
             c.sendall(c.recv(100)); c.close()
         """
 
-    /// Returns a text as a single-quoted word of a `process` line, which must not contain line ends.
+    /// Returns a Python program as a single-quoted word of a `process` line. The text is encoded in base64, because the
+    /// line can't contain line breaks.
     private static func word(_ text: String) -> String {
         "'import base64;exec(base64.b64decode(\"\(base64(text))\"))'"
     }

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `process`: programs under test, run with `sh` and python3.
+/// The steps of a `process`, with programs that are run by `sh` and python3.
 struct ProcessTests {
     @Test(arguments: [
         Scene(
@@ -276,7 +276,8 @@ struct ProcessTests {
     ])
     func programsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// A program that ends at once is not taken for an orphan, not even while other cases look for theirs.
+    /// A program that exits at once is not mistaken for an orphan, even while concurrent cases search for their own
+    /// orphans.
     @Test func concurrentShortProgramsAreNotOrphans() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<24 {

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `stop reading` and `read … every` before there is a connection: they apply to future connections.
+/// `stop reading` and `read … every` before a connection exists, which apply to future connections.
 struct ReadingToComeTests {
     private static let full = "\"x\" * 256KiB"
 

@@ -6,7 +6,7 @@ import Testing
 /// The resources that programs use, and the expectations about them.
 struct ResourceTests {
     @Test(arguments: [
-        // A program in a separate session, and one whose parent has ended.
+        // The program starts one process in a separate session, and another whose parent then exits.
         Scene(
             "all descendant processes count", .passed,
             """
@@ -16,7 +16,7 @@ struct ResourceTests {
             P expect threads == 3
             P stop
             """),
-        // The limit is reached a moment later.
+        // The program meets the limit only a short time after the step has begun.
         Scene(
             "descriptors that are closed a moment later", .passed,
             """
@@ -67,7 +67,7 @@ struct ResourceTests {
     ])
     func programResourcesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// Transports in the tool's own process.
+    /// Transports that run in the harness's own process, whose resource usage can't be measured separately.
     @Test(arguments: [
         Scene(
             "transport without its own process", .unsupported, says: ["does not run in its own process"],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// `T start` of a stopped subject: a new connection, or a new listener, under the same name.
+/// A `start` step for a subject that has stopped, which creates a new connection or a new listener under the same name.
 struct SubjectRestartTests {
     @Test(arguments: [
         Scene(

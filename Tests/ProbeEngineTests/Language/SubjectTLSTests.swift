@@ -8,7 +8,8 @@ struct SubjectTLSTests {
     typealias Event = SubjectReport.Event
 
     private static let secured = Event.secured(.tls13, protocol: [105, 109, 97, 112])
-    /// A script that names a file which exists: judging its contents is up to the subject.
+    /// The beginning of a script for a subject with TLS. The file that it names only has to exist, because only the
+    /// subject reads the contents.
     private static let begins = "subject T -> 127.0.0.1:1 tls ca \"Package.swift\"\nT start\n"
     private static let plain = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
 
@@ -88,7 +89,7 @@ struct SubjectTLSTests {
             "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")
     }
 
-    /// Reports that violate the rules, and the expected failure.
+    /// Reports that violate the rules, the beginnings of the scripts, and the expected failures.
     private static let violations: [(SecuringDriver.Script, String, String)] = [
         (.init(afterConnect: [.started]), begins, "started before its handshake was complete"),
         (.init(afterConnect: [secured, secured, .started]), begins, "alpn imap twice"),
@@ -109,8 +110,8 @@ struct SubjectTLSTests {
         try await verify(script, .failed, says: [says], text + "T expect line \"y\"")
     }
 
-    /// A line from before the upgrade may be reported while the op is running; a leftover is what the subject
-    /// discarded.
+    /// A line that arrived before the upgrade may be reported while the operation is running. A `leftover` reports the
+    /// bytes that the subject discarded.
     @Test func earlierReportsAreNotViolations() async throws {
         try await verify(
             .init(afterStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,

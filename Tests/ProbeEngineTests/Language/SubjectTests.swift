@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// `subject`, with a transport of this repository that obeys the rules: when a script passes, and how it fails if it
-/// expects something else.
+/// Scripts with a `subject`, which is one of this repository's transports and obeys the rules. The scripts pass, or
+/// fail because they expect something else.
 struct SubjectTests {
     private static func started(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nsubject T -> S\nT start\nS accept\n" + steps

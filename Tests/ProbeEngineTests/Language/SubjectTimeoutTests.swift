@@ -4,7 +4,7 @@ import ProbeTransport
 import Synchronization
 import Testing
 
-/// The timeouts that a subject receives: `--time-scale` multiplies them, as it does the deadlines.
+/// The timeouts that are passed to a subject. `--time-scale` multiplies them in the same way as deadlines.
 struct SubjectTimeoutTests {
     /// The `bsd` transport, which also records its configuration.
     private final class Recorder: TransportFactory {

@@ -4,8 +4,9 @@ import ProbeCrowd
 @testable import ProbeScenario
 
 extension TimingTableTests {
-    /// Rows about crowds. Without a rate, the expected state holds at once; with one, it holds after more questions to
-    /// the worker than any busy machine asks within 20 ms.
+    /// Rows about crowds. In the first script, the expected state is reached at once. In the second, with a rate, it is
+    /// reached only after more questions to the worker than the harness can ask within 20 ms, however the machine is
+    /// loaded.
     static let crowds =
         ["connected 5", "alive 5", "done 5", "latency p50 <= 1s of connect"].map { step in
             Row(
@@ -20,7 +21,7 @@ extension TimingTableTests {
 
     private static let crowd = "server S\ncrowd W = 5 clients -> S\n"
 
-    /// A worker whose members do nothing: it reports what the rows need.
+    /// A worker program that has no members, but reports the states that the rows require.
     static let crowdProgram: [String] = {
         let early = String(decoding: CrowdSnapshot().json.encoded(.ascii), as: UTF8.self)
         var snapshot = CrowdSnapshot()

@@ -5,22 +5,24 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `within` and `after` of every expectation and every verb of every kind of actor: what the parser accepts is either
-/// judged or rejected by the checker. The tables of the language are the source: a word without a row here fails.
+/// `within` and `after` for every expectation and every verb of every kind of actor: each clause that the parser
+/// accepts is either judged or rejected by the checker. The test fails if a word in the language's tables has no row
+/// here.
 struct TimingTableTests {
-    /// A script in which `{}` is the place of the clauses, in two variants.
+    /// Two variants of a script, in which `{}` marks the place of the clauses.
     struct Row: Sendable, CustomTestStringConvertible {
         var kind: ActorKind
         var word: String
         /// A script in which the event has happened before the step begins, or happens at once.
         var early: String
-        /// A script in which the event happens some 300 ms after the step began; `nil` if that is not possible.
+        /// A script in which the event happens about 300 ms after the step began; `nil` if the event can't happen that
+        /// late.
         var late: String?
         var refuses: Set<String> = []
-        /// The deadline of a step whose event must happen. It is long, because that costs nothing and a peer or a
-        /// program may not be scheduled for seconds.
+        /// The deadline of a step whose event must happen. A long deadline costs nothing, and is necessary because a
+        /// peer or a program may not be scheduled for seconds.
         var patience = "60s"
-        /// Two other subjects: one whose event happens early, one whose event happens late.
+        /// Two subjects to use instead of the default: one whose event happens early, and one whose event happens late.
         var securing: (early: SecuringSource, late: SecuringSource)?
 
         var testDescription: String { "\(kind.rawValue) \(word)" }
@@ -41,7 +43,7 @@ struct TimingTableTests {
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
-    /// If the language's table refuses both clauses, that is checked by another test.
+    /// Words for which the language's table refuses both clauses are covered by another test.
     @Test func everyTimedStepHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {
@@ -70,7 +72,7 @@ struct TimingTableTests {
         let outcome = try await Stage.firstResult(
             text, subject: source ?? Stage.bsd, usesCapture: false, crowdProgram: Self.crowdProgram)
         let texts = outcome.findings.first.map(Scene.texts) ?? ""
-        // A step that the machine or the transport doesn't support is not judged.
+        // If the machine or the transport doesn't support the step, there is nothing to check.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
         if outcome.verdict == .inconclusive, texts.contains("no capture here") { return }
         #expect(outcome.verdict == verdict, "\(text)\n\(texts)")
@@ -83,7 +85,7 @@ struct TimingTableTests {
 
     private static let rows = received + serversAndClients + subjects + processes + proxies + crowds + verbs
 
-    /// A row with an expectation of a connection, and the step that causes its event.
+    /// A row for a connection's expectation, with the step that causes the expected event.
     private static func received(
         _ word: String, _ step: String, _ cause: String, framing: String = "crlf", isSecured: Bool = false
     ) -> Row {
@@ -137,7 +139,8 @@ struct TimingTableTests {
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"
-    /// A SYN that arrives while the queue is full is dropped, and retransmitted a second later.
+    /// A server whose accept queue is full: a SYN that arrives in this state is dropped, and is retransmitted a second
+    /// later.
     private static let full = "server S backlog 0\nclient F -> S\n"
 
     private static let serversAndClients = [
@@ -174,12 +177,12 @@ struct TimingTableTests {
         "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
     private static let discarding =
         "max-line 4\nserver S\nsubject T -> S with discard-too-long\nT start\nS accept\nT expect started\n"
-    /// The lost connection is not restored before the script ends.
+    /// The start of a script with a subject that doesn't restore a lost connection before the script ends.
     private static let losing =
         "server S\nsubject T -> S with reconnect 60s..60s\nT start\nS accept\nT expect started\n"
     private static let coming =
         "server S\nsubject T -> S with reconnect 30ms..1s\nT start\nS accept\nT expect started\n"
-    /// Sends more bytes than the kernel takes.
+    /// Steps in which the subject sends more bytes than the kernel's buffers can hold.
     private static let filling =
         "server S with receive-buffer 4KiB\nsubject T -> S with high-water 4KiB\nT start\nS accept\nS stop reading\n"
         + "for i in 1..8 { T send \"x\" * 1MiB }\n"
@@ -270,15 +273,16 @@ struct TimingTableTests {
         resource("threads <= 1000", ["after"]), resource("cpu <= 60s", both),
     ]
 
-    /// A row about the resources of the subject's adapter; `bsd` has none.
+    /// A row about the resource usage of the subject's adapter. The `bsd` transport has no adapter, so the step is
+    /// unsupported there.
     private static func resource(_ step: String, _ refuses: Set<String>) -> Row {
         Row(
             kind: .subject, word: "expect \(step.prefix { $0 != " " })",
             early: "server S\nsubject T -> S\nT start\nS accept\nT expect \(step) {}", refuses: refuses)
     }
 
-    /// Returns a step whose event is caused by another step of the script, 300 ms after it began: no program's clock
-    /// matters.
+    /// Returns a step whose event is caused by another step of the script 300 ms after the first one began, so that the
+    /// time doesn't depend on another program's clock.
     private static func later(_ step: String, _ cause: String) -> String {
         "together {\n\(step) {}\ndo { wait 300ms; \(cause) }\n}\n"
     }
@@ -341,7 +345,7 @@ struct TimingTableTests {
         verb(.process, "send", "process P = cat\nP start\nP send \"x\\n\" {}\nP expect output /x/\nP stop"),
         verb(.process, "signal", "process P = sleep 60\nP start\nP signal KILL {}\nP expect exit signal KILL"),
         verb(.process, "stop", "process P = sleep 60\nP start\nP expect memory <= 1GiB\nP stop {}"),
-        // `within` is the timeout of the read itself; this transport has no reads.
+        // For `read`, `within` is the timeout of the read itself. The transport used here doesn't support reads.
         Row(
             kind: .subject, word: "read",
             early: "require subject reads\n" + linked + "T read any bytes {}\nS send \"x\"\nT expect data \"x\"",

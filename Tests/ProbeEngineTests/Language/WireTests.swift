@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeSystem
 import Testing
 
-/// `wire` steps about one connection and about several.
+/// `wire` steps that concern one connection or several.
 struct WireTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
@@ -241,8 +241,8 @@ struct WireTests {
         #expect(required.first?.verdict == .skipped)
     }
 
-    /// A link's packets are visible without a capture, but those on loopback are not: nothing is judged from missing
-    /// packets.
+    /// Without a capture, a link's packets are visible, but packets on loopback are not. Missing loopback packets must
+    /// not be taken as evidence.
     @Test(arguments: [
         ("wire S -> C bytes \"a\"\n", Verdict.passed),
         ("wire S -> C bytes \"b\"\n", .failed),

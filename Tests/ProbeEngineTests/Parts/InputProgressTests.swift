@@ -6,8 +6,8 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Bytes that arrive in many small pieces give the same result as if they had arrived at once, and each byte is
-/// compared once.
+/// Checks that bytes that arrive in many small pieces produce the same result as bytes that arrive at once, and that
+/// each byte is compared only once.
 struct InputProgressTests {
     private func outcome(_ outcome: InputMatcher.Result) -> String {
         switch outcome {
@@ -32,8 +32,8 @@ struct InputProgressTests {
         ]
     }
 
-    /// Evaluates byte by byte while lines and bytes are removed: each evaluation gives the same result as one without
-    /// memory.
+    /// Evaluates after each byte while lines and bytes are removed. Each incremental evaluation gives the same result
+    /// as an evaluation from scratch.
     @Test(arguments: 0..<60)
     func incrementalEvaluationMatchesFullEvaluation(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ struct InputProgressTests {
         }
     }
 
-    /// An evaluation is bounded: a wait with much to search yields to other waits.
+    /// The work of a single evaluation is limited, so that a wait that must search many bytes yields to other waits.
     @Test func singleEvaluationIsBounded() throws {
         var buffer = ReceiveBuffer()
         buffer.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))

@@ -33,7 +33,7 @@ struct CaseResourcesTests {
         #expect(try resources(header, steps) == Set(wanted))
     }
 
-    /// A path is a resource of the case if a program of the case may listen there.
+    /// The path of a Unix socket is a resource of the case if one of the case's programs may listen on it.
     @Test(
         arguments: [
             ("client C -> unix \"a.sock\"", "", []),
@@ -46,7 +46,8 @@ struct CaseResourcesTests {
         #expect(try resources(header, start + "C connect\nC expect eof") == Set(wanted))
     }
 
-    /// However many cases ask, each resource has one holder at a time, and no case waits for a free resource.
+    /// However many cases request resources, each resource has only one holder at a time, and no case waits for a free
+    /// resource.
     @Test func resourceHasOneHolderAtATime() async {
         let locks = CaseResourceLocks()
         let (first, second): (CaseResources.Resource, CaseResources.Resource) = (.port(1), .port(2))

@@ -7,10 +7,10 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Whatever resource the machine lacks, and wherever a case notices that, the result is an error that says what is
-/// left, and never a failure.
+/// Whatever resource the machine lacks, and wherever a case detects the shortage, the result is an error that states
+/// how much of each resource is left, and never a failure.
 struct MachineFaultTests {
-    /// The place where a transport notices the shortage.
+    /// The operation in which a transport detects the shortage.
     enum Place: CaseIterable {
         case start, connecting, open, send, listening, accepting
 
@@ -35,7 +35,7 @@ struct MachineFaultTests {
         ).verify(subject: InProcessSource(ShortFactory(fault: fault, place: place), names: SubjectNames()))
     }
 
-    /// Steps that judge failed members of a crowd, and a script without such a step.
+    /// The arguments are reasons for which a member fails, and steps that judge the crowd (or no step).
     @Test(
         arguments: MachineError.shortages.map(\.reason) + [
             "TLS: \(MachineError.ENOBUFS.reason)", CrowdSnapshot.Obstacle.noPort,
@@ -49,7 +49,7 @@ struct MachineFaultTests {
         #expect(texts.contains("1 member failed at line 5 (connect): "), "\(texts)")
     }
 
-    /// A peer can't cause the reason of a shortage to be reported.
+    /// If a member's reason isn't exactly the text of a shortage, a peer may have caused it, so the case fails.
     @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
     func otherMemberFailuresFailTheCase(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
@@ -57,7 +57,7 @@ struct MachineFaultTests {
         #expect(result.verdict == .failed, "\(CrowdTests.texts(of: result))")
     }
 
-    /// A reason that makes the case an error is kept, however many other reasons there are.
+    /// If a reason makes the case an error, that reason is kept, however many other reasons there are.
     @Test func obstacleIsKeptAmongOtherReasons() {
         var merged = CrowdSnapshot()
         for index in 0..<100 {
@@ -73,7 +73,7 @@ struct MachineFaultTests {
     }
 }
 
-/// A transport of this repository, on a machine that lacks a resource.
+/// Creates transports that behave as if the machine lacked a resource.
 private struct ShortFactory: TransportFactory {
     let fault: MachineError
     let place: MachineFaultTests.Place

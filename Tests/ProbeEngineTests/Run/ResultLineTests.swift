@@ -9,7 +9,8 @@ import Testing
 struct ResultLineTests {
     private static let result = PlannedCase(id: "a", path: "a.scn", subject: nil).interrupted(after: 0)
 
-    /// Runs on a separate reactor, as the cases of a run do, and fails if that has not ended after half a minute.
+    /// Runs `body` on a separate reactor, in the same way as a run's cases, and fails if `body` has not ended after
+    /// half a minute.
     private func onReactor(_ body: @escaping @Sendable (Reactor) async -> Void) async throws {
         let reactor = try #require(Reactor.onThread())
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
@@ -26,7 +27,8 @@ struct ResultLineTests {
         reactor.stop()
     }
 
-    /// The result becomes due while the reactor's thread is busy, so its timer fires as soon as the task waits.
+    /// The result becomes due while the reactor's thread is busy, so the result's timer fires as soon as the task
+    /// waits.
     @Test func overdueResultEndsTheWait() async throws {
         try await onReactor { reactor in
             let reported = Mutex(0)
@@ -51,7 +53,7 @@ struct ResultLineTests {
             #expect(reported.withLock { $0 }.isEmpty)
             await line.drain()
             #expect(reported.withLock { $0 } == [0, 1, 2])
-            // Nothing is held any longer: `drain` returns at once.
+            // No result is held back any longer, so `drain` returns at once.
             await line.drain()
         }
     }

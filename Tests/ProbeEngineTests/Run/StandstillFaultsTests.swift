@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Failures after a standstill of the harness. The standstills are arguments.
+/// Failures after a stall of the harness. The stalls are arguments; no test actually stalls.
 struct StandstillFaultsTests {
     typealias Kind = StandstillFaults.Place.Kind
 
@@ -21,7 +21,8 @@ struct StandstillFaultsTests {
         try Stage.plan("scenario \"x\"\n" + text).scenario
     }
 
-    /// Returns the finding for a failure 5 s after the case began, if a place stood still for `stall` from 340 ms on.
+    /// Returns the finding for a failure 5 s after the case began, if a place of the given kind was stalled for
+    /// `stall`, beginning at 340 ms.
     private static func judge(_ kind: Kind, stall: Duration, _ limits: [StandstillLimit]) -> Finding {
         var standstills = Standstills()
         let from = start + .milliseconds(340)
@@ -34,7 +35,8 @@ struct StandstillFaultsTests {
             failure, StandstillFaults.cause(in: places, from: start, to: start + .seconds(5), limits))
     }
 
-    /// A scenario with a party that has a time limit, that limit, and the longest harmless standstill.
+    /// A scenario with a party that has a time limit, the limit itself, and the longest stall that can't cause a
+    /// failure.
     struct Party: Sendable {
         var script: String
         var kinds: [Kind]
@@ -118,8 +120,8 @@ struct StandstillFaultsTests {
         #expect(Self.judge(.run, stall: .seconds(4), limits).verdict == .failed)
     }
 
-    /// The party that answers the members of a crowd, the places that stand still, and whether that makes the measured
-    /// waits too long.
+    /// The arguments are the party that answers the members of a crowd, whether the wait needs an answer, the places
+    /// that stall, and whether such a stall explains measured waits that are too long.
     @Test(
         arguments: [
             ("server S", true, [.run, .link, .crowd], true), ("server S", false, [.link, .crowd], true),

@@ -2,7 +2,7 @@ import ProbeEngine
 import ProbeScenario
 import Testing
 
-/// The files that scripts name in `file("…")`, as part of the hash of a plan.
+/// The files that scripts refer to with `file("…")`, which are included in the hash of a plan.
 @Suite struct NamedFilesTests {
     private func hash(_ script: String, _ files: [String: String]) -> UInt64 {
         var named = NamedFiles()

@@ -14,7 +14,7 @@ import Testing
         for (key, shard) in zip(fewer, ShardAssignment.byHash(fewer, total: 8)) { #expect(all[key] == shard) }
     }
 
-    /// These values are a promise: every version puts a case into the same shard.
+    /// These values must never change: every version must assign a case to the same shard.
     @Test func hashIsStableAcrossVersions() {
         let some = [
             CaseKey(id: "a", subject: nil), CaseKey(id: "a", subject: "bsd"), CaseKey(id: "close/eof", subject: "bsd"),
@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test func timesBalanceWithinFifteenPercent() throws {
-        // As in a typical suite: many short cases, and some that take a hundred times as long.
+        // The times resemble those of a typical suite, which has many short cases and a few that take a hundred times
+        // as long.
         let all = keys.enumerated().map { ($1, Int64($0 % 50 == 0 ? 900 : 3 + $0 % 17) * 1_000_000) }
         let shards = try #require(ShardAssignment.byTime(keys, times: times(all), total: 8))
         var loads = [Int64](repeating: 0, count: 9)
@@ -64,7 +65,7 @@ import Testing
     @Test func caseWithoutATimeCountsAsTheMedian() throws {
         let known = times([(keys[0], 10), (keys[1], 1000), (keys[2], 20)])
         let shards = try #require(ShardAssignment.byTime(Array(keys[0...4]), times: known, total: 2))
-        // The case of 1000 is alone; those of 20, 20, 20 and 10 are in the other shard.
+        // The case with a time of 1000 is alone in its shard; the cases with 20, 20, 20 and 10 are in the other shard.
         #expect(shards[1] == 1)
         #expect([0, 2, 3, 4].allSatisfy { shards[$0] == 2 })
     }

@@ -47,7 +47,7 @@ import Testing
         #expect(try read(["TEST_SHARD_INDEX": "", "TEST_TOTAL_SHARDS": ""]) == nil)
     }
 
-    /// GitLab and CircleCI set a total of 1 if nothing is divided, and Slurm if one process is started.
+    /// GitLab and CircleCI set a total of 1 if a job is not divided, and Slurm does if it starts only one process.
     @Test(arguments: [
         ["CI_NODE_TOTAL": "1"], ["CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "1"],
         ["CLOUD_RUN_TASK_INDEX": "0", "CLOUD_RUN_TASK_COUNT": "1"], ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"],
@@ -92,7 +92,7 @@ import Testing
         #expect(problem(variables) != nil)
     }
 
-    /// If the members of crowds are divided, a total of one still makes a share.
+    /// If the members of crowds are to be divided, a total of one still results in a share.
     @Test func totalOfOneIsAShareOnRequest() throws {
         let variables = ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"]
         let found = try ShardEnvironment.read({ variables[$0] }, takesWhole: true)
@@ -148,7 +148,7 @@ import Testing
         #expect(problem(variables)?.contains("SLURM_PROCID and SLURM_NTASKS") == true)
     }
 
-    /// A job's script has the variables of a step, but is a single process.
+    /// Slurm sets the variables of a job step for the job's script, too, but the script is a single process.
     @Test func jobScriptIsNotAStep() throws {
         #expect(try read(["SLURM_JOB_ID": "17", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"]) == nil)
         #expect(try read(["SLURM_JOB_ID": "17", "SLURM_PROCID": "0"]) == nil)

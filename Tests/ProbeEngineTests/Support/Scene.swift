@@ -12,7 +12,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
     var name: String
     var script: String
     var verdict: Verdict
-    /// Texts that the first finding must contain (in its summary, details, hints, expected, or actual).
+    /// Texts that the first finding must contain (in its summary, details or hints, or in the expected or actual
+    /// bytes).
     var says: [String]
     var needsCapture: Bool
     var timeScale: Double
@@ -31,7 +32,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// The script with the title that every script needs.
+    /// The script, with a title added if it has none.
     var text: String { script.hasPrefix("scenario") ? script : "scenario \"\(name)\"\n" + script }
 
     /// The number of the line that ends in `#!`.
@@ -51,7 +52,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let finding = result.findings.first
         let texts = finding.map(Scene.texts) ?? ""
         if Stage.capture == nil, result.verdict != verdict, texts.contains("no capture here") {
-            // A part of the script needs the wire, and the result reports that: it can't be judged here.
+            // A step of the script needs a capture, which is not permitted here, so the script can't be judged.
             try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
         }
         #expect(result.verdict == verdict, "\(name): \(texts)", sourceLocation: sourceLocation)
@@ -65,7 +66,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Returns all texts of a finding, one a line.
+    /// Returns all texts of a finding, one per line.
     static func texts(_ finding: Finding) -> String {
         var parts = [finding.summary] + finding.details + finding.hints
         if let expected = finding.expected { parts.append("expected: \(Escaped.bytes(expected))") }

@@ -10,8 +10,8 @@ import ProbeTransport
 import Synchronization
 import Testing
 
-/// Runs scripts in this process: with real sockets on loopback, a reactor thread for each run, and one capture for all
-/// runs if that is permitted.
+/// Runs scripts in this process, with real sockets on loopback, a reactor thread for each run and, if capturing is
+/// permitted, one capture for all runs.
 enum Stage {
     static let ports = PortAllocator(seed: getpid())
     static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
@@ -29,7 +29,7 @@ enum Stage {
         return opened
     }()
 
-    /// A script with errors.
+    /// The error for a script that the checker rejects.
     struct BadScript: Error, CustomStringConvertible {
         var description: String
     }
@@ -44,10 +44,10 @@ enum Stage {
         return plan
     }
 
-    /// Runs all cases of a script, one after the other, until no verdict depends on a standstill of this process.
+    /// Runs all cases of a script, one after the other, until no verdict depends on a stall of this process.
     ///
-    /// Such a verdict is inconclusive, which is correct, but shows nothing about the subject of the test. The script is
-    /// then run again, with a warning. After a few such runs the test cancels itself.
+    /// A verdict that depends on a stall is inconclusive, which is correct, but reveals nothing about the code under
+    /// test. The script is then run again, with a warning. After a few inconclusive runs, the test cancels itself.
     static func run(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
         interruptAfter: Duration? = nil, crowdProgram: [String]? = nil,
@@ -85,7 +85,8 @@ enum Stage {
             job.subject = subject
             let run = CaseRun(job, configuration: configuration, reactor: reactor)
             if let interruptAfter {
-                // The case runs on the reactor's own thread: a busy thread pool delays nothing.
+                // The interruption is scheduled on the reactor's own thread, so that a busy thread pool doesn't delay
+                // it.
                 reactor.post {
                     reactor.schedule(at: .now + interruptAfter) { run.assumeIsolated { $0.interrupt() } }
                 }
@@ -95,7 +96,7 @@ enum Stage {
         return results
     }
 
-    /// Does the same as `run`, and returns the result of the first case.
+    /// Runs a script in the same way as `run`, and returns the result of the first case.
     static func firstResult(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
         crowdProgram: [String]? = nil, sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -106,7 +107,7 @@ enum Stage {
         return try #require(results.first, sourceLocation: sourceLocation)
     }
 
-    /// Returns what a result says about a standstill, if that made it inconclusive.
+    /// Returns the summary of a result that is inconclusive because of a stall; `nil` for any other result.
     private static func standstill(_ result: CaseResult) -> String? {
         guard result.verdict == .inconclusive, let finding = result.findings.first else { return nil }
         return finding.summary.contains("the harness itself stood still") ? finding.summary : nil

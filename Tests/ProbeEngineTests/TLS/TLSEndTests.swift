@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// The different ends of a connection with TLS, and alerts. End-to-end tests check that other implementations
+/// The ways in which a connection with TLS can end, and alerts. End-to-end tests check that other implementations
 /// interoperate.
 struct TLSEndTests {
     @Test(arguments: [

@@ -1,10 +1,10 @@
 import ProbeEvents
 import Testing
 
-/// Bytes, TLS messages and ends form one sequence: a verdict must not depend on whether a step waits for them or
-/// whether they have already arrived.
+/// Bytes, TLS messages and the end of a connection form a single sequence. A verdict must not depend on whether a step
+/// waits for these events or they have already arrived.
 struct TLSOrderTests {
-    /// Returns a scene for each of the two orders of the ends' steps.
+    /// Returns two scenes, in which either the client's steps or the server's steps come first.
     private static func scenes(
         _ name: String, _ verdict: Verdict, says: [String] = [], client: String, server: String
     ) -> [Scene] {

@@ -16,7 +16,7 @@ enum Flaw: String, Sendable, CaseIterable {
     case stopsWithoutFIN, refusedAfterStarted
 }
 
-/// Blocks threads until it is opened, however long that takes.
+/// A gate that blocks threads until it is opened, however long that takes.
 struct Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -159,7 +159,7 @@ struct BrokenFactory: TransportFactory {
     }
 }
 
-/// A subject that only a driver can implement: it reports about connections that do not exist.
+/// A driver whose subject reports an event on a connection that doesn't exist, which no transport can do.
 final class StrangeDriver: SubjectDriver {
     let handler: @Sendable (SubjectReport) -> Void
     let event: SubjectReport

@@ -3,7 +3,7 @@ import ProbeSystem
 import ProbeTransport
 import Testing
 
-/// A broken transport must fail, with the finding at the right line.
+/// A case with a broken transport must fail, and its finding must name the right line.
 struct BrokenTransportTests {
     private static let talk = """
         server S
@@ -94,7 +94,8 @@ struct BrokenTransportTests {
     @Test(arguments: Flaw.allCases)
     func flawFailsTheRightStep(_ flaw: Flaw) async throws {
         let blame = Self.blame(flaw)
-        // A long timeout costs nothing if a report arrives: the transport's thread may not be scheduled for seconds.
+        // A long timeout costs nothing if a report arrives, and is necessary because the transport's thread may not be
+        // scheduled for seconds.
         let timeout = [.blocksInStart, .blocksInSend, .neverStops].contains(flaw) ? "timeout 1s\n" : "timeout 60s\n"
         var script = timeout + Self.talk + "\n" + blame.steps
         let factory = BrokenFactory(flaw: flaw)

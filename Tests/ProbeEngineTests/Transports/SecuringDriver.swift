@@ -4,18 +4,18 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// A subject without a connection: it makes the reports that a test specifies, after `connect` and after `start-tls`.
+/// A subject that has no connection, but sends the reports that a test specifies after `connect` and after `start-tls`.
 final class SecuringDriver: SubjectDriver {
     struct Script: Sendable {
         var afterConnect: [SubjectReport.Event] = [.started]
-        /// The reports made ``delay`` milliseconds after those.
+        /// The reports that follow ``afterConnect`` after ``delay`` milliseconds.
         var longAfterConnect: [SubjectReport.Event] = []
         var afterStartTLS: [SubjectReport.Event] = []
-        /// The delay of the reports after the operation, in milliseconds.
+        /// The delay between an operation and its reports, in milliseconds.
         var delay: Int?
-        /// The error with which `start-tls` is answered; `nil` if it is accepted.
+        /// The error with which the subject answers `start-tls`; `nil` if the subject accepts the operation.
         var refusal: String?
-        /// The reports made before the answer.
+        /// The reports that precede the answer to `start-tls`.
         var beforeAnswer: [SubjectReport.Event] = []
     }
 
@@ -23,13 +23,13 @@ final class SecuringDriver: SubjectDriver {
     private let operations: OperationLog
     private let handler: @Sendable (SubjectReport) -> Void
 
-    /// The operations that the subject was given.
+    /// A log of the operations that were passed to the subject.
     final class OperationLog: Sendable {
         private let operations = Mutex<[SubjectOperation]>([])
 
         func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
 
-        /// The WebSocket operations that the subject was given, one a line.
+        /// The WebSocket operations that were passed to the subject, as one line of text each.
         var webSocket: [String] {
             operations.withLock { operations in
                 operations.compactMap { operation in
@@ -46,7 +46,7 @@ final class SecuringDriver: SubjectDriver {
             }
         }
 
-        /// The TLS options that the subject was given.
+        /// The TLS options that were passed to the subject.
         var tls: [TransportTLS] {
             operations.withLock { operations in
                 operations.compactMap { operation in

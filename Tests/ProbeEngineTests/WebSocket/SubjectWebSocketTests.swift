@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeTransport
 import Testing
 
-/// `framing websocket` of a subject whose reports the test specifies.
+/// `framing websocket` with a subject whose reports the test specifies.
 struct SubjectWebSocketTests {
     typealias Event = SubjectReport.Event
 
@@ -58,7 +58,7 @@ struct SubjectWebSocketTests {
         try await Scene("wrong", .failed, says: [says], header + "\nT start\nT expect started").verify(subject: source)
     }
 
-    /// Pings and pongs need no step: many libraries answer them without reporting them.
+    /// Pings and pongs don't have to be expected by a step, because many libraries answer pings without reporting them.
     @Test func pingsNeedNoStep() async throws {
         let source = SecuringSource(
             script: .init(afterConnect: [.started, .ping([55]), .message([120], kind: .text)]))

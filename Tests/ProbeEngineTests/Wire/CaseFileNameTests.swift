@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// No two captures may have the same name, and no name may need quoting.
+/// Checks that no two capture files have the same name, and that no name needs quoting in a shell.
 struct CaseFileNameTests {
     private static func names(_ ids: [String], _ subjects: [String?], _ rounds: [Int]) -> [String] {
         ids.flatMap { id in
@@ -31,7 +31,7 @@ struct CaseFileNameTests {
         #expect(CaseFileName.of(id: id, subject: subject, round: round) == name)
     }
 
-    /// Every text of up to five characters that escaping could confuse, with subjects and rounds.
+    /// Tests every ID of up to five characters that escaping could confuse, with several subjects and rounds.
     @Test func namesAreUnique() {
         let characters = ["_", "/", ".", "-", "2", "F", "a"]
         var texts = [""]
@@ -54,8 +54,7 @@ struct CaseFileNameTests {
         #expect(Set(names).count == names.count)
     }
 
-    /// Long names are truncated and end in a digest. A name that looks truncated is either a short one or is truncated
-    /// itself.
+    /// Long names are truncated and end in a digest. An ID that looks like a truncated name must get a different name.
     @Test func longNamesAreUnique() {
         var ids = (170...260).flatMap { length in
             ["n", "_", "/", "ü"].map { String(repeating: $0, count: length) }

@@ -51,7 +51,7 @@ import Testing
 
     // MARK: The harness's own connections
 
-    /// A port that is used by one client after another: the SYN of each is the first one after its own connect.
+    /// Several clients use the same port one after another: each client's SYN is the first SYN after its `connect`.
     @Test func clientsOfOnePortAreDistinguishedByTime() throws {
         let (c, d, e) = (Socket(), Socket(), Socket())
         let openings = try [
@@ -81,7 +81,7 @@ import Testing
         let openings = try [
             Self.opening(40_000, at: 100, sequence: 7), Self.opening(40_000, at: 200, sequence: 8),
         ]
-        // The connections are accepted in the order of the queue, after both had arrived.
+        // Both connections are accepted after both have arrived, in the order in which they were queued.
         let own = try [
             Self.own(b, 40_000, .accepted(sequence: 8, before: 300), isServer: true),
             Self.own(a, 40_000, .accepted(sequence: 7, before: 310), isServer: true),
@@ -109,7 +109,7 @@ import Testing
         #expect(binding.opened(by: "U") == [1])
     }
 
-    /// T reported `started` only after U had been started.
+    /// Subject T reports `started` only after U has been started.
     @Test func lateReportDoesNotConfuseSubjects() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let binding = Self.binding(
@@ -146,7 +146,7 @@ import Testing
         let binding = Self.binding(openings, openers)
         #expect(binding.opened(by: "P") == [0])
         #expect(binding.opened(by: "T") == [1])
-        // Two connections were opened while the subject was starting: either may be the program's.
+        // Two connections were opened while the subject was starting, and either may belong to the program.
         let both = Self.binding(try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)], openers)
         #expect(both.opened(by: "T") == [])
         #expect(both.possiblyOpened(by: "P") == [0, 1])
@@ -173,7 +173,8 @@ import Testing
         #expect(binding.others == [0, 2])
     }
 
-    /// Another program connected while the subject was starting: the two can't be distinguished, and neither is stored.
+    /// If another program connects while the subject is starting, the two connections can't be distinguished, and
+    /// neither is stored.
     @Test func twoConnectionsDuringAStartAreAmbiguous() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120)], isListener: false)
@@ -183,7 +184,7 @@ import Testing
         #expect(Self.binding(openings, [try Self.subject("T", 100, settled: 120)]).opened(by: "T") == [0, 1])
     }
 
-    /// `localhost` has two addresses; the first one refused the connection.
+    /// The name `localhost` has two addresses, the first of which refuses the connection.
     @Test func subjectMayTryTwoAddresses() throws {
         let openings = try [Self.opening(40_000, at: 110, to: "[::1]:9741"), Self.opening(40_001, at: 111)]
         let opener = WireBinding.Opener(
@@ -210,7 +211,7 @@ import Testing
             Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
         ]
         let binding = Self.binding(openings, openers, isListener: false)
-        // A single connection is known: the case has one, and there is no other.
+        // A single connection is unambiguous: the case has a connection, and there is no other connection.
         #expect(binding.opened(by: "T") == [0])
         let two = Self.binding(openings + [try Self.opening(40_001, at: 115)], openers, isListener: false)
         #expect(two.candidates[0]?.isSuperset(of: ["T", "T of another case"]) == true)
@@ -224,7 +225,8 @@ import Testing
         #expect(Self.binding(openings, [Self.program("P", 50, ended: 200)]).opened(by: "P") == [0])
     }
 
-    /// The subject reports `started` before it connects, and others connect too: no connection is attributed to it.
+    /// If the subject reports `started` before it connects, and other programs connect as well, no connection is
+    /// attributed to the subject.
     @Test func earlyReportAmongOthersIsAmbiguous() throws {
         let openings = try (0..<6).map { try Self.opening(40_000 + $0, at: UInt64(110 + $0)) }
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 105)], isListener: false)
@@ -232,7 +234,7 @@ import Testing
         #expect(binding.possiblyOpened(by: "T") == Array(0..<6))
     }
 
-    /// The subject reports `started` before it connects: the only possible connection is attributed to it.
+    /// If the subject reports `started` before it connects, the only possible connection is attributed to the subject.
     @Test func earlyReportKeepsTheOnlyConnection() throws {
         let openers = [try Self.subject("T", 100, settled: 105)]
         let binding = Self.binding([try Self.opening(40_000, at: 110)], openers, isListener: false)

@@ -8,7 +8,8 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The meaning of the names in a statement, and its verdict. Packets are the input; there are no sockets.
+/// The meaning of the names in a `wire` statement, and the statement's verdict. The input consists of packets; no
+/// sockets are used.
 struct WireJudgeTests {
     /// A connection from a subject `T` or a program `P` to the server `S` on port 9741, packet by packet.
     private struct Traffic {
@@ -53,7 +54,7 @@ struct WireJudgeTests {
         }
     }
 
-    /// Returns the server `S`, a subject `T -> S` that started at 1000, and with `hasRival` a second subject.
+    /// Returns the server `S`, a subject `T -> S` that started at 1000, and, if `hasRival` is set, a second subject.
     private func actors(hasRival: Bool = false) -> ActorTable {
         var actors = ActorTable()
         let server = ServerActor(name: "S", declared: nil)
