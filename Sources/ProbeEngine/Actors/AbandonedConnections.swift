@@ -85,7 +85,7 @@ final class WaitingConnection {
     /// Returns the connection with `options` set; `nil` if the connection has already been taken.
     func take(on reactor: Reactor, options: [RawSocketOption]) throws(SystemError) -> Connection? {
         if let connection {
-            // Set the options that steps have set since the connection arrived.
+            // Apply the options that steps have set since the connection arrived.
             for option in options { try connection.set(option) }
             return connection
         }

@@ -2,7 +2,8 @@ import ProbeScenario
 import ProbeSystem
 
 extension CaseContext {
-    /// Adds a connection to the case, so that its changes are noticed and the final check includes it.
+    /// Adds a connection to the case, so that waiting steps are notified of its changes and the final check includes
+    /// it.
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
         connections.add(connection, for: owner)
         StepContext.attempt?.add(connection)

@@ -29,8 +29,8 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // Date the decision to the start of the evaluation: the time that the evaluation takes doesn't cause
-                // its result.
+                // The decision is dated to the start of the evaluation, because the time that the evaluation takes
+                // doesn't affect the result.
                 why.finding.decided = window.now
                 return .impossible(why)
             case .pending(let next):
@@ -60,7 +60,7 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().text(of: pattern) } catch { throw Finding(error) }
     }
 
-    /// Computes the values of an expectation about a program's resource usage.
+    /// Computes the values of the expressions in an expectation about a program's resource usage.
     func resolve(_ expectation: ResourceExpectation) throws(Finding) -> ResolvedResourceExpectation {
         let wanted: ResolvedResourceExpectation.Wanted =
             switch expectation.wanted {
@@ -71,7 +71,7 @@ extension CaseContext {
         return ResolvedResourceExpectation(resource: expectation.resource, wanted: wanted)
     }
 
-    /// Returns the time window of a step, ending at the present time.
+    /// Returns the time window of a step, evaluated at the current time.
     func window(
         from start: MonotonicTime, until deadline: MonotonicTime, measuresProgress: Bool = false
     ) -> TimeWindow {

@@ -14,7 +14,7 @@ final class ConnectionActor {
     let name: String
     let role: Role
     var connection: Connection?
-    /// If a client has connected again, the connections that its name referred to before.
+    /// The earlier connections of a client that has connected more than once.
     var earlier: [Connection] = []
     var framing: Framing
     var ignoresRest = false
@@ -78,7 +78,7 @@ final class ConnectionActor {
     /// Records that a step is waiting for `expectation`.
     ///
     /// - Parameter alone: whether the step waits for no other event on the connection. The branches of an `either` may
-    ///   wait for several.
+    ///   wait for several events.
     func begin(_ expectation: ConnectionExpectation<Resolved>, alone: Bool = true) {
         if expectation.isRaw { rawExpectations += 1 }
         if expectation.isAboutEnd && alone { endsAfterRest += 1 }
@@ -143,7 +143,7 @@ struct InitialReading {
         self.stop = stop
     }
 
-    /// Records what the capture must show for a connection that is read in this way from its start.
+    /// Records that the capture must show a closed window, if the connection starts with `stop reading`.
     func note(_ connection: Connection, of owner: ConnectionActor, in context: CaseContext) {
         if let stop { context.injected.addStop(connection, of: owner, at: stop) }
     }

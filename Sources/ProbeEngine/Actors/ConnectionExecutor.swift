@@ -203,7 +203,7 @@ struct ConnectionExecutor {
 }
 
 extension ConnectionExecutor {
-    /// Waits until the expectation is met.
+    /// Waits until the connection meets an expectation.
     ///
     /// - Returns: the number of bytes of the stream that the expectation consumed.
     func expect(
@@ -246,7 +246,7 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Computes the values of an expectation.
+    /// Computes the values of the expressions in an expectation.
     func resolve(
         _ expectation: ConnectionExpectation<Parsed>, _ actor: ConnectionActor
     ) throws(Finding) -> ConnectionExpectation<Resolved> {
@@ -261,8 +261,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns the deadline of an expectation. For a silence, this is the end of the period. `sent` without a `within`
-    /// has no deadline, as only time without progress counts.
+    /// Returns the deadline of an expectation. For an expected silence, this is the end of the period. `sent` without a
+    /// `within` has no deadline, as only time without progress counts.
     func deadline(
         of resolved: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
@@ -274,8 +274,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns whether the event can't have happened earlier than it was noticed. For example, a peer that belongs to
-    /// the harness was stalled together with the harness.
+    /// Returns whether the event can't have happened earlier than it was noticed. For example, this is true if the peer
+    /// belongs to the harness and was therefore stalled together with it.
     private func isExact(
         _ resolved: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {
@@ -368,7 +368,7 @@ extension ConnectionExecutor {
     }
 }
 
-/// Expectations about WebSocket frames.
+/// Expectations that concern WebSocket frames.
 extension ConnectionExecutor {
     /// Returns the frame that `expect message ws.text("x")` accepts, with any masking key unless the script states one;
     /// `nil` if the pattern is not a frame.

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// A connection's `expect` whose step is waiting.
+/// The state of a connection's `expect` while the step waits.
 struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
@@ -73,7 +73,7 @@ struct PendingConnectionExpectation: PendingExpectation {
     }
 }
 
-/// A subject's `expect` whose step is waiting.
+/// The state of a subject's `expect` while the step waits.
 struct PendingSubjectExpectation: PendingExpectation {
     let subject: SubjectActor
     let expectation: ResolvedSubjectExpectation
@@ -96,7 +96,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// The time that the harness itself has spent on checking.
+    /// The time that the harness itself has spent on checking the expectation.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
@@ -110,7 +110,7 @@ struct PendingSubjectExpectation: PendingExpectation {
     }
 }
 
-/// A program's `expect` whose step is waiting.
+/// The state of a program's `expect` while the step waits.
 struct PendingProcessExpectation: PendingExpectation {
     let process: ProcessActor
     let child: ChildProcess
@@ -143,7 +143,7 @@ struct PendingProcessExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// The time that the harness itself has spent on checking.
+    /// The time that the harness itself has spent on checking the expectation.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {
@@ -186,7 +186,7 @@ extension PollingProgress {
     }
 }
 
-/// A server's `accept` or `expect no connection` whose step is waiting.
+/// The state of a server's `accept` or `expect no connection` while the step waits.
 struct PendingServerExpectation: PendingExpectation {
     let server: ServerActor
     let expectation: ResolvedServerExpectation

@@ -4,7 +4,7 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// A proxy's `accept` whose step is waiting.
+/// The state of a proxy's `accept` while the step waits.
 struct PendingProxyAccept: PendingExpectation {
     let actor: ProxyActor
 
@@ -40,7 +40,7 @@ struct PendingProxyAccept: PendingExpectation {
     }
 }
 
-/// A proxied connection's `expect … from client` or `expect … from server` whose step is waiting.
+/// The state of a proxied connection's `expect … from client` or `expect … from server` while the step waits.
 struct PendingWatch: PendingExpectation {
     let expectation: ConnectionExpectation<Resolved>
     let actor: ProxiedActor

@@ -22,9 +22,9 @@ final class ProcessActor {
     var lives: [(began: UInt64, ended: MonotonicTime?)] = []
     /// The program's working directory, which is removed at the end of the case.
     var folder: String?
-    /// The position in the output after the last `expect output`.
+    /// The position in the output after the text consumed by the last `expect output`.
     var output = OutputCursor()
-    /// A line of the output log that an `expect output` has consumed, and the name of the step in reports.
+    /// A line of the output log that an `expect output` step has consumed, and the name of that step in reports.
     struct Consumed {
         var line: Int
         var step: String
@@ -32,7 +32,7 @@ final class ProcessActor {
 
     /// The most recently consumed output lines of the current start.
     var consumed: [Consumed] = []
-    /// The search in output lines before they are dropped from the output log.
+    /// The search in output lines that are about to be dropped from the output log.
     var watch: OutputWatch?
     /// Whether `P stop` is in progress or done, so that the exit is expected.
     var isStopping = false

@@ -241,7 +241,7 @@ extension ProcessExecutor {
         }
     }
 
-    /// Computes the values of an expectation.
+    /// Computes the values of the expressions in an expectation.
     func resolve(
         _ expectation: ProcessExpectation, _ process: ProcessActor
     ) throws(Finding) -> ResolvedProcessExpectation {
@@ -257,7 +257,7 @@ extension ProcessExecutor {
         }
     }
 
-    /// Returns the deadline of an expectation; for a silence, the end of its period.
+    /// Returns the deadline of an expectation; for an expected silence, the end of its period.
     func deadline(
         of resolved: ResolvedProcessExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {

@@ -14,7 +14,7 @@ final class ResourceMeter {
 
     /// Creates a meter.
     ///
-    /// - Parameter used: the processor time that was used before, and that no step of the case judges.
+    /// - Parameter used: the processor time that was used before the case and that no step judges.
     private init(_ processes: ProcessTree, used: Duration) {
         self.processes = processes
         judged = (used, .now)
@@ -23,7 +23,8 @@ final class ResourceMeter {
     /// Returns the meter of a program that is starting: all of its usage counts.
     static func forStarting(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
-    /// Returns the meter of a program that was running before the case: its processor time counts from now on.
+    /// Returns the meter of a program that was running before the case, of which only the processor time used from now
+    /// on counts.
     static func forRunning(_ processes: ProcessTree) -> ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }

@@ -62,7 +62,7 @@ struct StartConfiguration {
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
         configuration.heartbeat = try heartbeat(options)
-        // The shortest and the longest delay are gaps, so neither is scaled.
+        // The shortest and the longest delay before a reconnection attempt are gaps, so neither is scaled.
         configuration.reconnect = options.reconnect.map {
             TransportReconnect(shortest: $0.shortest, longest: $0.longest)
         }

@@ -15,7 +15,8 @@ final class AnnouncedFraming {
     var hasBegun: Bool { delivered >= wanted }
 }
 
-/// A connection of the subject, or its listener: the operations that it was given and the events that it reported.
+/// A connection or a listener of the transport under test, with the operations that it was given and the events that it
+/// has reported.
 final class SubjectActor {
     let name: String
     /// The number that identifies the subject to the driver.

@@ -353,7 +353,7 @@ extension SubjectExecutor {
         return .message(text, name: name?.value, kind: isText ? .text : nil)
     }
 
-    /// Computes the values of an expectation.
+    /// Computes the values of the expressions in an expectation.
     func resolve(
         _ expectation: SubjectExpectation, _ subject: SubjectActor
     ) throws(Finding) -> ResolvedSubjectExpectation {
@@ -385,7 +385,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Returns the deadline of an expectation; for a silence, the end of its period.
+    /// Returns the deadline of an expectation; for an expected silence, the end of its period.
     func deadline(
         of resolved: ResolvedSubjectExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {

@@ -9,7 +9,7 @@ struct SubjectWebSocket {
 
     /// Returns the operation that sends a control frame, and its text for the timeline; `nil` for any other action.
     ///
-    /// - Throws: if a value can't be computed, or isn't a valid close code.
+    /// - Throws: an error if a value can't be computed or isn't a valid close code.
     func operation(_ action: SubjectAction) throws(Finding) -> (value: SubjectOperation, text: String)? {
         switch action {
         case .ping(let value):

@@ -499,7 +499,8 @@ extension BlockInterpreter {
             })
     }
 
-    /// Returns the text about a branch's first step: `; chat.scn:12: T expect line name  (name = "anna")`.
+    /// Returns the description of a branch's first step for a message: `; chat.scn:12: T expect line name  (name =
+    /// "anna")`.
     private func firstStepText(_ step: Step) -> String {
         let location = context.sources.location(of: step.span)
         let file = location.path.split(separator: "/").last ?? ""

@@ -17,7 +17,7 @@ struct BranchStart {
         case crowd(PendingCrowdExpectation)
     }
 
-    /// The result of one check.
+    /// The result of checking a branch once.
     enum Look {
         case fits
         case waits(until: MonotonicTime)
@@ -51,7 +51,7 @@ struct BranchStart {
         if case .connection(let pending) = expected { pending.actor } else { nil }
     }
 
-    /// Evaluates the expectation without consuming anything.
+    /// Evaluates the step's expectation without consuming any input.
     ///
     /// - Throws: an error in the script, or the error that prevents the evaluation.
     mutating func look(_ window: TimeWindow) throws(Finding) -> Look {

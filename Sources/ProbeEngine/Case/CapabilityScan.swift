@@ -15,7 +15,7 @@ struct CapabilityScan {
     private(set) var firstUnaskedEnd: SourceSpan?
     /// Whether a step measures the resource usage of the subject's program.
     private(set) var measures = false
-    /// The first step that measures resource usage in every possible run of the script.
+    /// The first step that measures resource usage and that the script can't avoid by taking another branch.
     private(set) var firstMeasure: SourceSpan?
     /// The number of reads whose result no `expect` has consumed, by subject, as far as the script shows.
     private var openReads: [String: Int] = [:]
@@ -43,7 +43,8 @@ struct CapabilityScan {
             if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }
-            // For a listening subject, `local` is the address that it listens on, which needs no capability.
+            // For a listening subject, `local` is the address that it listens on, so the capability `local` isn't
+            // required.
             if options.local != nil, target != nil { need(.local, declaration.span) }
             if options.interface != nil { need(.interface, declaration.span) }
             if options.preference != nil { need(.prefer, declaration.span) }

@@ -224,7 +224,8 @@ extension CaseContext {
             masksFrames: isClient, ranges: scenario.integerRanges)
     }
 
-    /// Binds a variable of the case and, if the step is in a loop that has a variable of that name, the loop's, too.
+    /// Binds a variable of the case and, if a surrounding loop has a variable with the same name, the loop's variable,
+    /// too.
     func bind(_ name: String, _ value: Value) {
         if let finding = variables.bind(name, value, in: StepContext.loop) { raise(finding) }
     }
@@ -262,7 +263,7 @@ extension CaseContext {
 
     /// Returns the absolute path of a file that the script names, for a program that reads the file itself.
     ///
-    /// - Throws: if the file can't be read, or is outside the script's folder.
+    /// - Throws: an error if the file can't be read or is outside the script's folder.
     func path(ofScriptFile expression: Expression) throws(Finding) -> String {
         let name = String(decoding: try bytes(of: expression), as: UTF8.self)
         do throws(EvaluationError) {

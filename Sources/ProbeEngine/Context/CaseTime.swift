@@ -6,12 +6,12 @@ import ProbeSystem
 /// The times of a case: when it began, and how the script's durations become deadlines on this machine. Pure.
 struct CaseTime: Sendable {
     let start: MonotonicTime
-    /// The factor of `--time-scale`.
+    /// The factor given by `--time-scale`.
     var scale = 1.0
     /// The time that a waiting step without a `within` waits.
     let timeout: Duration
 
-    /// Returns the duration of a deadline, multiplied by the time scale.
+    /// Returns a duration from which a deadline is computed, multiplied by the time scale.
     ///
     /// Only durations in the script that are deadlines are scaled, whether they apply to the harness or to the subject.
     /// Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower bounds are not scaled. Neither

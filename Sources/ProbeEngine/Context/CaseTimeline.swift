@@ -19,7 +19,7 @@ struct CaseTimeline {
 
     private mutating func shorten() {
         let middle = kept..<(entries.count - kept)
-        // Keep the last event of each actor in any case, because it shows the actor's final state.
+        // Always keep the last event of each actor, because it shows the actor's final state.
         var lastEvents: [String: Int] = [:]
         for index in middle { if case .event(let actor, _) = entries[index].kind { lastEvents[actor] = index } }
         let events = lastEvents.values.sorted().map { entries[$0] }

@@ -1,6 +1,6 @@
 import ProbeSystem
 
-/// Every connection that the harness has had in a case, in the order in which they started.
+/// All connections that the harness has had in a case, in the order in which they started.
 struct ConnectionTable {
     typealias Entry = (owner: ConnectionActor, connection: Connection)
 
@@ -28,7 +28,7 @@ struct ConnectionTable {
     /// Removes the connections that a failed attempt opened.
     mutating func discard(_ opened: [Connection]) {
         let present = entries.map(\.connection)
-        // Connections of a nested attempt have been abandoned already.
+        // The connections of a nested attempt have already been abandoned.
         abandoned.add(opened.filter { opened in present.contains { $0 === opened } }, among: present)
         entries.removeAll { (_, connection) in opened.contains { $0 === connection } }
         discarded += opened

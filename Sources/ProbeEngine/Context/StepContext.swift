@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The context of a step, which its task and the tasks that a `together` starts from it inherit.
+/// The context of a step, in task-local values that the tasks started by a `together` inherit.
 enum StepContext {
     /// Whether the step belongs to a definition. Steps in a definition have no position in the script; the `do` that
     /// runs the definition represents them.

@@ -22,7 +22,7 @@ final class CrowdActor {
     let span: SourceSpan
     var receiveBuffer: Int?
     var tls: MemberTLS?
-    /// The source ports of members that share one address.
+    /// The source ports of members that share a single address.
     var ports = SourceAddresses.ports
     /// The source addresses given by `from`, from which the members connect.
     var sources: ClosedRange<UInt32>?

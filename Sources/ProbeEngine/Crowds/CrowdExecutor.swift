@@ -202,8 +202,8 @@ struct CrowdExecutor {
             try part(of: resolved, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
-        // Determine this for the whole crowd: the number for a share may be 0, in which case the comparison always
-        // holds.
+        // Whether failures are limited is determined for the whole crowd, because the number for a single share may be
+        // 0, so that the comparison always holds.
         pending.limitsFailures = resolved.limitsFailures
         if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =
@@ -232,7 +232,7 @@ struct CrowdExecutor {
 }
 
 extension ResolvedCrowdExpectation {
-    /// Whether the expectation limits the number of failed members. An expectation that always holds doesn't.
+    /// Whether the expectation limits the number of failed members. An expectation that always holds sets no limit.
     fileprivate var limitsFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)

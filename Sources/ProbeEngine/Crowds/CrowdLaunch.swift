@@ -10,7 +10,7 @@ struct CrowdLaunch {
 
     /// How long workers may take to begin, to close, or to end.
     static let startTimeout = Duration.seconds(20)
-    /// How long a worker may take to reset its members before the worker is killed.
+    /// How long a worker may take to reset its members' connections before the worker is killed.
     private static let lastPatience = Duration.seconds(5)
 
     /// Starts a worker.

@@ -35,7 +35,7 @@ struct CrowdLimits {
     /// A worker consists of two processes: itself and its guard.
     private static let processesOfWorker = 2
     private static let maxWorkers = 64
-    /// The limit for all crowds of a case together.
+    /// The maximum number of workers of all crowds in a case.
     static let maxWorkersPerCase = 128
 
     /// The maximum number of members of one worker.
@@ -54,7 +54,7 @@ struct CrowdLimits {
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.maxWorkers {
-            // With a limit this high, the full reserve is deducted from it.
+            // A limit this high is large enough for the full reserve to be deducted from it.
             let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(

@@ -27,7 +27,7 @@ final class CrowdWorkerProcess {
     private(set) var lastHeard = MonotonicTime.now
     /// The number of the next line to read from the worker's output.
     private var next = 0
-    /// The beginning of a line that arrived in parts.
+    /// The beginning of a line that the output log has split into several entries.
     private var part: [UInt8] = []
 
     init(_ child: ChildProcess, _ order: CrowdOrder) {

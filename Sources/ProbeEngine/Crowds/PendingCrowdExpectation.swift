@@ -93,7 +93,7 @@ enum ResolvedCrowdExpectation: Sendable {
 }
 
 extension CrowdCount {
-    /// Whether the number never decreases before the crowd is started again.
+    /// Whether the count never decreases until the crowd is started again.
     var onlyGrows: Bool {
         switch self {
         case .connected, .failed, .done: true
@@ -101,8 +101,8 @@ extension CrowdCount {
         }
     }
 
-    /// Returns the largest number of members that can still reach the state. A failed member does nothing more, and a
-    /// member that is done can't fail.
+    /// Returns the largest number of members that can still reach the counted state. A failed member does nothing more,
+    /// and a member that is done can't fail.
     func most(after snapshot: CrowdSnapshot, of count: Int) -> Int {
         switch self {
         case .connected: max(count, snapshot.connected)

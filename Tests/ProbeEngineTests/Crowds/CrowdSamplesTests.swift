@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Which snapshots of a crowd are kept as samples.
+/// Checks which snapshots of a crowd are kept as samples.
 struct CrowdSamplesTests {
     private static func snapshot(_ connected: Int) -> CrowdSnapshot {
         var snapshot = CrowdSnapshot()

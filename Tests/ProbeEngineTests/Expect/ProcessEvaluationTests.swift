@@ -192,7 +192,7 @@ struct ProcessEvaluationTests {
         row(
             bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, expected 2 within 100ms",
             uses(1, at: 100)),
-        // A single measurement is decisive.
+        // A single measurement decides the outcome.
         row(named(.descriptors), 10, "satisfied, n=7", uses(7)),
         row(atMost100ms, 10, "satisfied", uses(100_000_000)),
         row(

@@ -189,7 +189,7 @@ import Testing
     private static let meaning = "name \"dual.test\" = S, R"
 
     private static let ofNames = [
-        // `ahostsv4` queries IPv4 addresses only.
+        // `getent ahostsv4` queries only IPv4 addresses.
         Row(
             "header name", met: asking("ahosts", header: "\(meaning)\n"),
             unmet: asking("ahostsv4", header: "\(meaning) #!\n")),

@@ -281,8 +281,8 @@ struct TimingTableTests {
             early: "server S\nsubject T -> S\nT start\nS accept\nT expect \(step) {}", refuses: refuses)
     }
 
-    /// Returns a step whose event is caused by another step of the script 300 ms after the first one began, so that the
-    /// time doesn't depend on another program's clock.
+    /// Returns a `together` in which `cause`, after 300 ms, causes the event that `step` waits for. The time therefore
+    /// doesn't depend on another program's clock.
     private static func later(_ step: String, _ cause: String) -> String {
         "together {\n\(step) {}\ndo { wait 300ms; \(cause) }\n}\n"
     }

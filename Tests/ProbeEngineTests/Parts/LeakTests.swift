@@ -32,7 +32,7 @@ struct LeakTests {
                 print("descriptors: \(before) before, \(after) after")
                 exit(4)
             }
-            // The guardian is kept for the next program; it is the only child.
+            // The guardian process is kept for the next program, and is the only remaining child.
             Guardian.end()
             if waitpid(-1, nil, WNOHANG) != -1 { exit(5) }
             exit(0)

@@ -118,7 +118,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
             try inner?.send(message)
             try inner?.send(message)
         case .sendsJoined:
-            // Two messages are sent with one terminator.
+            // Send two messages with a single terminator.
             let joined = state.withLock { state -> [UInt8]? in
                 state.pending += message
                 state.count += 1

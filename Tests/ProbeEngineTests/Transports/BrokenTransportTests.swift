@@ -119,8 +119,8 @@ struct BrokenTransportTests {
         for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
             let source = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
             let text = "scenario \"x\"\nserver S\nsubject T -> S\nT start\nS accept\nT expect started"
-            // The transport's thread may be suspended between its two reports for longer than the case waits for the
-            // end.
+            // The transport's thread may be suspended between its two reports for longer than the case waits for
+            // reports at its end.
             var finding: Finding?
             for _ in 0..<5 where finding == nil {
                 let result = try await Stage.firstResult(text, subject: source)
