@@ -9,7 +9,7 @@ final class ResourceMeter {
     /// The processor time that earlier steps have already judged, and the time at which the last of these steps
     /// measured it.
     private var judged: (time: Duration, at: MonotonicTime)
-    /// The last measurement of the processor time.
+    /// The most recent measurement of the processor time; `nil` once a step has judged the measurement.
     private var looked: (time: Duration, at: MonotonicTime)?
 
     /// Creates a meter.

@@ -34,7 +34,7 @@ struct StartConfiguration {
                 return (Target(host: name.value, port: port), nil)
             }
             let address = try addresses.address(of: expression)
-            // The subject resolves a name itself, and may choose a different address than the harness would.
+            // The subject resolves host names itself, and may choose a different address than the harness would.
             let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
             let anywhere = EndpointPattern(anyAddressPort: address.port)
             return (

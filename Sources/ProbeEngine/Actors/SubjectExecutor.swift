@@ -293,7 +293,8 @@ final class SubjectExecutor {
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
-        // Change the state here and not when the step resumes, because reports may arrive before the step resumes.
+        // Change the security state here and not when the step resumes, because reports may arrive before the step
+        // resumes.
         if let subject = securing.removeValue(forKey: number), case .done = reply,
             subject.reports.security == .requested
         {

@@ -564,8 +564,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Returns what an `accept` waits for. On a server with TLS, the result of the handshake decides between the
-    /// branches.
+    /// Returns what an `accept` waits for. On a server with TLS, the result of the handshake decides which branch is
+    /// taken.
     private func acceptExpectation(
         _ mode: ServerAction.AcceptMode, _ server: ServerActor
     ) throws(Finding) -> ResolvedServerExpectation {

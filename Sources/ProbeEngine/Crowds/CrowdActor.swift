@@ -81,7 +81,7 @@ final class CrowdActor {
 
     // MARK: Questions
 
-    /// A question that was sent to all workers that the crowd had at that time.
+    /// A question to the workers that the crowd had when the question was sent.
     struct Question {
         fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool

@@ -8,7 +8,7 @@ import ProbeSystem
 struct CrowdLaunch {
     let context: CaseContext
 
-    /// How long workers may take to begin, to close, or to end.
+    /// How long workers may take to reach the state that a command requires, such as being ready.
     static let startTimeout = Duration.seconds(20)
     /// How long a worker may take to reset its members' connections before the worker is killed.
     private static let lastPatience = Duration.seconds(5)

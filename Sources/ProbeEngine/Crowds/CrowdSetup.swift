@@ -189,8 +189,8 @@ struct CrowdSetup {
         return declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
     }
 
-    /// Returns how a server distinguishes the connections of crowds from others: by port if other clients may use the
-    /// same addresses, otherwise by address.
+    /// Returns how a server distinguishes the connections of crowds from other connections: by port if other clients
+    /// may use the same addresses, otherwise by address.
     private func steering(of server: ServerActor, isByPort: Bool) -> Listener.Steering {
         let isIPv6 = isIPv6(server)
         if isByPort || isIPv6 || context.links.end(of: server.name) != nil {

@@ -23,7 +23,7 @@ package struct CrowdShare: Sendable, Equatable {
         switch comparison {
         case .equal, .lessOrEqual, .greaterOrEqual: return (comparison, part(of: number))
         case .less:
-            // Fewer than 3 means at most 2, which can be divided. Fewer than 0 is never satisfied.
+            // For example, `< 3` is equivalent to `<= 2`, which can be divided into shares. `< 0` is never satisfied.
             if number <= 0 { return (comparison, number) }
             return (Comparison.lessOrEqual, part(of: number - 1))
         case .greater:

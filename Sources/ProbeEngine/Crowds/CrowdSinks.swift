@@ -10,7 +10,7 @@ struct CrowdSinks {
     struct State {
         /// The number of sinks; 0 if no crowd connects to the server.
         var places = 0
-        /// How the server distinguishes the connections of crowds from others.
+        /// How the server distinguishes the connections of crowds from other connections.
         var steering: Listener.Steering?
         /// The number of members of all crowds that connect to the server.
         var members = 0

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// The blocks `together` and `either`.
+/// Tests the blocks `together` and `either`.
 struct ChoiceTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -3,7 +3,7 @@ import Testing
 
 /// Input that exceeds what the harness can read is an error wherever it occurs, not a failure of the sender.
 struct HarnessLimitTests {
-    /// A length of more than 64 MiB, in each framing with a length prefix.
+    /// Length prefixes that announce more than 64 MiB, for each framing with a length prefix.
     private static let longPrefixes = [
         ("u32", "hex(04 00 00 01)", "67108865"), ("u32le", "hex(01 00 00 04)", "67108865"),
         ("u64", "hex(00 00 00 00 04 00 00 01)", "67108865"),

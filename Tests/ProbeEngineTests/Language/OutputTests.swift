@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// `expect output` and `expect no output` when a program prints more output than the harness keeps. The verdict must be
-/// correct or inconclusive.
+/// Tests `expect output` and `expect no output` with programs that print more output than the harness keeps. The
+/// verdict must be correct or inconclusive.
 struct OutputTests {
     /// Returns the declaration of a program that prints 18 MiB of lines between `first` and `last`. The harness keeps
     /// only 16 MiB.

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `stop reading` and `read … every` before a connection exists, which apply to future connections.
+/// Tests `stop reading` and `read … every` before a connection exists. These steps apply to future connections.
 struct ReadingToComeTests {
     private static let full = "\"x\" * 256KiB"
 

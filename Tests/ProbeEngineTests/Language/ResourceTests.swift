@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The resources that programs use, and the expectations about them.
+/// Expectations about the resources that programs use.
 struct ResourceTests {
     @Test(arguments: [
         // The program starts one process in a separate session, and another whose parent then exits.

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeTransport
 import Testing
 
-/// `subject … tls`, `start tls` and `expect secured`, with a subject whose reports the test specifies.
+/// Tests `subject … tls`, `start tls` and `expect secured` with a subject whose reports the test specifies.
 struct SubjectTLSTests {
     typealias Event = SubjectReport.Event
 
@@ -89,7 +89,7 @@ struct SubjectTLSTests {
             "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")
     }
 
-    /// Reports that violate the rules, the beginnings of the scripts, and the expected failures.
+    /// Reports that violate the rules, each with the beginning of its script and the expected failure.
     private static let violations: [(SecuringDriver.Script, String, String)] = [
         (.init(afterConnect: [.started]), begins, "started before its handshake was complete"),
         (.init(afterConnect: [secured, secured, .started]), begins, "alpn imap twice"),

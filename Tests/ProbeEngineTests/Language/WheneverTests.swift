@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `whenever`: automatic answers alongside the steps.
+/// Tests `whenever`, which answers received lines automatically while the steps run.
 struct WheneverTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeSystem
 import Testing
 
-/// `wire` steps that concern one connection or several.
+/// Tests `wire` steps that concern one connection or several.
 struct WireTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

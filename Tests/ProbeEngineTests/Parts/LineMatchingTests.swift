@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// `lines in any order`, compared with an exhaustive search.
+/// Compares `lines in any order` with an exhaustive search.
 struct LineMatchingTests {
     /// Whether each line can be assigned to a separate pattern, determined by trying all assignments.
     private func canPlace(_ lines: ArraySlice<Int>, _ fits: [Set<Int>], _ taken: Set<Int>) -> Bool {

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeTransport
 import Testing
 
-/// `framing websocket` with a subject whose reports the test specifies.
+/// A subject with `framing websocket`, whose reports the test specifies.
 struct SubjectWebSocketTests {
     typealias Event = SubjectReport.Event
 
