@@ -23,7 +23,7 @@ final class ProxyActor {
         (self.name, self.target) = (name, target)
     }
 
-    /// Where the proxy listens, for messages.
+    /// The place at which the proxy listens, for messages.
     var place: String { proxy.map { "port \($0.address.port)" } ?? "no port" }
 }
 

@@ -20,13 +20,13 @@ final class ServerActor {
     var plain: ConnectionActor?
     /// The endpoints that the server has listened on, which identify the connections to the server.
     var endpoints: Set<EndpointPattern> = []
-    /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first. They are
-    /// accepted before those still in the queue.
+    /// Connections that were taken from the listener's queue during a search for abandoned connections, oldest first.
+    /// They are accepted before the connections that are still in the queue.
     var waiting: [WaitingConnection] = []
     /// The sinks that accept the connections of crowds.
     var sinks = CrowdSinks.State()
 
-    /// Where the server listens, for messages: `port 8080`, `/tmp/x/S`.
+    /// The place at which the server listens, for messages: `port 8080`, `/tmp/x/S`.
     var place: String {
         address.map { $0.isUnix ? "\($0)" : "port \($0.port)" } ?? "no port"
     }

@@ -48,9 +48,9 @@ final class SubjectActor {
     var acceptedAt: UInt64?
     /// The number of connections that the subject has accepted, by port.
     var acceptCounts: [UInt16: Int] = [:]
-    /// Where the subject listens: a numeric address, and the ports that it has reported. The last port is the current
-    /// one.
+    /// The numeric address that the subject listens on.
     var listeningHost = "127.0.0.1"
+    /// The ports that the subject has reported. The last port is the current one.
     var ports: [UInt16] = []
     var port: UInt16? { ports.last }
     /// The address of a subject that listens on a Unix socket.

@@ -10,7 +10,7 @@ struct CrowdLimits {
     struct Obstacle: Error, Equatable {
         /// A text that names the limit, its value, and the required value.
         var text: String
-        /// How to raise the limit.
+        /// Advice on how to raise the limit.
         var advice: String
     }
 
