@@ -8,17 +8,17 @@ import ProbeSystem
 struct ConnectionMatch {
     /// The number of unread bytes.
     var bytes = 0
-    /// The ranges of unread bytes to consume if the bytes between them stay unread.
+    /// The ranges of unread bytes to consume, if only parts of the unread bytes are consumed.
     var parts: [Range<Int>] = []
     var urgentBytes = 0
     /// Whether the end of the connection is consumed.
     var consumesEnd = false
-    /// The number of TLS events.
+    /// The number of TLS events to consume.
     var events = 0
     var bindings: [(String, Value)] = []
 }
 
-/// Compares the state of a connection with what is expected. Pure: it only looks and consumes nothing.
+/// Compares the state of a connection with an expectation. Has no side effects: it consumes nothing.
 struct ConnectionEvaluation {
     var view: ConnectionView
     var window: TimeWindow
@@ -42,7 +42,8 @@ struct ConnectionEvaluation {
 
     func input(_ input: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         if view.hasOverflowed { return .mismatch(Self.overflow(of: view.name), "64 MiB are unread") }
-        // After `ignore rest`, unexpected bytes are not an error: the end is looked for after them.
+        // After `ignore rest`, unread bytes are not an error: they are skipped, and the end of the connection is
+        // evaluated.
         let skipped = view.ignoresRest && input.isAboutEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
             buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing,
@@ -61,7 +62,7 @@ struct ConnectionEvaluation {
                 ? .partialMismatch(mismatch.reason) : .mismatch(mismatch.reason)
             return .impossible(finding(mismatch, input), reason)
         case .pending:
-            // Everything received by the deadline is examined completely.
+            // Everything received by the deadline is examined, even if that takes several turns of the reactor.
             if progress.isBusy { return .pending(until: window.now) }
             return window.wait(orMissed: missed(input))
         }
@@ -93,7 +94,7 @@ struct ConnectionEvaluation {
         }
     }
 
-    /// Returns the end of a sentence about input that can no longer be completed.
+    /// Returns the clause that reports the unread bytes, which end a finding about input that can't be completed.
     private static func incomplete(_ unread: Int) -> String {
         unread == 0 ? "" : ", after \(ByteText.count(unread, "byte")) of incomplete input"
     }
@@ -129,7 +130,7 @@ struct ConnectionEvaluation {
         return finding
     }
 
-    /// Returns the clause that states what was not received.
+    /// Returns the clause of a finding that states which input was not received.
     private func missing(_ input: ConnectionExpectation<Resolved>) -> String {
         switch input {
         case .line(.any, _): "\(view.receiver) received no line"
@@ -196,8 +197,8 @@ struct ConnectionEvaluation {
     /// The silence that the step expects, in words.
     private var silence: String { "silence for \(window.allowed)" }
 
-    /// Evaluates silence after no input has been read. A connection that is not read immediately doesn't see what has
-    /// arrived, so the kernel is asked.
+    /// Evaluates silence if no input has been read. On a connection that is not read immediately, input that has
+    /// arrived may still be unread in the kernel's buffer, so the kernel is asked.
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {
@@ -215,7 +216,7 @@ struct ConnectionEvaluation {
     }
 }
 
-/// Expectations about a send.
+/// Expectations about a send in the background.
 extension ConnectionEvaluation {
     private var notSending: Result {
         let what = "nothing is being sent"
@@ -225,8 +226,8 @@ extension ConnectionEvaluation {
                 hints: ["add `\(view.name) start sending …` before this step"]), what)
     }
 
-    /// Waits until the kernel has accepted all bytes. Without a `within`, only time without progress counts towards the
-    /// deadline.
+    /// Evaluates `expect sent`: the kernel must accept all bytes. Without a `within`, the step fails only after a
+    /// period without progress.
     func sent() -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {
@@ -245,7 +246,7 @@ extension ConnectionEvaluation {
                     "\(view.name)'s send did not complete in time: the kernel had accepted \(taken(send))"), .missed)
         }
         let scaledTimeout = window.scaledTimeout
-        // The send made no progress while the harness stood still.
+        // The send can't have made progress while the harness was stalled, so that time doesn't count.
         let last = send.lastProgressOfAny ?? window.now
         if window.isOver(last + scaledTimeout, from: last) {
             return .impossible(
@@ -297,7 +298,8 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// Waits until the send makes no progress for `duration`. Waiting for the pace that the script sets is not a stall.
+    /// Evaluates `expect stalled`: the send must make no progress for `duration`. Waiting for the pace that the script
+    /// sets is not a stall.
     func stalled(_ duration: Duration) -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {
@@ -315,7 +317,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // Counted from the start of the step, as for silence.
+        // As for silence, the time counts from the start of the step.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {
@@ -329,11 +331,11 @@ extension ConnectionEvaluation {
     }
 }
 
-/// Expectations of a connection with TLS, which ends with close_notify, an alert, or a FIN, either after one of them or
-/// alone.
+/// Expectations of a connection with TLS. The connection ends with a FIN, with or without a preceding close_notify or
+/// alert.
 ///
-/// Bytes, TLS events and the end of the connection form one sequence: whatever arrived first must be expected first,
-/// whether a step waits for it or finds it already there.
+/// Bytes, TLS events and the end of the connection form one sequence: steps must expect them in the order of their
+/// arrival, no matter whether they arrive before the step or during it.
 extension ConnectionEvaluation {
     func input(
         _ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
@@ -348,18 +350,18 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// What a step must expect next.
+    /// The part of the sequence of bytes and TLS events that the current step must expect.
     private struct Sequence {
-        /// The events that are skipped.
+        /// The events that precede `next` and need no step, such as a user_canceled alert.
         var passed: ArraySlice<TLSEvent>
-        /// The event that a step must expect next, after `unread` bytes.
+        /// The next TLS event that a step must expect; it arrived after `unread` bytes.
         var next: TLSEvent?
         var unread: Int
     }
 
     private func sequence(_ tls: ConnectionView.TLS, for input: ConnectionExpectation<Resolved>) -> Sequence {
         let expectsWarning = if case .alert(Int(TLSAlert.userCanceled)) = input { true } else { false }
-        // After `ignore rest`, unreadable input doesn't matter either.
+        // After `ignore rest`, TLS records that can't be read are ignored as well.
         let ignores = view.ignoresRest && input.isAboutEnd
         let passed = tls.events.prefix { $0.isUserCanceled && !expectsWarning || $0.isFailure && ignores }
         let next = tls.events.dropFirst(passed.count).first
@@ -369,9 +371,9 @@ extension ConnectionEvaluation {
             unread: next.map { min(count, max(0, $0.offset - view.receiveBuffer.consumed)) } ?? count)
     }
 
-    // MARK: Bytes, and RST
+    // MARK: Bytes and RST
 
-    /// Evaluates bytes and RST. Bytes after the next TLS event are not examined.
+    /// Evaluates an expectation of bytes or of an RST. Bytes that arrived after the next TLS event are not examined.
     private func bytes(
         _ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence,
         _ progress: inout InputProgress
@@ -399,7 +401,7 @@ extension ConnectionEvaluation {
             }
             return .mismatch(what, reason)
         case .impossible(let why):
-            // A FIN is less informative than what arrived before it.
+            // Unexpected input is more informative than the FIN that follows it or the missed deadline.
             let isLessInformative =
                 sequence.next == nil ? view.end != nil && !why.isMissed && sequence.unread == 0 : why.isMissed
             guard isLessInformative, let (what, reason) = unexpectedInput(tls, sequence, before: input)
@@ -408,10 +410,11 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// Whether the connection ended in the middle of a record, unless `ignore rest` makes that irrelevant.
+    /// Whether the connection ended within a TLS record. After `ignore rest`, an incomplete record doesn't matter.
     private func isInRecord(_ tls: ConnectionView.TLS) -> Bool { tls.unfinished > 0 && !view.ignoresRest }
 
-    /// Returns what arrived instead of the expected input and rules it out; `nil` if the input can still arrive.
+    /// Returns a finding about what arrived instead of the expected input, with a short reason; `nil` if the input can
+    /// still arrive.
     private func unexpectedInput(
         _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ConnectionExpectation<Resolved>
     ) -> (Finding, String)? {
@@ -444,7 +447,7 @@ extension ConnectionEvaluation {
 
     // MARK: Ends
 
-    /// Bytes before an end are an error, except after `ignore rest`.
+    /// Returns a mismatch if unread bytes precede an expected end; `nil` if there are none, or after `ignore rest`.
     private func bytesBefore(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result? {
         if sequence.unread == 0 || view.ignoresRest { return nil }
         let what = "received data, expected \(input.description)"
@@ -483,7 +486,8 @@ extension ConnectionEvaluation {
         return .satisfied(ConnectionMatch(bytes: sequence.unread, consumesEnd: consumesEnd, events: events), at: time)
     }
 
-    /// Returns the outcome for an end that has not arrived: pending if it still can, a mismatch otherwise.
+    /// Returns the result for an expected end that has not arrived: pending if it can still arrive, a mismatch
+    /// otherwise.
     private func awaited(_ input: ConnectionExpectation<Resolved>) -> Result {
         switch view.end {
         case nil: window.wait(orMissed: missed(input))
@@ -510,7 +514,7 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// Evaluates a FIN when there is no close_notify that a step has yet to consume.
+    /// Evaluates a FIN if no step has yet to consume a close_notify.
     private func fin(_ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence)
         -> Result
     {
@@ -531,7 +535,7 @@ extension ConnectionEvaluation {
 }
 
 extension ConnectionView.TLS {
-    /// The first TLS event that no step has expected.
+    /// The description and the time of the first TLS event that no step has expected.
     var firstUnconsumedEvent: (what: String, at: MonotonicTime)? {
         var first = events.first.map { ($0.description, $0.time) }
         if let bytesAfterEnd, bytesAfterEnd.time < first?.1 ?? .distantFuture {

@@ -2,15 +2,16 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// The outcome of an expectation at one moment. Only the evaluations in this folder decide when an expectation is met.
+/// The outcome of one evaluation of an expectation. Only the evaluations in this folder decide whether an expectation
+/// is met.
 ///
-/// The text of what is awaited is the description of the expectation itself: a text in each `pending` would be rebuilt
-/// at every look.
+/// A `pending` outcome has no text: the description of the expectation says what the step waits for, and building a
+/// text for each evaluation would be wasteful.
 enum Outcome<Value> {
-    /// The expectation was met at `at`, which is `nil` if the moment is unknown. Whether that was in time is judged
-    /// when the match is consumed.
+    /// The expectation was met at the time `at`, which is `nil` if that time is unknown. Whether the expectation was
+    /// met in time is judged when the match is consumed.
     case satisfied(Value, at: MonotonicTime?)
-    /// The expectation may still be met. Unless something changes earlier, the next look is at `until`.
+    /// The expectation may still be met. Unless something changes earlier, it is evaluated again at `until`.
     case pending(until: MonotonicTime)
     /// The expectation can no longer be met.
     case impossible(Impossibility)
@@ -29,26 +30,27 @@ extension Outcome {
         .impossible(Impossibility(finding: finding, reason: reason))
     }
 
-    /// Something else than expected arrived.
+    /// Returns the outcome for something unexpected that arrived.
     static func mismatch(_ finding: Finding, _ reason: String) -> Outcome { .impossible(finding, .mismatch(reason)) }
 }
 
 /// Why an expectation can no longer be met.
 struct Impossibility {
     enum Reason {
-        /// Something else arrived. The text is a short description, used as the reason of an `either`'s branch.
+        /// Something unexpected arrived. The text is a short description, used as the reason of an `either`'s branch.
         case mismatch(String)
-        /// Something else arrived, but incompletely: a moment later it can be shown in full.
+        /// Something unexpected arrived, but only in part. Waiting for the remaining bytes allows the finding to show
+        /// all of it.
         case partialMismatch(String)
         /// The deadline has passed.
         case missed
     }
 
-    /// What the step reports.
+    /// The finding that the step reports.
     var finding: Finding
     var reason: Reason
 
-    /// A short description of the reason; `nil` if nothing arrived.
+    /// A short description of the mismatch; `nil` if the deadline passed.
     var shortReason: String? {
         switch reason {
         case .mismatch(let text), .partialMismatch(let text): text
@@ -60,18 +62,18 @@ struct Impossibility {
     var isPartial: Bool { if case .partialMismatch = reason { true } else { false } }
 }
 
-/// An expectation that is being awaited: its values, what they are compared with, and the progress of the comparison.
+/// An expectation that a step waits for: its values, the actor's state, and the progress of the comparison.
 protocol PendingExpectation {
     associatedtype Match
 
-    /// What the step waits for, as a noun phrase.
+    /// The expected event, as a noun phrase.
     var description: String { get }
-    /// Whether the expectation also measures from the last progress of something, not only within the window.
+    /// Whether the expectation has a time limit that restarts with each progress, in addition to its deadline.
     var measuresProgress: Bool { get }
 
-    /// Looks at the current state, and consumes nothing.
+    /// Evaluates the current state without consuming anything.
     ///
-    /// - Throws: what prevents the harness from looking.
+    /// - Throws: the reason why the state can't be evaluated.
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<Match>
 }
 

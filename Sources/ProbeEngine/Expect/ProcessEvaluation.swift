@@ -4,18 +4,18 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// What a satisfied expectation of a program consumes.
+/// What a satisfied expectation consumes from a program's output.
 enum ProcessMatch {
     case nothing
     case output(OutputSearch.Match)
     case bindings([(String, Value)])
 }
 
-/// Compares the state of a program with what is expected. Pure: it only looks and consumes nothing.
+/// Compares the state of a program with an expectation. Has no side effects: it consumes nothing.
 struct ProcessEvaluation {
     var view: ProcessView
     var window: TimeWindow
-    /// The step's lower bound.
+    /// The minimum time after which the step may be satisfied (`after`).
     var after: Duration?
 
     typealias Result = Outcome<ProcessMatch>
@@ -81,8 +81,8 @@ struct ProcessEvaluation {
 
     // MARK: Output
 
-    /// Whether the program has ended and no other process can add to its output, so that an unfinished line stays as it
-    /// is.
+    /// Whether the program has ended and no other process can add to its output, so that an unfinished line will remain
+    /// unfinished.
     private var hasPrintedAll: Bool { view.exit != nil && !view.isOutputOpen }
 
     private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
@@ -92,7 +92,8 @@ struct ProcessEvaluation {
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
         if let found {
-            // An unfinished line counts at the deadline, so a line end after the deadline doesn't make the match late.
+            // At the deadline, an unfinished line counts as well, so a match is in time even if its line ends after the
+            // deadline.
             let end = found.ended.flatMap { $0 <= window.deadline ? $0 : nil }
             return .satisfied(.output(found), at: end ?? found.time)
         }
@@ -116,7 +117,8 @@ struct ProcessEvaluation {
         return .pending(until: window.limit)
     }
 
-    /// Returns `failure` if all of the output could be searched. Otherwise it is unknown whether the text was printed.
+    /// Returns `failure` if the output was searched completely; otherwise a result that says that it is unknown whether
+    /// the text was printed.
     private func notPrinted(_ regex: ByteRegex, _ failure: Finding, _ reason: Impossibility.Reason) -> Result {
         let seesAll = OutputSearch.seesAll(regex, in: view.outputLog, from: view.cursor.line)
         return seesAll ? .impossible(failure, reason) : searchedInParts(regex)
@@ -140,7 +142,8 @@ struct ProcessEvaluation {
         return .satisfied(.nothing, at: window.deadline)
     }
 
-    /// Describes when a line that was there before the step was printed, and which step consumed it.
+    /// Returns a note about a matching line that was printed before the step: when it was printed, and which step
+    /// consumed it.
     private func earlier(_ found: OutputWatch.Found) -> [String] {
         guard found.time < window.start else { return [] }
         let age = DurationText.rounded(nanoseconds: (window.start - found.time).nanoseconds)
@@ -152,7 +155,7 @@ struct ProcessEvaluation {
         ]
     }
 
-    /// Returns the first match in everything that the program has printed since its start.
+    /// Returns the first match in all output since the program's start.
     private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
         if let found = view.watch.found(regex) { return found }
         let match = progress.search(

@@ -4,21 +4,22 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// The progress of a wait for something about a program.
+/// The progress of a step that waits for a program.
 struct ProcessProgress {
     var output = OutputProgress()
     var polling = PollingProgress()
 }
 
-/// How far a wait has searched a program's output. Each line is searched once, when it has ended.
+/// How far a step has searched a program's output. Each complete line is searched only once.
 struct OutputProgress {
-    /// `nil` until the first search, which begins where the last `expect output` ended.
+    /// The position at which the next search begins; `nil` until the first search, which begins after the match of the
+    /// last `expect output`.
     private var cursor: OutputCursor?
 
     /// Searches the lines that have not been searched yet.
     ///
-    /// - Parameter includesOpen: whether unfinished lines are searched too, because the wait ends or nothing more can
-    ///   follow.
+    /// - Parameter includesOpen: whether unfinished lines are searched as well, because the wait is ending or because
+    ///   nothing can be appended to them.
     mutating func search(
         _ regex: ByteRegex, in log: OutputLog, from start: OutputCursor, includesOpen: Bool
     ) -> OutputSearch.Match? {
@@ -29,35 +30,36 @@ struct OutputProgress {
     }
 }
 
-/// Schedules the looks at the kernel's tables, which don't report when something about a program changes.
+/// Schedules the queries of the kernel's tables. The kernel doesn't notify the harness when these tables change, so
+/// they are polled.
 struct PollingProgress {
     private var interval: Int64 = 1_000_000
     private var planned: MonotonicTime?
-    /// The time that the looks themselves kept the harness busy. They take long if many processes run, but that is not
-    /// time in which the step did not look.
+    /// The total time that the queries kept the harness busy. Queries are slow if many processes run; the deadline is
+    /// extended by this time.
     var own = Duration.zero
 
-    /// Returns the moment as of which a look at `now` counts. What began between two looks had begun by the planned
-    /// moment of the second, however late that look was.
+    /// Returns the time to attribute to a query at `now`: the time for which the query was planned if the query is at
+    /// most 2 ms late. A change before that time would have been found even by a punctual query.
     func observationTime(_ now: MonotonicTime) -> MonotonicTime {
         guard let planned, now < planned + .milliseconds(2) else { return now }
         return planned
     }
 
-    /// The most that a look may exceed its own processor time. If it takes longer, the harness was stopped during the
-    /// look.
+    /// The maximum amount by which the duration of a query may exceed its processor time. A larger difference means
+    /// that the harness was stalled during the query.
     static let longestPause = Duration.milliseconds(100)
 
-    /// Returns when a look that counts as of `begin` found something: its end if the look was interrupted, because it
-    /// is then unknown whether the kernel's table was read before or after the interruption.
+    /// Returns the time at which a query found something: the time `begin`, or the end of the query if the harness was
+    /// stalled during it, because it is then unknown whether the table was read before or after the stall.
     static func moment(of begin: MonotonicTime, _ end: MonotonicTime, own: Duration) -> MonotonicTime {
         end - begin - own > longestPause ? end : begin
     }
 
-    /// Looks once.
+    /// Queries the kernel's tables once.
     ///
-    /// - Parameter isFound: whether an answer is the awaited one.
-    /// - Returns: the answer, and the moment as of which it counts.
+    /// - Parameter isFound: whether an answer is the expected one.
+    /// - Returns: the answer, and the time to attribute to it.
     mutating func look<Answer>(
         at now: MonotonicTime, isFound: (Answer) -> Bool, _ ask: () throws(Finding) -> Answer
     ) throws(Finding) -> (answer: Answer, moment: MonotonicTime) {
@@ -67,20 +69,21 @@ struct PollingProgress {
         let end = MonotonicTime.now
         let own = ThreadTime.used - used
         if isFound(answer) { return (answer, Self.moment(of: moment, end, own: own)) }
-        // Excludes the time in which the harness was stopped.
+        // Excludes the time for which the harness was stalled.
         self.own += min(end - now, own + Self.longestPause)
         return (answer, moment)
     }
 
-    /// Whether the deadline has passed, extended by the time that the looks took.
+    /// Whether the deadline has passed, extended by the time that the queries took.
     func isOver(_ window: TimeWindow) -> Bool {
         window.now >= window.deadline
             && window.now + own >= window.standstills.extended(window.deadline, from: window.start)
     }
 
-    /// Plans the next look and returns its moment.
+    /// Plans the next query and returns its time.
     ///
-    /// - Parameter earliest: the step's lower bound: a look just before it shows whether it was violated.
+    /// - Parameter earliest: the earliest time at which the step may be satisfied. A query just before that time shows
+    ///   whether the event was too early.
     mutating func planNext(_ now: MonotonicTime, deadline: MonotonicTime, earliest: MonotonicTime?) -> MonotonicTime {
         var next = now + .nanoseconds(interval)
         if now < deadline { next = min(next, deadline) }

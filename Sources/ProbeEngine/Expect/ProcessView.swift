@@ -3,11 +3,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// The state of a program that an expectation can be about. Data from the kernel's tables is queried for a single look.
+/// A snapshot of a program's state, for one evaluation of an expectation. Data from the kernel's tables is queried for
+/// each snapshot.
 struct ProcessView {
     enum Observation {
         case none
-        /// Whether the program listens, and when that was checked.
+        /// Whether the program listens, and the time of the check.
         case listening(Bool, at: MonotonicTime)
         /// The resources that the program uses.
         case measured(ResourceMeasure)
@@ -17,13 +18,13 @@ struct ProcessView {
     var exit: ChildProcess.Exit?
     var exitedAt: MonotonicTime?
     var outputLog = OutputLog()
-    /// Whether a process that the program started may print after the program's end, as a daemon does.
+    /// Whether a process started by the program, such as a daemon, may still print after the program has ended.
     var isOutputOpen = false
-    /// Where the last `expect output` ended.
+    /// The position in the output after the match of the last `expect output`.
     var cursor = OutputCursor()
     /// The lines that steps have consumed; see ``ProcessActor/consumed``.
     var consumed: [ProcessActor.Consumed] = []
-    /// What was found in output that is no longer kept.
+    /// The matches found in output that has been dropped from the log.
     var watch = OutputWatch([])
     var observation = Observation.none
 
@@ -31,7 +32,7 @@ struct ProcessView {
 }
 
 extension OutputLog {
-    /// The last lines of the output, for a report.
+    /// The last lines of the output, for a finding.
     var lastLinesText: [String] {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeRegex
 import ProbeScenario
 
-/// An `expect` of a program, with all its values computed.
+/// The expectation of an `expect` step for a program, with all its values computed.
 enum ResolvedProcessExpectation {
     enum Exit {
         case any
@@ -18,14 +18,14 @@ enum ResolvedProcessExpectation {
         }
     }
 
-    /// - Parameter port: the first port that the program was given; `nil` for any port.
+    /// - Parameter port: the first port passed to the program; `nil` for any port.
     case listening(port: UInt16?)
     case output(ByteRegex)
     case noOutput(ByteRegex, for: Duration)
     case exit(Exit)
     case resource(ResolvedResourceExpectation)
 
-    /// What the step waits for, as a noun phrase.
+    /// The expected event, as a noun phrase.
     var description: String {
         switch self {
         case .listening(let port): "it to listen" + (port.map { " on port \($0)" } ?? "")
@@ -36,7 +36,7 @@ enum ResolvedProcessExpectation {
         }
     }
 
-    /// Returns the name of the event of the program `name` when its time is judged.
+    /// Returns what a message about timing calls the expected event of the program `name`.
     func eventName(of name: String) -> String {
         switch self {
         case .listening: "\(name)'s listening"

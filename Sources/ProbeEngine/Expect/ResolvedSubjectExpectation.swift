@@ -1,14 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// An `expect` of a subject, with all its values computed.
+/// The expectation of an `expect` step for a subject, with all its values computed.
 enum ResolvedSubjectExpectation {
     case started
     case secured
     case line(ExpectedText, name: String?)
-    /// - Parameter kind: the kind of message, with the framing `websocket`; `nil` for either.
+    /// - Parameter kind: the kind of message with the framing `websocket`; `nil` for either kind.
     case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
-    /// The peer's ping or pong, with this payload; `nil` for any payload.
+    /// A ping or pong from the peer with this payload; `nil` for any payload.
     case control(isPing: Bool, [UInt8]?)
     case leftover(ExpectedText, name: String?)
     case data(ExpectedText, name: String?)
@@ -18,7 +18,7 @@ enum ResolvedSubjectExpectation {
     case drained
     case lost(reason: String?, name: String?)
     case attemptFailed(reason: String?)
-    /// Bytes, delivered in any number of events.
+    /// Bytes delivered in any number of events.
     case bytes([UInt8])
     /// - Parameter requested: the number of bytes that the subject had been asked to send when the step began.
     case sent(requested: Int)
@@ -28,7 +28,7 @@ enum ResolvedSubjectExpectation {
     case nothing(for: Duration)
     case resource(ResolvedResourceExpectation)
 
-    /// What the step waits for, as a noun phrase.
+    /// The expected event, as a noun phrase.
     var description: String {
         switch self {
         case .started: "started"
@@ -56,7 +56,7 @@ enum ResolvedSubjectExpectation {
         }
     }
 
-    /// The name of the event when its time is judged.
+    /// The name by which a message about timing refers to the expected event.
     var eventName: String {
         switch self {
         case .sent: "the last `sent` report"
@@ -65,7 +65,7 @@ enum ResolvedSubjectExpectation {
         }
     }
 
-    /// The text and the name of an expected delivery, such as a line.
+    /// The text of an expected delivery, such as a line, and the name of the variable that it is bound to.
     var delivery: (text: ExpectedText, name: String?)? {
         switch self {
         case .line(let text, let name), .message(let text, let name, _), .leftover(let text, let name),

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// An `expect` of the resources that a program uses, with its values computed.
+/// An expectation about the resources that a program uses, with its values computed.
 struct ResolvedResourceExpectation {
     enum Wanted {
         case amount(Comparison, Int)
@@ -14,7 +14,7 @@ struct ResolvedResourceExpectation {
     var resource: ResourceExpectation.Resource
     var wanted: Wanted
 
-    /// What the step waits for, as a noun phrase.
+    /// The expected event, as a noun phrase.
     var description: String {
         switch wanted {
         case .amount(let comparison, let limit): "its \(resource.rawValue) \(comparison.rawValue) \(limit)"
@@ -24,10 +24,10 @@ struct ResolvedResourceExpectation {
         }
     }
 
-    /// The name of the event when its time is judged.
+    /// The name by which a message about timing refers to the expected event.
     var eventName: String { "a value that satisfies \(description)" }
 
-    /// Whether a single look decides.
+    /// Whether a single measurement decides the expectation.
     var isMomentary: Bool { if case .amount = wanted { false } else { true } }
 
     func isMet(by measure: ResourceMeasure) -> Bool {
@@ -39,21 +39,21 @@ struct ResolvedResourceExpectation {
     }
 }
 
-/// Compares the resources that a program uses with what is expected. Pure: it only looks and consumes nothing.
+/// Compares the resources that a program uses with an expectation. Has no side effects: it consumes nothing.
 struct ResourceEvaluation {
-    /// The name of the program in findings.
+    /// The name of the program, for findings.
     var name: String
     var measure: ResourceMeasure
     var window: TimeWindow
 
-    /// Evaluates the expectation.
+    /// Evaluates the expectation against the measured resources.
     ///
-    /// - Returns: the variables that it binds.
+    /// - Returns: an outcome whose match holds the variables that the expectation binds.
     func evaluate(
         _ expectation: ResolvedResourceExpectation, _ polling: inout PollingProgress
     ) -> Outcome<[(String, Value)]> {
         if case .any(let name) = expectation.wanted {
-            // Processor time in microseconds.
+            // Processor time is measured in nanoseconds and bound in microseconds.
             let number = expectation.resource == .cpu ? measure.amount / 1000 : measure.amount
             return .satisfied([(name, .integer(number))], at: nil)
         }
@@ -86,7 +86,7 @@ struct ResourceEvaluation {
         }
     }
 
-    /// Formats a duration rounded to milliseconds, because nanoseconds are of no use in a finding.
+    /// Formats a duration rounded to milliseconds. A finding doesn't need more precision.
     private func milliseconds(_ duration: Duration) -> String {
         DurationText.script(.nanoseconds((duration.nanoseconds + 500_000) / 1_000_000 * 1_000_000))
     }

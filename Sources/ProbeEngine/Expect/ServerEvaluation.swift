@@ -3,23 +3,23 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What a step awaits from a server.
+/// What a step expects from a server.
 enum ResolvedServerExpectation {
-    /// `accept`
+    /// `accept`, which is satisfied by any connection.
     case connection
-    /// `accept` and `accept tls failed` of a server with TLS, if an `either` chooses between them by how the handshake
-    /// ended.
+    /// `accept` or `accept tls failed` on a server with TLS, as branches of an `either`: the result of the handshake
+    /// decides between them.
     case handshake(fails: Bool, alert: UInt8?)
     case noConnection(for: Duration)
 }
 
-/// The state of a server that an expectation can be about.
+/// A snapshot of a server's state, against which an expectation is evaluated.
 struct ServerView {
     var name: String
     var isListening: Bool
-    /// Whether a connection is waiting that a step could accept.
+    /// Whether a connection is waiting to be accepted by a step.
     var hasWaiting: Bool
-    /// The handshake of the first waiting connection; `nil` if none was begun on it.
+    /// The handshake of the first waiting connection; `nil` if no handshake has begun.
     var handshake: Handshake?
 
     enum Handshake: Equatable {
@@ -30,7 +30,7 @@ struct ServerView {
     }
 }
 
-/// Compares the connections waiting at a server with what is expected. Pure: it only looks and consumes nothing.
+/// Compares the connections waiting at a server with an expectation. Has no side effects: it consumes nothing.
 struct ServerEvaluation {
     var view: ServerView
     var window: TimeWindow
@@ -42,7 +42,7 @@ struct ServerEvaluation {
         }
         switch expectation {
         case .connection:
-            // The moment is known once the connection has been accepted.
+            // The time of the connection is known only after it has been accepted.
             if view.hasWaiting { return .satisfied((), at: nil) }
             return window.wait(
                 orMissed: Finding(.failed, "\(view.name) received no connection within \(window.allowed)"))
@@ -71,7 +71,7 @@ struct ServerEvaluation {
                 orMissed: Finding(.failed, "\(view.name) received no connection within \(window.allowed)"))
         }
         switch (view.handshake, fails) {
-        // The step begins the handshake.
+        // No handshake has begun yet; the step that accepts the connection begins it.
         case (nil, _): return .satisfied((), at: nil)
         case (.underWay, _):
             return window.wait(

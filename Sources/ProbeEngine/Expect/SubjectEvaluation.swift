@@ -6,35 +6,36 @@ import ProbeTransport
 
 /// What a satisfied expectation consumes from a subject's reports.
 struct SubjectMatch {
-    /// The number of deliveries, starting with the first.
+    /// The number of deliveries to consume, starting with the first.
     var deliveries = 0
-    /// The number of `ping` and `pong` reports.
+    /// The number of `ping` and `pong` reports to consume.
     var controls = 0
-    /// The number of `full` and `drained` reports.
+    /// The number of `full` and `drained` reports to consume.
     var pressures = 0
-    /// The number of `attempt-failed` reports.
+    /// The number of `attempt-failed` reports to consume.
     var failedAttempts = 0
-    /// The rest of the last delivery.
+    /// The bytes of the last consumed delivery that the step did not expect; they stay unconsumed.
     var rest: [UInt8] = []
     var bindings: [(String, Value)] = []
-    /// The number of the accepted connection.
+    /// The number of the accepted connection; `nil` for other expectations.
     var accepted: Int?
 }
 
-/// How much of the delivered data has been compared. It may arrive in thousands of pieces.
+/// How much of the delivered data a step has compared. Data may be delivered in thousands of pieces, and each is
+/// compared only once.
 struct SubjectProgress {
     fileprivate var bytes: [UInt8] = []
     fileprivate var deliveries = 0
     var polling = PollingProgress()
 }
 
-/// Compares a subject's reports with what is expected. Pure: it only looks and consumes nothing.
+/// Compares a subject's reports with an expectation. Has no side effects: it consumes nothing.
 struct SubjectEvaluation {
     var name: String
     var reports: SubjectReports
     var framing: Framing
     var window: TimeWindow
-    /// The resources that the subject's adapter uses, if the expectation is about them.
+    /// The resources that the subject's adapter uses, if the expectation concerns resources.
     var measure: ResourceMeasure?
 
     typealias Result = Outcome<SubjectMatch>
@@ -76,7 +77,7 @@ struct SubjectEvaluation {
 
     // MARK: Deliveries
 
-    /// Evaluates the next event that is neither `started` nor `sent`.
+    /// Evaluates a delivery, which must be the subject's next event apart from `started` and `sent`.
     private func delivery(_ expectation: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.pending.first, let (text, name) = expectation.delivery else {
             return waitUnlessStopped(expectation)
@@ -116,7 +117,7 @@ struct SubjectEvaluation {
         return NearMiss.line(expected: text, actual: payload, framing: framing)
     }
 
-    /// Evaluates `T expect "bytes"`: data as it arrived, in any number of events.
+    /// Evaluates `T expect "bytes"`: the delivered data, regardless of how it is divided into events.
     private func data(
         _ bytes: [UInt8], _ expectation: ResolvedSubjectExpectation, _ progress: inout SubjectProgress
     ) -> Result {
@@ -153,7 +154,7 @@ struct SubjectEvaluation {
                 actual: progress.bytes))
     }
 
-    // MARK: half-closed, discarded, full, drained
+    // MARK: `half-closed`, `discarded`, `full`, `drained`
 
     private func next(_ event: SubjectReport.Event, _ expectation: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.pending.first else { return waitUnlessStopped(expectation) }
@@ -179,10 +180,10 @@ struct SubjectEvaluation {
         return .satisfied(SubjectMatch(pressures: 1), at: next.time)
     }
 
-    // MARK: sent, error
+    // MARK: `sent`, `error`
 
     private func sent(_ requested: Int) -> Result {
-        // Bytes that the subject reported as dropped are accounted for, too.
+        // Bytes that the subject reported as dropped count as well, because the subject has accounted for them.
         let reported = reports.reportedSent + reports.dropped
         if requested == 0 {
             return .mismatch(
@@ -219,11 +220,11 @@ struct SubjectEvaluation {
             "the last op was answered with the error \(refusal.code)")
     }
 
-    // MARK: stopped, nothing
+    // MARK: `stopped`, `nothing`
 
     private func stopped(_ reason: String?, _ code: Int?, _ expectation: ResolvedSubjectExpectation) -> Result {
         if let first = reports.pending.first {
-            // Before any stop other than `eof`, a transport may or may not report a leftover.
+            // A transport may report a leftover before it reports `stopped` with any reason other than `eof`.
             guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
                 reports.stopped?.reason != .eof
             else { return unexpected(first.event, expectation, expected: nil) }
@@ -246,8 +247,8 @@ struct SubjectEvaluation {
                 details: SubjectText.words(stopped.detail), hints: hints), "reported stopped \(actual)")
     }
 
-    /// Returns the first thing that breaks a silence: a description in the words of a report, when it happened, and a
-    /// short reason.
+    /// Returns the first event that breaks a silence: a description in the words of a report, the time of the event,
+    /// and a short reason; `nil` if the silence is unbroken.
     ///
     /// `started`, `secured` and `sent` don't break a silence: they answer earlier requests, and may be reported late.
     private func protocolViolation() -> (what: String, time: MonotonicTime, reason: String)? {
@@ -259,7 +260,7 @@ struct SubjectEvaluation {
             let what = first.isFull ? "full" : "drained"
             return (what, first.time, "reported \(what)")
         }
-        // The stop that `T stop` requested counts as consumed, whether it happens before this step or during it.
+        // A stop requested by `T stop` is consumed by that step, so it does not break the silence.
         if let stopped = reports.stopped, !reports.stopIsConsumed {
             return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "reported stopped")
         }
@@ -305,7 +306,7 @@ struct SubjectEvaluation {
             "reported stopped \(reason)")
     }
 
-    /// Whether a message was expected that a reset may have discarded.
+    /// Whether the subject was expected to deliver something that a reset of the connection may have discarded.
     private func isLost(_ expectation: ResolvedSubjectExpectation) -> Bool {
         guard expectation.delivery != nil else { return false }
         return switch reports.stopped?.reason {
@@ -325,10 +326,10 @@ struct SubjectEvaluation {
     }
 }
 
-/// Reports of lost connections, and of attempts to reconnect.
+/// Expectations of lost connections and of failed attempts to reconnect.
 extension SubjectEvaluation {
     func lost(_ reason: String?, _ name: String?, _ expectation: ResolvedSubjectExpectation) -> Result {
-        // Before any end other than `eof`, a transport may or may not report a leftover.
+        // A transport may report a leftover before it reports `lost` with any reason other than `eof`.
         var ahead = 0
         if case .leftover? = reports.pending.first?.event, reason != "eof" {
             guard reports.pending.count > 1 else { return waitUnlessStopped(expectation) }

@@ -3,26 +3,26 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The operations that a subject was given and the events that it reported, as far as no step has consumed them.
+/// The operations requested from a subject and the events that it reported and that no step has consumed yet.
 struct SubjectReports {
     typealias Stop = (reason: StopReason, detail: String?, time: MonotonicTime)
 
     /// Whether the subject accepted `T start`.
     var wasStarted = false
-    /// When the subject was asked to start.
+    /// The time at which the subject was asked to start.
     var startRequestedAt: MonotonicTime?
-    /// When the subject was last asked to send anything.
+    /// The time at which the subject was last asked to send anything.
     var lastSend: MonotonicTime?
-    /// When the subject last reported anything.
+    /// The time of the subject's last report.
     var lastReport: MonotonicTime?
-    /// When the subject was connected: when it reported `started`, or when its connection was accepted.
+    /// The time at which the subject was connected: when it reported `started`, or when its connection was accepted.
     var startedAt: MonotonicTime?
-    /// Whether the subject reported `started`. A connection that it accepted starts without such a report.
+    /// Whether the subject reported `started`. A subject that accepts a connection does not report `started` for it.
     var reportedStarted = false
-    /// Whether `T stop` was given.
+    /// Whether the script has executed `T stop`.
     var isStopping = false
     var stopped: Stop?
-    /// Whether the `stopped` has been expected, or needed no `expect`.
+    /// Whether a step has expected the `stopped` report, or the report needs no `expect`.
     var stopIsConsumed = false
     /// The deliveries that no step has consumed.
     var pending: [(event: SubjectReport.Event, time: MonotonicTime)] = []
@@ -30,14 +30,14 @@ struct SubjectReports {
     var accepted: [(number: Int, time: MonotonicTime)] = []
     /// The error code of the last operation, until a step expects it.
     var refusal: (code: String, step: SourceSpan)?
-    /// The number of bytes that the subject reported as handed to the kernel (framed).
+    /// The number of bytes, including framing, that the subject reported as handed to the kernel.
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
-    /// The number of bytes that the subject was asked to send (framed).
+    /// The number of bytes, including framing, that the subject was asked to send.
     var requestedBytes = 0
-    /// The number of bytes that the subject reported it will never send, because the connection was lost.
+    /// The number of bytes that the subject reported as dropped because the connection was lost.
     var dropped = 0
-    /// Whether the subject makes another connection if one is lost.
+    /// Whether the subject reconnects after losing a connection.
     var mayReconnect = false
     /// The reports of `attempt-failed` that no step has consumed.
     var failedAttempts: [(reason: StopReason, time: MonotonicTime)] = []
@@ -50,11 +50,11 @@ struct SubjectReports {
     /// The subject's progress towards TLS.
     enum Security: Equatable {
         case none
-        /// The subject is being asked to begin TLS: what it delivers may have arrived before.
+        /// The subject is being asked to begin TLS. What it delivers in this state may have arrived before the request.
         case requested
         /// The subject was asked to begin TLS, and must complete its handshake before it delivers anything else.
         case due
-        /// The subject reported the parameters that the handshake agreed on.
+        /// The subject reported the TLS version and the protocol that the handshake negotiated.
         case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
     }
     var security = Security.none
@@ -62,7 +62,7 @@ struct SubjectReports {
     var isSecuredAtStart = false
     /// Whether the subject has reported the peer's FIN.
     var isHalfClosed = false
-    /// Whether the last report of `full` or `drained` was `full`.
+    /// Whether the subject's last `full` or `drained` report was `full`.
     var isFull = false
     /// The reports of `full` and `drained` that no step has consumed.
     var pressures: [(isFull: Bool, time: MonotonicTime)] = []
@@ -74,7 +74,7 @@ struct SubjectReports {
 
     var hasStarted: Bool { startedAt != nil }
 
-    /// Records what the subject reports.
+    /// Records a report of the subject.
     mutating func add(_ report: SubjectReport) {
         switch report.event {
         case .started:
@@ -105,19 +105,20 @@ struct SubjectReports {
         }
     }
 
-    /// Resets the state for the next connection, which must start and report everything again.
+    /// Resets the state for the subject's next connection, for which the subject must report every event again.
     private mutating func beginAgain() {
         (startedAt, reportedStarted) = (nil, false)
         (isHalfClosed, isFull, pressures) = (false, false, [])
         if security != .none { security = isSecuredAtStart ? .due : .none }
     }
 
-    /// Returns the moment from which a subject's next report may still be on its way; `nil` if it has answered, or has
-    /// nothing to answer.
+    /// Returns the time of the last stimulus that the subject may still respond to; `nil` if there is nothing left to
+    /// respond to.
     ///
     /// - Parameters:
-    ///   - sent: when the script last sent anything.
-    ///   - ended: when the script last ended a connection. The report of it is the subject's last.
+    /// - sent: the time at which the script last sent anything.
+    /// - ended: the time at which the script last ended a connection. The subject's report of that end is its last
+    ///   report.
     func lastStimulus(sent: MonotonicTime?, ended: MonotonicTime?) -> MonotonicTime? {
         guard wasStarted, stopped == nil else { return nil }
         let toStart = hasStarted ? nil : startRequestedAt
@@ -125,7 +126,7 @@ struct SubjectReports {
         return [toStart, unanswered, ended].compactMap { $0 }.max()
     }
 
-    /// What is wrong if the subject reported more bytes as sent than it was asked to send; `nil` otherwise.
+    /// A message if the subject reported more bytes as sent than it was asked to send; `nil` otherwise.
     var excess: String? {
         guard reportedSent + dropped > requestedBytes else { return nil }
         return "reported \(accounted), more than the \(requestedBytes) that it was asked to send"
@@ -136,16 +137,16 @@ struct SubjectReports {
         "\(ByteText.count(reportedSent, "byte")) sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
     }
 
-    /// A description of the valid order of reports, for the author of an adapter that violated it.
+    /// A description of the valid order of reports, for the author of an adapter that violates it.
     var lifecycleDescription: String {
         mayReconnect
             ? "a transport reports started and lost once for each connection, its deliveries in between, and stopped last"
             : "the order of events is start, started, deliveries, stopped, with start, started and stopped exactly once each"
     }
 
-    /// Returns what is wrong with the order of the reports if `event` is next; `nil` if nothing is.
+    /// Returns a message if reporting `event` now violates the valid order of reports; `nil` otherwise.
     ///
-    /// - Parameter isFirstOfConnection: for an `accepted`, whether nothing was reported of that connection before.
+    /// - Parameter isFirstOfConnection: whether a connection has not reported anything yet; called for `accepted`.
     func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
         if !wasStarted { return "before it was asked to start" }
         switch event {
@@ -165,7 +166,7 @@ struct SubjectReports {
         case .stopped(.closed, _):
             if !speaksWebSocket { return "although its framing is not websocket" }
             return hasStarted ? nil : "before it had reported `started`"
-        // A leftover may consist of bytes that arrived in the clear and are discarded.
+        // Discarded bytes may have arrived in the clear, before TLS was requested.
         case .line, .message, .data, .discarded:
             if hasStarted && security == .due { return "before its handshake was complete" }
             if isHalfClosed { return "after it had reported half-closed" }
@@ -198,7 +199,8 @@ struct SubjectReports {
             return hasStarted ? "after it had reported `started`" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported `started`" : nil
         case .accepted(let number):
-            // What a connection reports before its `accept` waits for it.
+            // Reports that arrive for a connection before its `accepted` report are queued, so the connection must not
+            // have any.
             return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
         case .stopped, .output, .broken: return nil
         }

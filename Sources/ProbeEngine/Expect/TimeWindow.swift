@@ -3,26 +3,28 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The time that an expectation has, and the moment at which it is evaluated. Pure: it reads no clock.
+/// The period in which an expectation must be met, and the time at which it is evaluated. Has no side effects: it
+/// doesn't read the clock.
 struct TimeWindow {
-    /// When the previous step ended; for the start of an `either`'s branch, when the step before the `either` ended.
+    /// The time at which the previous step ended; for the first step of an `either`'s branch, the time at which the
+    /// step before the `either` ended.
     var start: MonotonicTime
-    /// The deadline, or the end of a silence.
+    /// The deadline of the expectation, or the end of an expected silence.
     var deadline: MonotonicTime
     var now: MonotonicTime
-    /// The standstills of the reactor's thread. They matter only from the deadline on, and for expectations with
+    /// The stalls of the reactor's thread. They are used only after the deadline, and by expectations with
     /// ``PendingExpectation/measuresProgress``.
     var standstills = Standstills()
-    /// The time without progress after which a send has failed.
+    /// The maximum time without progress before a send fails.
     var scaledTimeout = Duration.zero
 
-    /// The time that the step allows, as findings show it.
+    /// The time that the step allows, formatted for findings.
     var allowed: String { DurationText.script(deadline - start) }
 
-    /// Whether the deadline has passed, extended by the time in which the harness stood still.
+    /// Whether the deadline has passed. The deadline is extended by the time for which the harness was stalled.
     var isOver: Bool { isOver(deadline, from: start) }
 
-    /// The moment of the next look if nothing arrives.
+    /// The time of the next evaluation if nothing arrives.
     var limit: MonotonicTime { limit(of: deadline, from: start) }
 
     func isOver(_ end: MonotonicTime, from begun: MonotonicTime) -> Bool {
@@ -33,22 +35,22 @@ struct TimeWindow {
         now < end ? end : standstills.extended(end, from: begun)
     }
 
-    /// Returns pending until the deadline, and missed from then on.
+    /// Returns `pending` before the deadline, and a missed deadline from then on.
     func wait<Value>(orMissed finding: @autoclosure () -> Finding) -> Outcome<Value> {
         isOver ? .impossible(finding(), .missed) : .pending(until: limit)
     }
 
-    /// Returns pending until the deadline, and satisfied from then on.
+    /// Returns `pending` before the deadline, and `satisfied` from then on.
     func silence<Value>(_ value: @autoclosure () -> Value) -> Outcome<Value> {
         isOver ? .satisfied(value(), at: deadline) : .pending(until: limit)
     }
 
-    // MARK: Judging moments
+    // MARK: Judging times
 
     /// Judges the time of an event by the step's `within` and `after`; see
     /// ``Standstills/requireTiming(_:_:deadline:after:from:own:isExact:)``.
     ///
-    /// - Throws: why the time is wrong, or why that can't be determined.
+    /// - Throws: the reason why the time is wrong, or why it can't be judged.
     func requireTiming(
         _ moment: MonotonicTime, _ what: @autoclosure () -> String, after: Duration?, own: Duration = .zero,
         isExact: Bool = false
@@ -58,10 +60,10 @@ struct TimeWindow {
             moment, what(), deadline: deadline, after: after, from: start, own: own, isExact: isExact)
     }
 
-    /// How something that arrived affects a silence until the deadline.
+    /// The effect of an event on a silence that lasts until the deadline.
     enum Silence {
         case isBroken
-        /// It arrived after the silence.
+        /// The event arrived after the end of the silence.
         case lasted
         case isUndetermined(Finding)
     }

@@ -2,31 +2,30 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Determines which of the received lines a connection's `whenever` rules answer. Pure: it only looks and consumes
-/// nothing.
+/// Determines which received lines match a connection's `whenever` rules. Has no side effects: it consumes nothing.
 struct WheneverEvaluation {
     struct Answer {
-        /// The line with its terminator, as offsets in the unread bytes.
+        /// The line with its terminator, as a range of offsets in the unread bytes.
         var line: Range<Int>
-        /// The index of the first rule that matches.
+        /// The index of the first rule that matches the line.
         var rule: Int
         var groups: [(String, Value)]
     }
 
     /// How far the lines have been examined, as positions in the stream.
     struct Progress {
-        /// The position after the last complete line.
+        /// The stream position after the last complete line.
         var position = 0
-        /// The position after the bytes that have been searched for the end of the next line.
+        /// The stream position up to which the end of the next line has been searched for.
         var searched = 0
     }
 
     var buffer: ReceiveBuffer
     var framing: Framing
 
-    /// Returns the answers to the lines received since the last look, in order. The caller consumes those lines.
+    /// Returns the answers to the lines received since the last evaluation, in order. The caller consumes these lines.
     func evaluate(_ rules: [ExpectedText], _ progress: inout Progress) -> [Answer] {
-        // There are no lines among frames.
+        // WebSocket frames don't contain lines.
         if framing == .websocket { return [] }
         var look = InputProgress()
         look.lines = max(0, progress.position - buffer.consumed)
@@ -39,7 +38,7 @@ struct WheneverEvaluation {
             }
             (look.lines, look.searched) = (unit.end, unit.end)
         }
-        // When the answered lines are removed, the bytes after them keep their position.
+        // Positions count from the start of the stream, so they stay valid when the caller removes the answered lines.
         progress.position = buffer.consumed + min(look.lines, buffer.count)
         progress.searched = buffer.received
         return answers

@@ -3,33 +3,34 @@ import ProbeNames
 import ProbeScenario
 import ProbeSystem
 
-/// The host names of one case: the answers of the resolvers in its links' networks, and which statements were used by a
-/// query.
+/// The host names of one case: the answers given by the resolvers in the links' networks, and a record of which `name`
+/// statements were used by a query.
 ///
-/// Confined to the case's reactor.
+/// This type is confined to the case's reactor.
 final class CaseNames {
     private var zone = NameZone()
     private var servers: [NameServer] = []
-    /// The number of statements so far.
+    /// The number of `name` statements executed so far.
     private var count = 0
 
-    /// Makes a name resolve to the statement's answer from now on.
+    /// Makes a name resolve to the given answer from now on.
     ///
-    /// - Returns: the statement's number.
+    /// - Returns: the number of the `name` statement.
     func set(_ name: String, to meaning: NameMeaning) -> Int {
         count += 1
         zone.set(name, to: meaning, id: count)
         return count
     }
 
-    /// Returns why a statement was not used, such as queries for other record types only; `nil` if it was used.
+    /// Returns why a `name` statement was not used (such as queries for other record types only); `nil` if it was used.
     func shortfall(of number: Int) -> String? { zone.shortfall(of: number) }
 
-    /// Answers queries in a network from now on.
+    /// Starts answering queries in a network.
     ///
     /// - Parameters:
     ///   - notify: called for each query, and for each answer when it is sent.
-    ///   - overloaded: called once with a clause when a query is dropped or delayed because there are too many.
+    /// - overloaded: called once, with a clause for a note, if a query is dropped or delayed because there are too
+    ///   many.
     func serve(
         in network: NetworkNamespace, on reactor: Reactor, notify: @escaping (String) -> Void,
         overloaded: @escaping (_ what: String) -> Void
@@ -49,7 +50,7 @@ final class CaseNames {
                 overloaded: overloaded))
     }
 
-    /// Stops answering.
+    /// Stops answering queries in all networks.
     func end() {
         for server in servers { server.end() }
         servers = []

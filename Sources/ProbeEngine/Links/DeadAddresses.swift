@@ -3,15 +3,15 @@ import ProbeEvents
 import ProbeSystem
 import ProbeWire
 
-/// Packets that programs on a link sent to unused addresses, for the timeline. They don't belong to any connection of
-/// the case.
+/// The packets that programs on a link sent to unused addresses. They are shown in the timeline, although they don't
+/// belong to any connection of the case.
 struct DeadAddresses {
     let context: CaseContext
 
     /// The maximum number of packets that a report shows.
     private static let shown = 100
 
-    /// Returns a timeline entry for each packet, whatever its protocol.
+    /// Returns a timeline entry for each packet sent to an unused address, regardless of its protocol.
     func attempts(_ names: WireNames, _ faults: LinkComments) -> [TimelineEntry] {
         guard context.links.wereOpened else { return [] }
         var found: [TimelineEntry] = []
@@ -41,13 +41,13 @@ struct DeadAddresses {
     }
 }
 
-/// The addresses and the protocol of an IP packet in an Ethernet frame. Never traps on any input. Pure.
+/// The addresses and the protocol of an IP packet in an Ethernet frame. Decoding never traps, whatever the input.
 struct IPHeader: Equatable {
     let source: IPAddress
     let destination: IPAddress
     let protocolNumber: UInt8
 
-    /// Decodes the header; `nil` if the frame is not an IP packet or the header is incomplete.
+    /// Decodes the IP header of an Ethernet frame; `nil` if the frame is not an IP packet or the header is incomplete.
     init?(_ frame: [UInt8]) {
         let start = 14
         guard frame.count >= start + 20 else { return nil }

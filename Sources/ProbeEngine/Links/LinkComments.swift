@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeScenario
 import ProbeWire
 
-/// Descriptions of what link faults did to packets, for the comments of a capture and for the timeline. Pure.
+/// Describes how link faults affected packets, for the comments in a capture file and for the timeline.
 struct LinkComments {
-    /// A packet that did not arrive as it was sent.
+    /// A packet that arrived late or altered, or that no end sent.
     struct Changed {
         var packet: CapturedPacket
         var comments: [String]
@@ -16,7 +16,7 @@ struct LinkComments {
 
     private(set) var changed: [Changed] = []
     private let faults: [Int: [Int]]
-    /// The texts of the faults, by number: `crlf.scn:11 link S -> T drop data 3`.
+    /// The faults' descriptions, indexed by fault number, such as `crlf.scn:11 link S -> T drop data 3`.
     private let texts: [String]
 
     init(_ context: CaseContext) {
@@ -39,7 +39,7 @@ struct LinkComments {
         }
     }
 
-    /// Returns the comments of a sent packet, by its index.
+    /// Returns the comments of the sent packet with the given index.
     func comments(of index: Int) -> [String] {
         (faults[index] ?? []).filter(texts.indices.contains).map { texts[$0] }
     }

@@ -4,7 +4,7 @@ import ProbeLink
 import ProbeScenario
 import ProbeSystem
 
-/// Runs `link` steps. A step is in effect when it returns.
+/// Runs `link` steps. The fault is in effect when the step returns.
 struct LinkExecutor {
     let context: CaseContext
 
@@ -18,7 +18,7 @@ struct LinkExecutor {
         }
         let text = context.text(of: step.span)
         let command = try command(for: statement.action)
-        // Packets that were sent before this step are subject to the faults in effect then.
+        // Packets sent before this step must not be affected by its fault, so the link reads them first.
         if context.links.faults.contains(where: { $0.link == from.index }) {
             if !(await context.links.catchUp(from.index)) {
                 context.note(
@@ -54,7 +54,8 @@ struct LinkExecutor {
         return Condition.Shortfall("`\(text)` was not met for \(shortfall.missingText): \(reason)", hints: hints)
     }
 
-    /// Returns the place of an actor in the header, or of a connection that such an actor has accepted.
+    /// Returns the side of a link on which an actor from the header is, or on which a connection accepted by such an
+    /// actor is.
     private func place(of name: Name) throws(Finding) -> CaseLinks.Place {
         if let place = context.links.place(of: name.value) { return place }
         if case .connection(let actor)? = context.actors[name.value], case .accepted(let server) = actor.role,
@@ -137,7 +138,7 @@ struct LinkExecutor {
         }
     }
 
-    /// Returns the seed of a statement, by default 1, plus the run's seed, so that `--seed` selects other packets.
+    /// Returns the seed of a statement (by default 1) plus the run's seed, so that `--seed` selects other packets.
     private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
         let own = try number(expression) ?? 1
         return UInt64(bitPattern: Int64(own &+ context.settings.seed))

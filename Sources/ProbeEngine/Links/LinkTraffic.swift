@@ -3,15 +3,15 @@ import ProbeCapture
 import ProbeLink
 import ProbeWire
 
-/// The packets that arrived over the links of a case, and the faults that affected them, in addition to the packets
-/// that were sent. Pure.
+/// The packets that arrived over the links of a case, and the faults that affected them. The sent packets are in a
+/// separate ``CaseTraffic``.
 struct LinkTraffic {
-    /// A packet that did not arrive as it was sent, or that no end sent.
+    /// A packet that arrived altered, late or duplicated, or that no end sent.
     struct Changed {
         var packet: CapturedPacket
         var faults: [Int]
         var isMadeByLink: Bool
-        /// Whether the packet is a duplicate that the link made.
+        /// Whether the packet is a duplicate made by the link.
         var isDuplicate: Bool
         /// The end at which the packet arrived.
         var place: CaseLinks.Place
@@ -25,16 +25,16 @@ struct LinkTraffic {
         var hasArrived: Bool
     }
 
-    /// The packets that the receivers got, without duplicates that a link made.
+    /// The packets that the receivers got, excluding duplicates made by a link.
     private(set) var arrived = CaseTraffic()
-    /// The faults that affected sent packets, by the packet's index.
+    /// The numbers of the faults that affected each sent packet, by the packet's index.
     private(set) var faults: [Int: [Int]] = [:]
-    /// How each sent packet that passed over a link departed, by the packet's index.
+    /// The departure of each sent packet that passed over a link, by the packet's index.
     private(set) var departures: [Int: Departure] = [:]
     private(set) var changed: [Changed] = []
     private var connections = LinkConnections()
 
-    /// Adds a packet that passed over a link, also to the sent packets if it was sent.
+    /// Adds a packet that passed over a link. If an end sent the packet, adds it to the sent packets, too.
     mutating func add(_ passage: CaseLinks.TransmittedPacket, to left: inout CaseTraffic) {
         let record = passage.record
         let packet = CapturedPacket(

@@ -5,11 +5,12 @@ import ProbeNames
 import ProbeScenario
 import ProbeSystem
 
-/// Configures the resolvers of a case with the answers for host names.
+/// Sets up the resolvers that answer a case's host name queries.
 struct NameExecutor {
     let context: CaseContext
 
-    /// Sets the names of the header and starts the resolvers. Queries are answered when this returns.
+    /// Defines the host names from the header and starts the resolvers, which answer queries by the time this method
+    /// returns.
     func begin() throws(Finding) {
         guard context.scenario.usesNames else { return }
         for statement in context.scenario.names { try set(statement) }
@@ -38,7 +39,7 @@ struct NameExecutor {
         }
     }
 
-    /// Makes a name resolve to the statement's answer from now on.
+    /// Makes a name resolve to the answer of a `name` statement from now on.
     func set(_ statement: NameStatement) throws(Finding) {
         let text = context.text(of: statement.span)
         let names = context.links.names
@@ -77,7 +78,7 @@ struct NameExecutor {
         }
     }
 
-    /// Returns the address at which an actor of the header listens.
+    /// Returns the address at which an actor from the header listens.
     private func address(of name: Name) throws(Finding) -> IPAddress {
         let declared = context.scenario.actors.first { $0.name.value == name.value }
         let family: LinkFamily? =
@@ -94,8 +95,8 @@ struct NameExecutor {
 }
 
 extension CaseContext {
-    /// Returns the names of the programs in a network of a link, for messages. Only programs look up names and connect
-    /// to the results; the harness's own ends connect to addresses.
+    /// Returns the names of the programs in a link's network, for messages. Actors other than programs are left out,
+    /// because the harness connects to addresses and never looks up a name.
     func programs(at place: CaseLinks.Place) -> String {
         let all = links.names(at: place)
         let programs = scenario.actors.compactMap { actor -> String? in

@@ -5,24 +5,26 @@ import ProbeSystem
 /// Finds the next unit (line or message) of a framing in the received bytes.
 enum FrameScanner {
     struct Unit {
-        /// Offsets of the content, without terminator or prefix.
+        /// The range of the content, without its terminator or length prefix.
         var content: Range<Int>
-        /// The offset after the unit.
+        /// The offset of the first byte after the unit.
         var end: Int
     }
 
     enum Scan {
         case unit(Unit)
         case incomplete
-        /// The prefix has a value that no peer may send, in words.
+        /// No peer may send a prefix with this value. The text describes the prefix.
         case invalid(String)
-        /// The prefix announces more bytes than the harness keeps: what was received, as a predicate.
+        /// The prefix announces more bytes than the harness keeps. The text is a predicate that states what was
+        /// received.
         case tooLong(String)
     }
 
     /// Returns the unit that begins at `offset`.
     ///
-    /// - Parameter searched: the offset before which no terminator begins, except possibly in the last bytes.
+    /// - Parameter searched: the number of bytes that have been searched for the terminator without a result. A
+    ///   terminator may still begin in the last few of them.
     static func next(_ framing: Framing, in buffer: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
         if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))

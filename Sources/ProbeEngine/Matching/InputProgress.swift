@@ -2,36 +2,36 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// How far a wait has examined the received bytes, so that each byte is examined once, however small the pieces in
-/// which they arrive.
+/// How far a step has examined the received bytes. Each byte is examined only once, however small the pieces in which
+/// the bytes arrive.
 ///
-/// Each wait has its own progress, for one expectation.
+/// Each waiting step has its own progress, for one expectation.
 struct InputProgress {
-    /// The offset after the lines that have been examined.
+    /// The offset after the last examined line.
     var lines = 0
-    /// The offset after the bytes that have been searched, from `lines` on.
+    /// The offset up to which the bytes after `lines` have been searched for a terminator.
     var searched = 0
-    /// The offset after the bytes that equal the expected ones.
+    /// The offset up to which the received bytes equal the expected bytes.
     var compared = 0
-    /// The offset after the last line that was needed.
+    /// The offset after the last line that satisfied the expectation.
     var needed = 0
-    /// The matching of `lines in any order`.
+    /// The state of the matching for `lines in any order`.
     var matching: LineMatching?
     /// The progress for WebSocket messages and control frames.
     var frames = WebSocketMatcher.Progress()
-    /// Whether there is more to examine than one turn of the reactor allows: another look is due even if nothing
-    /// arrives.
+    /// Whether there was more input to examine than one turn of the reactor allows. If so, another evaluation follows
+    /// even if nothing arrives.
     var isBusy = false
-    /// The remaining allowance of a look, in bytes of lines. A line counts once for each comparison.
+    /// The number of bytes that the current evaluation may still compare. A line counts once for each comparison.
     var allowance = 0
 
     private var edits: Int?
     private var framing: Framing?
 
-    /// The allowance of a look, worth a few milliseconds.
+    /// The number of bytes that one evaluation may compare, which takes a few milliseconds.
     private static let turn = 1 << 20
 
-    /// Begins a look: discards progress that is no longer valid because bytes were removed from the buffer.
+    /// Begins an evaluation. Discards progress that is no longer valid because bytes were removed from the buffer.
     mutating func begin(_ buffer: ReceiveBuffer, _ framing: Framing) {
         (isBusy, allowance) = (false, Self.turn)
         defer { (edits, self.framing) = (buffer.edits, framing) }
@@ -41,13 +41,14 @@ struct InputProgress {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
             frames = WebSocketMatcher.Progress()
         } else {
-            // A `whenever` consumed lines after those that have been examined.
+            // A `whenever` block consumed lines after the examined ones, so the bytes after `lines` must be searched
+            // again.
             searched = lines
         }
     }
 
-    /// Deducts a line's cost from the allowance. Returns false if the allowance was already used up, which ends the
-    /// look.
+    /// Deducts the cost of examining a line from the allowance. Returns false if the allowance was already used up, in
+    /// which case the evaluation ends.
     mutating func spend(_ cost: Int) -> Bool {
         guard allowance > 0 else {
             isBusy = true

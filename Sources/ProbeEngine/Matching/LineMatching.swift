@@ -1,20 +1,20 @@
 import ProbeScenario
 
-/// Assigns each line of `lines in any order` its own pattern: a maximum matching, maintained line by line with
-/// augmenting paths, so that the order of the patterns doesn't matter.
+/// Assigns each line of `lines in any order` its own pattern. The assignment is a maximum matching, maintained line by
+/// line with augmenting paths, so that the order of the patterns doesn't matter.
 ///
-/// Each pattern is compared with each line once. The results are kept as bits, so that a path through P patterns costs
-/// at most P × P / 64 steps.
+/// Each pattern is compared with each line once. The results are kept as bit sets, so searching for a path among P
+/// patterns takes at most P × P / 64 steps.
 struct LineMatching {
     private let patterns: [(isOptional: Bool, pattern: ExpectedText)]
-    /// The patterns that are literal text, by their bytes.
+    /// The indices of the patterns that are literal text, by their bytes.
     private var texts: [[UInt8]: [Int]] = [:]
-    /// The patterns that must be compared one by one.
+    /// The indices of the patterns that must be compared one by one.
     private var others: [Int] = []
     private var lines: [[UInt8]] = []
-    /// The patterns that each line matches, by line.
+    /// For each line, the patterns that match it.
     private var fits: [PatternSet] = []
-    /// The line assigned to each pattern.
+    /// For each pattern, the index of the line assigned to it.
     private var lineOf: [Int?]
     private var free: PatternSet
     private let required: PatternSet
@@ -41,37 +41,37 @@ struct LineMatching {
     /// Whether all required lines have arrived.
     var isComplete: Bool { missing == 0 }
 
-    /// The patterns without a line.
+    /// The patterns to which no line has been assigned.
     var open: [ExpectedText] { patterns.indices.filter { lineOf[$0] == nil }.map { patterns[$0].pattern } }
 
-    /// The groups of all regexes.
+    /// The variables bound by the groups of all regexes.
     var bindings: [(String, Value)] {
         patterns.indices.flatMap { index in lineOf[index].flatMap { patterns[index].pattern.match(lines[$0]) } ?? [] }
     }
 
-    /// The number of patterns that a line is compared with.
+    /// The number of comparisons that adding a line takes.
     var comparisons: Int { others.count + 1 }
 
-    /// Adds a line.
+    /// Adds a line and assigns it a pattern.
     ///
-    /// - Returns: false if no pattern is left for the line.
+    /// - Returns: false if no pattern can be assigned to the line.
     mutating func add(_ line: [UInt8]) -> Bool {
         var fitting = PatternSet(count: patterns.count)
         for index in texts[line] ?? [] { fitting.insert(index) }
         for index in others where patterns[index].pattern.fits(line) { fitting.insert(index) }
         lines.append(line)
         fits.append(fitting)
-        // Required patterns get their lines before optional ones.
+        // Required patterns are assigned lines before optional ones.
         if place(lines.count - 1, in: required) || place(lines.count - 1, in: nil) { return true }
         lines.removeLast()
         fits.removeLast()
         return false
     }
 
-    /// Finds a pattern for a line, reassigning other lines if that makes room: a breadth-first search that visits each
-    /// pattern once.
+    /// Finds a pattern for a line, reassigning other lines if necessary. The breadth-first search visits each pattern
+    /// once.
     ///
-    /// - Parameter targets: the patterns that may end the path; `nil` for all.
+    /// - Parameter targets: the patterns at which the path may end; `nil` for all patterns.
     private mutating func place(_ line: Int, in targets: PatternSet?) -> Bool {
         var targets = targets ?? free
         targets.formIntersection(free)
@@ -79,7 +79,7 @@ struct LineMatching {
         var unseen = PatternSet(count: patterns.count)
         unseen.insertAll()
         var queue = [line]
-        /// The line from which the search reached each pattern.
+        /// For each pattern, the line from which the search reached it.
         var from: [Int: Int] = [:]
         var next = 0
         while next < queue.count {
@@ -98,8 +98,8 @@ struct LineMatching {
         return false
     }
 
-    /// Assigns the pattern to `line`, the line's previous pattern to the line from which the search reached it, and so
-    /// on to the new line.
+    /// Assigns `pattern` to `line`, then the line's previous pattern to the line from which the search reached that
+    /// pattern, and so on, up to the new line.
     private mutating func move(_ line: Int, to pattern: Int, _ from: [Int: Int]) {
         free.remove(pattern)
         if !patterns[pattern].isOptional { missing -= 1 }
@@ -116,7 +116,7 @@ struct LineMatching {
     private var patternOf: [Int: Int] = [:]
 }
 
-/// A set of patterns, as bits.
+/// A set of patterns, stored as bits.
 private struct PatternSet {
     private var words: [UInt64]
     private let count: Int
@@ -143,7 +143,7 @@ private struct PatternSet {
         return nil
     }
 
-    /// Removes the patterns of this set from `other`, and returns those that were in it.
+    /// Removes the patterns of this set from `other`, and returns the removed patterns.
     func removing(from other: inout PatternSet) -> [Int] {
         var found: [Int] = []
         for number in words.indices {

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Hints about near misses, so that readers needn't compare the bytes themselves.
+/// Hints about near misses, so that users don't have to compare the bytes themselves.
 enum NearMiss {
     static let resetInsteadOfFin =
         "RST instead of FIN: the kernel sends RST if a program closes a socket that still has unread bytes, if SO_LINGER "
@@ -31,11 +31,11 @@ enum NearMiss {
         return []
     }
 
-    /// Returns a hint if one side has U+FFFD where the other has something else.
+    /// Returns a hint if one side has U+FFFD, the replacement character, where the other has something else.
     static func replacement(expected: [UInt8], actual: [UInt8]) -> String? {
         let count = min(expected.count, actual.count)
         guard var index = (0..<count).first(where: { expected[$0] != actual[$0] }) else { return nil }
-        // Back to the start of the character: its first bytes may be those of U+FFFD.
+        // Go back to the start of the UTF-8 character, because its first bytes may equal those of U+FFFD.
         var steps = 0
         while index > 0, steps < 3, expected[index] & 0xC0 == 0x80 || actual[index] & 0xC0 == 0x80 {
             index -= 1
@@ -51,7 +51,7 @@ enum NearMiss {
             : "treat the data as bytes: U+FFFD replaced bytes that are not UTF-8"
     }
 
-    /// Returns hints for a line without its terminator that can't become the expected one.
+    /// Returns hints for an unterminated line that can no longer become the expected line.
     static func unterminated(expected: [UInt8], actual: [UInt8], framing: Framing) -> [String] {
         let end = Array(actual.dropFirst(expected.count))
         guard actual.starts(with: expected), let first = end.first else { return [] }
@@ -93,7 +93,8 @@ enum NearMiss {
         }
     }
 
-    /// Describes a line feed inside a line: a terminator was missed, or the line feed is bare.
+    /// Describes a line feed inside a line: either a line terminator that the framing doesn't recognize, or a bare line
+    /// feed.
     private static func lineFeedInside(_ line: [UInt8]) -> String {
         let isWhole = zip(line, line.dropFirst()).contains { $0 == 13 && $1 == 10 }
         return isWhole

@@ -5,16 +5,15 @@ import ProbeSystem
 
 /// The position in a program's output at which the next search begins.
 struct OutputCursor {
-    /// The index of a line of the log, counting dropped lines. `offset` is the position in it.
+    /// The index of a line in the output log; dropped lines count as well. `offset` is the position within this line.
     var line = 0
     var offset = 0
-    /// The offsets at which the search continues in earlier lines that ended after the line of the last match, or have
-    /// not ended.
+    /// The search offsets in earlier lines that ended after the last match's line, or that have not ended.
     var unfinished: [Int: Int] = [:]
 
-    /// Returns where a search without a result continues: complete lines are not searched again.
+    /// Returns the position at which to continue a search that found nothing. Complete lines are not searched again.
     ///
-    /// - Parameter open: the lines that may still grow.
+    /// - Parameter open: the indices of the unfinished lines.
     static func afterCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {
         var rest: [Int: Int] = [:]
         for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
@@ -26,20 +25,20 @@ struct OutputCursor {
 enum OutputSearch {
     struct Match {
         var line: Int
-        /// The offset after the match, at which the next search in this line begins.
+        /// The offset after the match, from which the line is searched next.
         var end: Int
-        /// When the last byte of the match was read.
+        /// The time at which the last byte of the match was read.
         var time: MonotonicTime
-        /// When the line of the match ended; `nil` if the line is unfinished.
+        /// The time at which the line that contains the match ended; `nil` if the line is unfinished.
         var ended: MonotonicTime?
         var groups: [(String, [UInt8])]
     }
 
-    /// Returns the first match after a position in the log: the one whose line ended first. Unfinished lines count
-    /// last.
+    /// Returns the first match after a position in the log, which is the match whose line ended first. Matches in
+    /// unfinished lines come last.
     ///
-    /// - Parameter includesOpen: whether unfinished lines are searched. The rest of such a line may change what
-    ///   matches.
+    /// - Parameter includesOpen: whether unfinished lines are searched. Bytes appended to an unfinished line may change
+    ///   what matches.
     static func next(
         _ regex: ByteRegex, in log: OutputLog, from cursor: OutputCursor = OutputCursor(), includesOpen: Bool
     ) -> Match? {
@@ -52,8 +51,8 @@ enum OutputSearch {
         for (index, offset) in cursor.unfinished {
             if let line = log[index] { _ = look(at: index, line, from: offset) }
         }
-        // The lines of one stream end in order. A line of the other stream can be first only if it began before the end
-        // of the first match.
+        // The lines of one stream end in order. A line of the other stream can precede the first match only if it began
+        // before that match's line ended.
         var found: Set<ChildProcess.Stream> = []
         func isDone(at index: Int, _ line: OutputLog.Line) -> Bool {
             if found.contains(line.stream) { return false }
@@ -80,11 +79,11 @@ enum OutputSearch {
         }
     }
 
-    /// Returns the first match in one line.
+    /// Returns the first match in one line, at or after an offset.
     ///
-    /// If a long line was split, a match across the split is found in the later part, provided that the pattern can't
-    /// match more than the context. `^` does not match at the split, and a match that touches the end of a part is left
-    /// to the next part.
+    /// A long line is split into parts, each with some context from the part before. A match across the split is found
+    /// in the later part, provided that the match can't be longer than the context. `^` does not match at the split,
+    /// and a match that extends to the end of a part is left to the next part.
     static func match(_ regex: ByteRegex, _ line: OutputLog.Line, _ index: Int, _ offset: Int) -> Match? {
         guard offset <= line.bytes.count else { return nil }
         let context = line.context.count
@@ -92,7 +91,7 @@ enum OutputSearch {
         var start = context + offset
         if context > 0, offset == 0 { start = max(1, context - (regex.longestMatch ?? 0)) }
         while let match = regex.firstMatch(in: text, from: start) {
-            // An empty match at the end of the last one would be found indefinitely.
+            // An empty match at the end of the last match would be found again and again.
             if offset > 0 && match.range.isEmpty { return nil }
             let isPast = context > 0 && match.range.upperBound < context
             let isCut = line.isBroken && match.range.upperBound == text.count
@@ -108,17 +107,17 @@ enum OutputSearch {
         return nil
     }
 
-    /// Whether the lines that were split, from `line` on, can't hide a match.
+    /// Whether a match can't have been missed in the lines, from `line` on, that were split.
     static func seesAll(_ regex: ByteRegex, in log: OutputLog, from line: Int) -> Bool {
         log.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
     }
 
-    /// Returns where the search continues after a match.
+    /// Returns the position at which the search continues after a match.
     static func cursor(after match: Match, in log: OutputLog, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
         next.unfinished = [:]
         func pass(_ index: Int, _ line: OutputLog.Line) {
-            // An earlier line that ended after the match's line has not been counted yet.
+            // An earlier line that ended after the match's line must still be searched.
             if let end = line.ended, match.ended.map({ end <= $0 }) ?? true { return }
             next.unfinished[index] = cursor.unfinished[index] ?? (index == cursor.line ? cursor.offset : 0)
         }

@@ -3,12 +3,13 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// Searches a program's output for the script's patterns before it is dropped, so that verdicts about it stay correct.
+/// Searches a program's output for the script's patterns before the output is dropped, so that later expectations about
+/// it are still decided correctly.
 ///
-/// Lines in which an `expect output` may still find its match are kept. For a pattern of `expect no output`, only the
-/// fact that it was found is remembered.
+/// A line in which an `expect output` may still find a match is kept. For a pattern of `expect no output`, only the
+/// first match is remembered.
 ///
-/// Confined to the case's reactor.
+/// This type is confined to the case's reactor.
 final class OutputWatch {
     private struct Key: Hashable {
         var source: String
@@ -17,20 +18,21 @@ final class OutputWatch {
 
     private struct Entry {
         let regex: ByteRegex
-        /// The index of the first line that was searched before it was dropped, as all later lines were.
+        /// The index of the first line that was searched for the pattern before it was dropped. All later lines were
+        /// searched, too.
         let firstSearched: Int
-        /// Whether lines with a match are kept for an `expect output`.
+        /// Whether lines that match are kept for an `expect output`.
         var isWanted: Bool
-        /// The first dropped line with a match.
+        /// The first dropped line that matches.
         var found: Found?
     }
 
-    /// A line with a match.
+    /// A line that matches a pattern.
     struct Found {
         let line: [UInt8]
-        /// When the match had arrived.
+        /// The time at which the last byte of the match was read.
         let time: MonotonicTime
-        /// The index of the line in the output log; `nil` if it is no longer kept.
+        /// The index of the line in the output log; `nil` if the line is no longer kept.
         let number: Int?
 
         init(line: [UInt8], time: MonotonicTime, number: Int? = nil) {
@@ -40,10 +42,11 @@ final class OutputWatch {
         }
     }
 
-    /// The script's patterns for this program.
+    /// The patterns that the script uses for this program.
     private let literals: [(literal: RegexLiteral, isWanted: Bool)]
     private var entries: [Key: Entry] = [:]
-    /// The maximum number of entries. A pattern with a variable makes an entry for each value.
+    /// The maximum number of entries. A pattern that contains a variable takes one entry for each of the variable's
+    /// values.
     private static let maxEntries = 256
 
     init(_ literals: [(literal: RegexLiteral, isWanted: Bool)]) {
@@ -52,7 +55,7 @@ final class OutputWatch {
 
     /// Adds a pattern.
     ///
-    /// - Parameter line: the first line in which the pattern is searched for.
+    /// - Parameter line: the index of the first line to search for the pattern.
     func add(_ regex: ByteRegex, isWanted: Bool, from line: Int) {
         let key = Key(source: regex.source, ignoresCase: regex.ignoresCase)
         if entries[key] != nil {
@@ -62,11 +65,11 @@ final class OutputWatch {
         }
     }
 
-    /// Searches lines that are about to be dropped.
+    /// Searches lines that are about to be dropped from the log.
     ///
     /// - Parameters:
-    ///   - cursor: where the next `expect output` begins.
-    ///   - compute: returns the current value of a pattern of the script; `nil` if its variables are not bound.
+    /// - cursor: the position at which the search of the next `expect output` begins.
+    /// - compute: returns the regex for a pattern of the script; `nil` if the pattern's variables are not bound.
     /// - Returns: for each line, whether it is kept.
     func search(
         _ lines: ArraySlice<OutputLog.Line>, _ first: Int, _ cursor: OutputCursor,
@@ -81,7 +84,7 @@ final class OutputWatch {
             let isAhead = index >= cursor.line || cursor.unfinished[index] != nil
             var keeps = false
             for (key, entry) in entries where entry.found == nil || (isAhead && entry.isWanted && !keeps) {
-                // The log keeps an unfinished line, which is searched there once it has ended.
+                // An unfinished line stays in the log and is searched when it has ended.
                 guard line.isComplete, let match = OutputSearch.match(entry.regex, line, index, 0) else { continue }
                 if entry.found == nil { entries[key]?.found = Found(line: line.bytes, time: match.time) }
                 if isAhead && entry.isWanted { keeps = true }
@@ -91,10 +94,10 @@ final class OutputWatch {
         return isKept
     }
 
-    /// Returns a line in which the pattern was found before the line was dropped.
+    /// Returns the first line that matched the pattern and has been dropped.
     func found(_ regex: ByteRegex) -> Found? { entry(regex)?.found }
 
-    /// Whether all dropped lines from `line` on were searched for the pattern.
+    /// Whether all dropped lines, from `line` on, were searched for the pattern.
     func hasSearched(_ regex: ByteRegex, from line: Int, in log: OutputLog) -> Bool {
         log.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
     }
@@ -103,7 +106,7 @@ final class OutputWatch {
         entries[Key(source: regex.source, ignoresCase: regex.ignoresCase)]
     }
 
-    /// Returns the patterns of a script that are about a program. Those of a definition occur once.
+    /// Returns the patterns that a script uses for a program. A pattern in a definition occurs once in the result.
     static func literals(of scenario: Scenario, for name: String) -> [(literal: RegexLiteral, isWanted: Bool)] {
         var found: [(literal: RegexLiteral, isWanted: Bool)] = []
         func visit(_ steps: [Step]) {

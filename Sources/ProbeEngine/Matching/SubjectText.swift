@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeTransport
 
-/// Describes a subject's reports in the words of the script.
+/// Describes a subject's reports in the words that scripts use.
 enum SubjectText {
     static func describe(_ event: SubjectReport.Event) -> String {
         switch event {
@@ -32,13 +32,13 @@ enum SubjectText {
         }
     }
 
-    /// Returns the detail in parentheses, to follow the reason.
+    /// Returns the detail of a reason, in parentheses.
     private static func words(in detail: String?) -> String {
         guard let detail, !detail.isEmpty else { return "" }
         return " (\(Escaped.text(detail.utf8)))"
     }
 
-    /// Returns a stop reason as `expect stopped` writes it, such as `eof` or `closed 1001`.
+    /// Returns a stop reason in the notation of `expect stopped`, such as `eof` or `closed 1001`.
     static func word(_ reason: StopReason) -> String {
         guard case .closed(let code) = reason, let code else { return reason.word }
         return "\(reason.word) \(code)"
@@ -78,7 +78,7 @@ enum SubjectText {
         }
     }
 
-    /// Returns what the subject reported in addition to its reason, if anything.
+    /// Returns a note with the detail that the subject reported, if any.
     static func words(_ detail: String?) -> [String] {
         guard let detail, !detail.isEmpty else { return [] }
         return ["it reported: \(Escaped.text(detail.utf8))"]

@@ -3,14 +3,15 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Compares received WebSocket frames (RFC 6455) with what is expected. Pure: it only looks and consumes nothing.
+/// Compares received WebSocket frames (RFC 6455) with an expectation. Has no side effects: it consumes nothing.
 ///
-/// A data message is assembled from its fragments. Control frames before it and between its fragments stay for the
-/// steps that expect them.
+/// Data messages are assembled from their fragments. Control frames before a message or between its fragments stay
+/// unread, for the steps that expect them.
 ///
-/// A frame that RFC 6455 forbids satisfies only an expectation of exactly this frame.
+/// A frame that RFC 6455 forbids satisfies only an expectation of exactly that frame.
 struct WebSocketMatcher {
-    /// How far a wait has looked: the fragments of a message, and the offset after what has been examined.
+    /// How far a step has examined the received frames: the fragments of the current message, and the offset after the
+    /// last examined frame.
     struct Progress {
         fileprivate var fragments: [Placed] = []
         fileprivate(set) var offset = 0
@@ -19,7 +20,7 @@ struct WebSocketMatcher {
     let buffer: ReceiveBuffer
     /// Whether the peer is a client, which masks its frames.
     let peerIsClient: Bool
-    /// The maximum length of a payload.
+    /// The maximum length of a frame's payload.
     static let limit = Connection.receiveLimit
 
     fileprivate struct Placed {
@@ -44,7 +45,7 @@ struct WebSocketMatcher {
         }
     }
 
-    /// Returns the next frame, or a mismatch if the RFC forbids it.
+    /// Returns the next frame, or a mismatch if RFC 6455 forbids that frame.
     private func nextAllowed(_ progress: inout InputProgress) -> Next {
         guard progress.spend(1) else { return .incomplete }
         let next = next(from: progress.frames.offset)
@@ -55,13 +56,13 @@ struct WebSocketMatcher {
                     "received \(WebSocketFrame.name(of: placed.frame.opcode)) that \(what)", placed.frame,
                     hints: ["use `expect message ws.frame(…)` to expect a frame that the RFC forbids"]))
         }
-        // A frame that has been examined is not examined again.
+        // Examined frames are not examined again.
         _ = progress.spend(placed.range.count)
         progress.frames.offset = placed.range.upperBound
         return next
     }
 
-    /// Examines allowed frames in order until one of them gives a result.
+    /// Passes allowed frames to `look` in order until `look` returns a result.
     private func search(
         _ progress: inout InputProgress, _ look: (Placed, inout InputProgress) -> InputMatcher.Result?
     ) -> InputMatcher.Result {
@@ -76,7 +77,9 @@ struct WebSocketMatcher {
 
     // MARK: Messages
 
-    /// Evaluates the next data message: its content and its kind (RFC 6455, 5.6); `nil` for either kind.
+    /// Evaluates the next data message: its content and its kind (RFC 6455, 5.6).
+    ///
+    /// - Parameter kind: the expected kind; `nil` for either kind.
     func message(
         _ text: ExpectedText, _ name: Name?, _ kind: WebSocketMessageKind?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
@@ -135,10 +138,10 @@ struct WebSocketMatcher {
 
     // MARK: Control frames
 
-    /// Evaluates the next control frame. A complete data message before it must be expected first; fragments of an
-    /// unfinished message stay.
+    /// Evaluates the next control frame. A complete data message before the control frame must be expected first; the
+    /// fragments of an incomplete message stay unread.
     ///
-    /// - Parameter content: the payload, or the reason of a close with a code; `nil` for any.
+    /// - Parameter content: the payload or, for a close frame with a status code, the reason; `nil` for any content.
     func control(
         _ opcode: UInt8, code: Int? = nil, _ content: [UInt8]?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
