@@ -6,7 +6,7 @@ import ProbeSystem
 
 /// The links of one case: which actor is on which side of which link, and the faults that steps have requested.
 struct CaseLinks {
-    /// A side of a link of the case.
+    /// One side of one of the case's links.
     struct Place: Hashable {
         var index: Int
         var side: LinkSide
@@ -15,34 +15,34 @@ struct CaseLinks {
     /// A fault that a step applied to a link.
     struct Fault {
         var span: SourceSpan
-        /// The step as written in the script: `link S -> T drop data 3`.
+        /// The step as written in the script, such as `link S -> T drop data 3`.
         var text: String
         var link: Int
     }
 
     private(set) var links: [Link] = []
-    /// The answers that programs in the links' networks get when they look up a name.
+    /// The host names that programs in the links' networks can look up, with their answers.
     let names = CaseNames()
     private var places: [String: Place] = [:]
-    /// The addresses of the links' ends. They stay known after the links are released.
+    /// The addresses of the links' ends. They are kept after the links have been released.
     private var ends: [IPAddress: Place] = [:]
-    /// The faults of the case. A fault's number is its index.
+    /// The faults requested in the case. The index of a fault is its number.
     private(set) var faults: [Fault] = []
-    /// When a step last changed a link.
+    /// The time at which a step last changed a link.
     private(set) var lastStep: MonotonicTime?
-    /// The number of records taken from each link.
+    /// The number of records already read from each link.
     private var taken: [Int] = []
 
     var isEmpty: Bool { links.isEmpty }
     /// Whether the case defines host names.
     private var usesNames = false
-    /// Whether the case has or had links. Packets that passed stay known after the links are released.
+    /// Whether the case has, or had, links. The packets they carried are kept after the links have been released.
     private(set) var wereOpened = false
 
-    /// Returns the place of an actor in the header; `nil` for an actor on loopback.
+    /// Returns the side of a link on which an actor from the header is; `nil` for an actor on loopback.
     func place(of name: String) -> Place? { places[name] }
 
-    /// Returns whether an actor is on a link, or is a connection that such an actor has accepted.
+    /// Returns whether an actor is on a link, or is a connection accepted by an actor on a link.
     func has(_ name: String, in actors: ActorTable) -> Bool {
         if places[name] != nil { return true }
         switch actors[name] {
@@ -54,10 +54,10 @@ struct CaseLinks {
         }
     }
 
-    /// Returns the end that has an address; `nil` for an unused address.
+    /// Returns the link end that has the given address; `nil` if no end has this address.
     func place(of address: IPAddress) -> Place? { ends[address] }
 
-    /// Returns the names of the actors in a network.
+    /// Returns the sorted names of the actors on one side of a link.
     func names(at place: Place) -> [String] { places.filter { $0.value == place }.keys.sorted() }
 
     func end(of name: String) -> LinkEnd? { places[name].map { end(at: $0) } }
@@ -77,9 +77,9 @@ struct CaseLinks {
 
     // MARK: Opening and release
 
-    /// Takes a link from the pool for each declaration in the header.
+    /// Takes one link from the pool for each link declared in the header.
     ///
-    /// - Throws: why there is no link.
+    /// - Throws: the reason why no link is available.
     mutating func open(_ scenario: Scenario, from pool: LinkPool) throws(Finding) {
         usesNames = scenario.usesNames
         for declaration in scenario.links {
@@ -101,7 +101,7 @@ struct CaseLinks {
         }
     }
 
-    /// Returns the links to the pool at the end of the case, together with everything in their networks.
+    /// Returns the links and their networks to the pool at the end of the case.
     mutating func release(to pool: LinkPool) {
         names.end()
         for link in links { pool.returnToPool(link) }
@@ -117,7 +117,7 @@ struct CaseLinks {
         return faults.count - 1
     }
 
-    /// Returns what the fault with a number has not done; `nil` if it had its effect.
+    /// Returns which part of a fault has not taken effect; `nil` if all of the fault has.
     func shortfall(of number: Int) -> LinkShortfall? {
         guard links.indices.contains(faults[number].link) else { return nil }
         return links[faults[number].link].shortfalls.first { $0.id == number }
@@ -131,7 +131,7 @@ struct CaseLinks {
         var record: LinkRecord
     }
 
-    /// Returns the packets that have passed since the last call.
+    /// Returns the packets that the links have carried since the last call.
     mutating func pull() -> [TransmittedPacket] {
         var passages: [TransmittedPacket] = []
         for index in links.indices {
@@ -142,10 +142,10 @@ struct CaseLinks {
         return links.count > 1 ? passages.sorted { $0.record.time < $1.record.time } : passages
     }
 
-    /// The standstills of the links' threads.
+    /// The stalls of the links' threads.
     var standstills: [Standstills] { links.map(\.standstills) }
 
-    /// Why packets of a link may be missing; `nil` if none are.
+    /// The reason why some packets of a link may be missing from its record; `nil` if none are missing.
     var lossReason: String? {
         if links.contains(where: \.overflowed) { return "a link carried more than the 64 MiB that are kept" }
         let lost = links.reduce(0) { $0 + $1.lostByHarness }
@@ -157,7 +157,7 @@ struct CaseLinks {
 }
 
 extension CaseLinks {
-    /// Runs `body` in the network of an actor, where the sockets that it creates then belong.
+    /// Runs `body` in the network of an actor, so that the sockets that `body` creates belong to that network.
     func inNetwork<T, E: Error>(of name: String, _ body: () throws(E) -> T) throws(E) -> T {
         guard let end = end(of: name) else { return try body() }
         return try end.namespace.run(body)
@@ -168,7 +168,7 @@ extension CaseLinks {
         end(of: name).map { ProgramPlace(namespace: $0.namespace.descriptor, usesNames: usesNames) }
     }
 
-    /// Returns the network of a case's subjects, which are served by one program.
+    /// Returns the network of the case's subjects, which are all served by one adapter process.
     func subjectPlace(in scenario: Scenario) throws(Finding) -> ProgramPlace? {
         let subjects = scenario.actors.compactMap { actor -> String? in
             if case .subject = actor.kind { actor.name.value } else { nil }
@@ -182,9 +182,9 @@ extension CaseLinks {
         return subjects.first.flatMap { programPlace(of: $0) }
     }
 
-    /// Waits until the links have read everything that their ends have sent so far.
+    /// Waits until the links have read all packets that their ends have sent so far.
     ///
-    /// - Returns: whether all links have.
+    /// - Returns: whether all links have read all packets.
     func catchUp() async -> Bool {
         var isComplete = true
         for index in links.indices { isComplete = await catchUp(index) && isComplete }

@@ -3,12 +3,12 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Compares the bytes received on a connection with what is expected. Pure: it only looks and consumes nothing.
+/// Compares the bytes received on a connection with an expectation. Has no side effects: it consumes nothing.
 struct InputMatcher {
     enum Result {
-        /// Consume `take` bytes. The last byte that was needed was read at `completed`.
+        /// The first `take` bytes must be consumed. The last of the matched bytes was read at the time `completed`.
         case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
-        /// Consume these ranges; the bytes between them stay.
+        /// These ranges must be consumed; the bytes between them stay unread.
         case taken([Range<Int>], completed: MonotonicTime?, bindings: [(String, Value)])
         case mismatch(Mismatch)
         /// The expected input may still arrive.
@@ -16,28 +16,29 @@ struct InputMatcher {
     }
 
     struct Mismatch {
-        /// What a summary begins with.
+        /// The subject of the summary's sentence.
         enum Subject {
-            /// The actor: `S received …`.
+            /// The actor, as in `S received …`.
             case actor
-            /// The connection, which ended: `S's connection was reset (RST) …`.
+            /// The connection, which has ended, as in `S's connection was reset (RST) …`.
             ///
             /// - Parameter unread: the number of bytes received before the end.
             case connection(unread: Int)
         }
 
         var subject = Subject.actor
-        /// What happened, without the subject.
+        /// A description of the mismatch, without the subject of the sentence.
         var summary: String
         var expected: [UInt8]?
         var actual: [UInt8]?
         var hints: [String] = []
-        /// Whether more bytes would make the report clearer, because the unit that differs is incomplete.
+        /// Whether more bytes would make the finding clearer, because the line or message that differs is incomplete.
         var isPartial = false
-        /// Whether the harness can't read what arrived. That is an error for which the peer is not to blame.
+        /// Whether the received input exceeds a limit of the harness. Exceeding a limit is an error, not the peer's
+        /// failure.
         var isLimit = false
 
-        /// The mismatch as the reason of an `either`'s branch.
+        /// A short description of the mismatch, used as the reason of an `either`'s branch.
         var reason: String {
             switch subject {
             case .actor: summary
@@ -45,7 +46,7 @@ struct InputMatcher {
             }
         }
 
-        /// - Parameter limit: a predicate describing the input that is more than the harness can read.
+        /// - Parameter limit: a predicate that describes the received input and the limit that it exceeds.
         static func beyond(_ limit: String, actual: [UInt8]) -> Mismatch {
             Mismatch(
                 summary: limit, actual: actual,
@@ -55,7 +56,7 @@ struct InputMatcher {
         static let limitHint = "see the harness's limits in `docs/language/verdicts.md`, under Limits"
     }
 
-    /// The most actual bytes that a report holds.
+    /// The maximum number of received bytes that a finding holds.
     static let shownLimit = 4096
 
     var buffer: ReceiveBuffer
@@ -66,7 +67,8 @@ struct InputMatcher {
 
     /// Compares the received bytes with the expected input.
     ///
-    /// - Parameter progress: the progress of this wait, which makes each look begin where the last one ended.
+    /// - Parameter progress: the progress of this step, which lets each evaluation continue where the previous one
+    ///   ended.
     func match(_ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         progress.begin(buffer, framing)
         let outcome = evaluate(expected, &progress)
@@ -79,7 +81,7 @@ struct InputMatcher {
         case .bytes(let bytes): return exact(bytes, &progress)
         case .line(let text, let name) where framing == .websocket,
             .message(let text, let name) where framing == .websocket:
-            // The message is compared as text, unless any message will do.
+            // Only a text message is accepted, unless any message is expected.
             let kind: WebSocketMessageKind? = if case .any = text { nil } else { .text }
             return webSocket.message(text, name, kind, &progress)
         case .messageOfKind(let kind, let text, let name): return webSocket.message(text, name, kind, &progress)
@@ -108,7 +110,7 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
-        // Received bytes don't decide these: `ConnectionEvaluation` does.
+        // The received bytes don't decide these expectations; `ConnectionEvaluation` evaluates them.
         case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }
@@ -129,7 +131,7 @@ struct InputMatcher {
         return buffer.count >= bytes.count ? taking(bytes.count) : .pending
     }
 
-    /// Returns the next line or message after those that have been examined.
+    /// Returns the first line or message that has not been examined yet.
     func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
         let outcome = FrameScanner.next(framing, in: buffer, from: progress.lines, searched: progress.searched)
         if case .incomplete = outcome { progress.searched = buffer.count }
@@ -171,7 +173,7 @@ struct InputMatcher {
         }
     }
 
-    /// Evaluates a line that has not ended yet but may already differ from the expected one.
+    /// Evaluates an incomplete line, which may already differ from the expected one.
     private func prematurely(
         _ text: ExpectedText, _ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress
     ) -> Result {
@@ -204,12 +206,12 @@ struct InputMatcher {
         }
     }
 
-    /// Matches each line with its own pattern. The assignment may change as more lines arrive, so that the order of the
-    /// patterns doesn't matter.
+    /// Assigns each line its own pattern, in any order. When more lines arrive, earlier lines may be assigned to other
+    /// patterns.
     private func anyOrder(
         _ texts: [(isOptional: Bool, pattern: ExpectedText)], _ progress: inout InputProgress
     ) -> Result {
-        // Moved out while it changes: two owners would force a copy.
+        // The matching is moved out of `progress` while it changes, because a second owner would force a copy.
         var matching = progress.matching ?? LineMatching(texts)
         progress.matching = nil
         defer { progress.matching = matching }
@@ -227,7 +229,7 @@ struct InputMatcher {
             }
             (progress.lines, progress.searched, progress.needed) = (unit.end, unit.end, unit.end)
         }
-        // Optional lines that have already arrived are included.
+        // Optional lines that have already arrived are consumed as well.
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
             guard matching.add(buffer.bytes(unit.content)) else { break }
@@ -261,7 +263,7 @@ struct InputMatcher {
         }
     }
 
-    /// Returns how a connection ended, as a predicate.
+    /// Returns a predicate that states how a connection ended.
     static func describe(_ end: Connection.ReadEnd) -> String {
         switch end {
         case .eof: "was closed by the peer (FIN)"
@@ -307,12 +309,12 @@ struct InputMatcher {
         buffer.bytes(0..<min(buffer.count, max(count, InputMatcher.shownLimit)))
     }
 
-    /// Returns the least number of received bytes to show next to the expectation. Showing fewer would suggest that the
-    /// rest did not arrive.
+    /// Returns the minimum number of received bytes to show beside the expected bytes. Showing fewer would suggest that
+    /// the others did not arrive.
     static func shownLength(of expected: ConnectionExpectation<Resolved>) -> Int {
         switch expected {
         case .bytes(let bytes): bytes.count
-        // Includes a terminator.
+        // Two more bytes, for a terminator.
         case .line(let text, _), .message(let text, _), .untilLine(let text, _): (text.value?.count ?? 0) + 2
         default: 0
         }
