@@ -116,9 +116,9 @@ struct SubjectReports {
     /// respond to.
     ///
     /// - Parameters:
-    /// - sent: the time at which the script last sent anything.
-    /// - ended: the time at which the script last ended a connection. The subject's report of that end is its last
-    ///   report.
+    ///   - sent: the time at which the script last sent anything.
+    ///   - ended: the time at which the script last ended a connection. The subject's report of that end is its last
+    ///     report.
     func lastStimulus(sent: MonotonicTime?, ended: MonotonicTime?) -> MonotonicTime? {
         guard wasStarted, stopped == nil else { return nil }
         let toStart = hasStarted ? nil : startRequestedAt

@@ -29,8 +29,8 @@ final class CaseNames {
     ///
     /// - Parameters:
     ///   - notify: called for each query, and for each answer when it is sent.
-    /// - overloaded: called once, with a clause for a note, if a query is dropped or delayed because there are too
-    ///   many.
+    ///   - overloaded: called once, with a clause for a note, if a query is dropped or delayed because there are too
+    ///     many.
     func serve(
         in network: NetworkNamespace, on reactor: Reactor, notify: @escaping (String) -> Void,
         overloaded: @escaping (_ what: String) -> Void

@@ -68,8 +68,8 @@ final class OutputWatch {
     /// Searches lines that are about to be dropped from the log.
     ///
     /// - Parameters:
-    /// - cursor: the position at which the search of the next `expect output` begins.
-    /// - compute: returns the regex for a pattern of the script; `nil` if the pattern's variables are not bound.
+    ///   - cursor: the position at which the search of the next `expect output` begins.
+    ///   - compute: returns the regex for a pattern of the script; `nil` if the pattern's variables are not bound.
     /// - Returns: for each line, whether it is kept.
     func search(
         _ lines: ArraySlice<OutputLog.Line>, _ first: Int, _ cursor: OutputCursor,

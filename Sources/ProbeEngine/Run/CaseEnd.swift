@@ -5,20 +5,20 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// Judges what is left after the last step: input that no step consumed, connections that no step accepted, faults that
-/// the wire does not show, conditions that never took effect.
+/// Judges what remains after the last step: unconsumed input, unaccepted connections, faults without evidence on the
+/// wire, and conditions that never took effect.
 struct CaseEnd {
     let context: CaseContext
 
-    /// The longest wait for bytes in transit.
+    /// The maximum time to wait for bytes in transit.
     private static let longestTransit = Duration.seconds(1)
-    /// How long a link may take to carry what was sent, and its acknowledgment.
+    /// The time allowed for a link to carry the sent bytes and their acknowledgment.
     private static let linkTransit = Duration.milliseconds(500)
-    /// How long a subject may take to send what it was asked to send.
+    /// The time allowed for a subject to send the data that it was asked to send.
     private static let sendTime = Duration.milliseconds(100)
 
-    /// Waits for what the last steps sent: a subject, a proxy or a link takes a moment to deliver it where its arrival
-    /// is judged.
+    /// Waits until data sent by the last steps has arrived. A subject, a proxy or a link may take a few milliseconds to
+    /// deliver the data to the connection on which its arrival is judged.
     func awaitArrival() async throws(Finding) {
         let end = MonotonicTime.now + context.scaled(Self.longestTransit)
         while isUnderWay, MonotonicTime.now < end {
@@ -45,7 +45,7 @@ struct CaseEnd {
         }
     }
 
-    /// Whether the subject was asked to send a moment ago, and nothing has arrived since then on any connection.
+    /// Whether the subject has recently been asked to send, and nothing has arrived on any connection since then.
     private func isSending(_ subject: SubjectActor) -> Bool {
         guard let requestTime = subject.reports.lastSend,
             MonotonicTime.now < requestTime + context.scaled(Self.sendTime)
@@ -56,7 +56,7 @@ struct CaseEnd {
         return !open.isEmpty && !open.contains { $0.hasUnread || $0.lastRead.map { $0 > requestTime } ?? false }
     }
 
-    /// Waits for the last fence if packets are judged, shown or kept.
+    /// Waits until the last packets have been captured, if packets are judged, shown or kept.
     func catchUp(hasFailed: Bool) async {
         guard context.seesPackets else { return }
         let needsProof = context.settings.provesFaults && context.injected.needsProof(context.connections)
@@ -81,8 +81,8 @@ struct CaseEnd {
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
     }
 
-    /// Returns a finding for the exit of a program that no step expected, even if a branch that was not taken would
-    /// have expected it.
+    /// Returns a finding for the first program that exited without any step expecting the exit. A step in a branch that
+    /// was not taken doesn't count.
     private func unexpectedExit() -> Finding? {
         let programs = ProcessExecutor(context: context)
         for name in context.actors.order {
@@ -95,7 +95,8 @@ struct CaseEnd {
 
     private func unreadBytes() -> Finding? {
         for (owner, connection) in context.connections.entries {
-            // With TLS, only application data counts: tickets are not bytes that a step could consume.
+            // On a connection with TLS, only application data is read here: session tickets are not bytes that a step
+            // could consume.
             let isRead = connection.reading == .atOnce || connection.layer != nil
             if connection.isOpen && isRead { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }

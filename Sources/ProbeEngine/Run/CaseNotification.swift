@@ -2,19 +2,19 @@ import ProbeBase
 import ProbeEvents
 package import ProbeSystem
 
-/// An event on a connection of a case, for an observer. Delivered on the case's thread.
+/// An event on a connection of a case, delivered to an observer on the case's thread.
 package enum CaseNotification: Sendable {
-    /// The name refers to a new connection.
+    /// The actor has a new connection.
     case opened(actor: String)
-    /// Bytes arrived; with TLS, the contents of its records.
+    /// Bytes arrived on the actor's connection. With TLS, they are the plaintext of its records.
     case arrived(actor: String, [ReceiveBuffer.Arrival])
-    /// The peer ended its direction.
+    /// The peer ended its direction of the connection.
     case ended(actor: String, Connection.ReadEnd)
-    /// More bytes arrived than are kept: no more are read.
+    /// The connection received more bytes than the harness keeps, so no more are read.
     case failed(String)
 }
 
-/// Reports what has arrived on a connection since the last look.
+/// Notifies the observer about what has arrived on a connection since the last call.
 struct CaseNotifier {
     let context: CaseContext
 

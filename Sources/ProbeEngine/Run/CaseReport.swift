@@ -4,11 +4,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Makes what is reported about a case that has ended: its result, its timeline, the file of its packets.
+/// Assembles the reports about a case that has ended: its result, its timeline, and its capture file.
 struct CaseReport {
     let context: CaseContext
 
-    /// Returns the result of the case. Writes the capture if captures are kept, and releases its packets.
+    /// Returns the result of the case. If captures are kept, writes the capture file, and releases the packets in
+    /// memory.
     func result(_ findings: [Finding]) -> CaseResult {
         let (job, scenario, faults) = (context.job, context.scenario, context.faults)
         let ordered = findings.enumerated().sorted {
@@ -38,7 +39,7 @@ struct CaseReport {
         return result
     }
 
-    /// Returns the finding, with a hint about replaced characters if it applies.
+    /// Returns the finding, with an additional hint if its bytes contain replacement characters.
     private func explained(_ finding: Finding) -> Finding {
         guard let expected = finding.expected, let actual = finding.actual,
             let hint = NearMiss.replacement(expected: expected, actual: actual)

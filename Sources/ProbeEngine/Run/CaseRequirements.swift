@@ -5,12 +5,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Checks what the header requires of the machine and the run.
+/// Checks whether the machine and the run meet the requirements in a case's header.
 struct CaseRequirements {
     let context: CaseContext
 
-    /// Returns the finding that prevents the case from running here, such as an unmet `require`; `nil` if there is
-    /// none.
+    /// Returns the finding that prevents the case from running here, such as an unmet `require`; `nil` if all
+    /// requirements are met.
     func unmet() -> Finding? {
         let settings = context.settings
         for requirement in context.scenario.requirements {
@@ -49,7 +49,7 @@ struct CaseRequirements {
     private var linkObstacle: String? { NetworkNamespace.obstacle }
 
     private var localhostHasBoth: Bool {
-        // A name that can't be looked up resolves to neither.
+        // If `localhost` can't be looked up, it resolves to neither address.
         guard hasIPv6, let addresses = try? HostAddresses.look("localhost") else { return false }
         return ["127.0.0.1", "::1"].allSatisfy(addresses.contains)
     }

@@ -5,11 +5,11 @@ import ProbeScenario
 import ProbeSystem
 import Synchronization
 
-/// The resources that a case needs exclusively, because its script names them: Unix sockets by path, and ports on which
+/// The resources that a case needs exclusively because its script names them: paths of Unix sockets, and ports on which
 /// the harness listens.
 ///
-/// Two cases that used the same resource at the same time would disturb each other: a server could not listen, a client
-/// would reach the other case's program, and one case would remove the other's file.
+/// Two cases that used such a resource at the same time would disturb each other: a server could not listen, a client
+/// could reach the other case's program, or one case could remove the other's socket file.
 struct CaseResources {
     enum Resource: Hashable {
         case socket(SocketFile)
@@ -25,36 +25,39 @@ struct CaseResources {
 
     private(set) var sockets: [SocketFile] = []
     private var ports: [UInt16] = []
-    /// The resources on which a subject of the case listens. Its transport closes them in its own time.
+    /// The resources on which a subject of the case listens. The subject's transport may still be closing them when the
+    /// case has ended.
     private(set) var subjectResources: Set<Resource> = []
 
     var all: Set<Resource> { Set(sockets.map(Resource.socket) + ports.map(Resource.port)) }
 
-    /// Finds the resources of a case. Values that are known only once the case runs are left out, because no header can
-    /// use them as an address.
+    /// Finds the resources of a case. Values that are known only when the case runs are ignored, because a declaration
+    /// in the header can't use them as an address.
     init(of job: RunJob) {
         let scenario = job.plan.scenario
         var evaluator: Evaluator?
         let startsPrograms = scenario.actors.contains { if case .process = $0.kind { true } else { false } }
         for actor in scenario.actors {
             guard let (address, isListener) = Self.address(of: actor) else { continue }
-            // A path to which the case only connects belongs to a program, either of the case or shared by all cases.
+            // A path to which the case only connects needs no lock, unless a program started by the case may be
+            // listening on it.
             guard isListener || (startsPrograms && address.unix != nil) else { continue }
             let known = evaluator ?? Self.evaluator(of: job)
             evaluator = known
-            // A value that can't be computed is an error of the case, which the step or the header reports.
+            // A value that can't be computed is reported as an error when the step or the declaration that contains it
+            // is executed.
             switch address.unix {
             case .inCaseFolder: continue
             case .path(let path):
-                // A path or port that a step makes is not known yet. One that can't be computed fails the case when it
-                // is used.
+                // Paths that are invalid, or known only when the case runs, are ignored here. An invalid path fails the
+                // case when it is used.
                 guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
                 let file = SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)")
                 sockets.append(file)
                 if case .subject = actor.kind, isListener { subjectResources.insert(.socket(file)) }
             case nil:
-                // As above, a value that is not known before the case runs is skipped.
+                // Likewise, ports that are invalid, or known only when the case runs, are ignored.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
@@ -64,8 +67,8 @@ struct CaseResources {
         }
     }
 
-    /// Waits until nothing listens on what the subjects of an ended case listened on, for at most a second, because the
-    /// next case listens there.
+    /// Waits for at most a second until nothing listens on the resources on which the subjects of an ended case
+    /// listened, because the next case may need them.
     static func wait(until isFree: Set<Resource>, on reactor: Reactor) async {
         let deadline = MonotonicTime.now + .seconds(1)
         while isFree.contains(where: \.isListenedOn), MonotonicTime.now < deadline {
@@ -75,7 +78,7 @@ struct CaseResources {
         }
     }
 
-    /// Returns the address in an actor's declaration, and whether the harness or a subject listens there.
+    /// Returns the address in an actor's declaration, and whether the harness or a subject listens on it.
     private static func address(of actor: ActorDeclaration) -> (AddressExpression, isListener: Bool)? {
         switch actor.kind {
         case .server(let address?, _, _): (address, true)
@@ -96,17 +99,17 @@ struct CaseResources {
         var values = job.casePlan.bindings
         values["dir"] = .bytes(Array(job.folder.utf8))
         for constant in scenario.constants where values[constant.name.value] == nil {
-            // A constant that needs a port of the case is not known yet.
+            // A constant that depends on one of the case's ports can't be computed before the case runs.
             if let value = try? evaluator(values).evaluate(constant.value) { values[constant.name.value] = value }
         }
         return evaluator(values)
     }
 }
 
-/// Makes cases that need the same resource take turns, in the order in which they asked. All other cases run at the
-/// same time.
+/// Serializes cases that need the same resource, in the order of their requests. Cases with different resources run in
+/// parallel.
 ///
-/// There is one instance for the process, because all runs that the library starts in it share the machine.
+/// The process has a single instance, because all runs that the library starts in this process share the machine.
 final class CaseResourceLocks: Sendable {
     static let shared = CaseResourceLocks()
 
@@ -122,7 +125,7 @@ final class CaseResourceLocks: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits until no other case holds any of the resources, and takes them.
+    /// Waits until no other case holds any of the given resources, then takes them.
     func take(_ wanted: Set<CaseResources.Resource>) async -> Set<CaseResources.Resource> {
         if wanted.isEmpty { return wanted }
         await withCheckedContinuation { continuation in
@@ -147,7 +150,7 @@ final class CaseResourceLocks: Sendable {
         let next = state.withLock { state in
             state.taken.subtract(held)
             var (granted, waiting): ([Waiter], [Waiter]) = ([], [])
-            // A case that has waited longer goes first, even if it needs more.
+            // Cases that have waited longer take precedence, even if they need more resources.
             var blocked = state.taken
             for waiter in state.waiters {
                 if blocked.isDisjoint(with: waiter.wanted) {
@@ -165,8 +168,8 @@ final class CaseResourceLocks: Sendable {
     }
 }
 
-/// The Unix sockets of a running case whose paths the script gives. Other runs on this machine don't use them in the
-/// meantime, and nothing is left of them when the case has ended.
+/// The Unix sockets of a running case whose paths are given by its script. They are reserved, so that other runs on
+/// this machine don't use them, and removed when the case has ended.
 struct SharedPaths {
     private var reservations: [SocketFile.Reservation] = []
     private var paths: [String] = []
@@ -184,7 +187,7 @@ struct SharedPaths {
                     )
                 }
                 paths.append(file.path)
-                // A program that binds the path would find the file of a killed program.
+                // A file left behind by a killed program would prevent another program from binding the path.
                 try SocketFile.removeAbandoned(file.path)
             } catch {
                 throw Finding(

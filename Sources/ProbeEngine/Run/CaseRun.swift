@@ -4,10 +4,10 @@ package import ProbeScenario
 package import ProbeSystem
 package import ProbeWire
 
-/// A running case: the order of its parts, and the isolation of all of them.
+/// A running case: executes the case's phases in order and isolates its state.
 ///
-/// It runs on its reactor's thread: steps are plain `async` code there, and events from sockets, programs, the subject
-/// and the capture arrive on the same thread, so nothing here is shared.
+/// The actor runs on its reactor's thread. Steps are plain `async` code on this thread, and events from sockets,
+/// programs, the subject and the capture are delivered on it, so no state is shared between threads.
 package actor CaseRun {
     package nonisolated let reactor: Reactor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
@@ -16,9 +16,9 @@ package actor CaseRun {
     let blocks: BlockInterpreter
     let context: CaseContext
     private let timeout: CaseTimeout
-    /// Receives what the subject reports after the case; `nil` if it can't report anything then.
+    /// Receives the subject's reports after the end of the case; `nil` if the subject can't report anything then.
     package private(set) var lateReports: LateReportCollector?
-    /// The case that the subject's process served before this one; `nil` if it served none.
+    /// The id of the case that the subject's process served before this one; `nil` if this case is its first.
     var servedBefore: String? { subjects.servedBefore }
 
     package init(_ job: RunJob, configuration: RunConfiguration, reactor: Reactor) {
@@ -29,7 +29,7 @@ package actor CaseRun {
         blocks = BlockInterpreter(context, subjects)
     }
 
-    /// Runs the case to its end. When this returns, no socket, program or file of the case is left.
+    /// Runs the case. When this method returns, the case has left no socket, program or file behind.
     package func run() async -> CaseResult {
         let machine = MachineFaults(context: context)
         if let finding = CaseRequirements(context: context).unmet() ?? machine.unusableLoopback() {
@@ -65,7 +65,8 @@ package actor CaseRun {
         return CaseReport(context: context).result(findings + context.inconclusive)
     }
 
-    /// Ends the case immediately (Ctrl-C). `finally` blocks still run; the results and the capture are kept.
+    /// Ends the case immediately, for example on Ctrl-C. `finally` blocks still run, and the results and the capture
+    /// are kept.
     package func interrupt() {
         if context.faults.interrupt() { context.changes.notifyAll() }
     }
@@ -87,7 +88,7 @@ package actor CaseRun {
             return []
         } catch {
             var findings = [explained(error.actors.isEmpty ? context.withActors(error) : error)]
-            // Both count: the error of a step does not hide a fault at the same time.
+            // The error of a step doesn't hide a fault that occurred at the same time: the case reports both.
             if let fault = context.faults.fault, fault.summary != error.summary {
                 findings.append(context.withActors(fault))
             }
@@ -95,7 +96,8 @@ package actor CaseRun {
         }
     }
 
-    /// Adds hints about servers that no packet of their link can reach, because they cause most failures after them.
+    /// Adds hints about programs that listen on an address that their link can't reach, because this mistake causes
+    /// most of the subsequent failures.
     private func explained(_ finding: Finding) -> Finding {
         guard !context.links.isEmpty, finding.verdict == .failed || finding.verdict == .error else { return finding }
         var finding = finding
@@ -110,7 +112,7 @@ package actor CaseRun {
         return finding
     }
 
-    /// Runs the `finally` blocks in the order of the script. A failure in one block does not keep the next block from running.
+    /// Runs the `finally` blocks in the order of the script. If a block fails, the next one still runs.
     private func runFinallyBlocks() async -> [Finding] {
         if blocks.finallyBlocks.isEmpty { return [] }
         context.faults.clear()
@@ -132,7 +134,7 @@ package actor CaseRun {
 
     // MARK: Separate tasks
 
-    /// Runs the lines of a `together` concurrently; the first failure ends the others.
+    /// Runs the lines of a `together` block concurrently. The first failure cancels the other lines.
     func runLines(of block: Block, from time: MonotonicTime) async -> Finding? {
         let reactor = reactor
         return await withTaskGroup(of: Finding?.self) { group in
@@ -155,9 +157,9 @@ package actor CaseRun {
         await blocks.attempt(step, from: time)
     }
 
-    /// Begins the answers of a connection's `whenever`, concurrently with the steps.
+    /// Starts running the answers of a connection's `whenever` block, concurrently with the steps.
     func startAnswering(_ connection: String) {
-        // The answer does not belong to the `retry` of the step that was running when the line arrived.
+        // The answers don't belong to the `retry` block of the step that is running when a line arrives.
         StepContext.$attempt.withValue(nil) {
             StepContext.$isInDefinition.withValue(true) {
                 _ = Task(executorPreference: reactor) { await self.runAnswers(of: connection) }
@@ -180,7 +182,8 @@ package actor CaseRun {
         return findings
     }
 
-    /// Releases the subject. Anything in the case's private networks has ended when this returns.
+    /// Releases the subject. By the time this method returns, no process of the subject remains in the case's private
+    /// networks.
     private func end(isReusable: Bool) async {
         if context.links.isEmpty {
             subjects.close(isReusable: isReusable, late: lateReports)
@@ -192,15 +195,17 @@ package actor CaseRun {
     }
 }
 
-/// A case whose steps are not known before it begins: they arrive one by one, from a caller that looks at the
-/// responses.
+/// A case whose steps are not known when it begins. The caller adds steps one by one, after examining the responses to
+/// earlier steps.
 ///
-/// It has the actors of its script's header, no subject and no `case-timeout`. A failed step does not end it.
+/// The case has the actors from its script's header, but no subject and no `case-timeout`. A failed step does not end
+/// the case.
 extension CaseRun {
-    /// Makes the actors.
+    /// Makes the actors and begins the case.
     ///
-    /// - Parameter notifyObserver: receives what happens on the connections, on the case's thread.
-    /// - Returns: what prevents the case from beginning; then only ``finish()`` may follow.
+    /// - Parameter notifyObserver: receives the events on the case's connections, on the case's thread.
+    /// - Returns: the finding that prevents the case from beginning, after which only ``finish()`` may be called; `nil`
+    ///   on success.
     package func begin(reporting notifyObserver: @escaping @Sendable (CaseNotification) -> Void) -> Finding? {
         context.notifyObserver = notifyObserver
         do throws(Finding) {
@@ -218,11 +223,12 @@ extension CaseRun {
     /// - Parameters:
     ///   - plan: the plan of the script so far, with the new steps after those that have run.
     ///   - first: the index of the first new step in the scenario's steps.
-    /// - Returns: why one of the steps failed; the steps after it did not run.
+    /// - Returns: the finding of the first step that failed, after which no further steps were run; `nil` if all steps
+    ///   passed.
     package func run(_ plan: Plan, from first: Int) async -> Finding? {
-        // What went wrong while no step was running was reported then, and does not belong to this step.
+        // Faults that occurred while no step was running have already been reported and don't belong to these steps.
         context.faults.clear()
-        // The earlier steps have kept their indices.
+        // The indices of the earlier steps are the same in the new plan.
         (context.scenario, context.sources, context.index) = (plan.scenario, plan.sources, StepIndex(plan.scenario))
         context.tls.extend(to: plan.scenario)
         defer { context.faults.clear() }
@@ -237,12 +243,12 @@ extension CaseRun {
         }
     }
 
-    /// Ends the step that is running.
+    /// Interrupts the running step.
     package func cancelStep() {
         context.raise(Finding(.error, "the step was interrupted"))
     }
 
-    /// Returns the unread bytes of a connection, after what steps have taken; `nil` if it has no plain byte stream.
+    /// Returns the bytes of a connection that no step has consumed; `nil` if the connection has no plain byte stream.
     package func unread(of name: String) -> [UInt8]? {
         guard let actor = context.actors.connection(name), actor.framing != .websocket, actor.opening == nil else {
             return nil
@@ -250,30 +256,30 @@ extension CaseRun {
         return actor.connection.map { Array($0.receiveBuffer.unread) }
     }
 
-    /// Returns how the peer ended a connection, if no step has expected it.
+    /// Returns how the peer ended a connection; `nil` if it has not, or if a step has expected the end.
     package func unconsumedEnd(of name: String) -> Connection.ReadEnd? {
         guard let actor = context.actors.connection(name), actor.hasUnconsumedEnd else { return nil }
         return actor.connection?.readEnd
     }
 
-    /// Returns whether a connection receives WebSocket frames.
+    /// Returns whether the connection of an actor receives WebSocket frames.
     package func speaksFrames(_ name: String) -> Bool {
         guard let actor = context.actors.connection(name) else { return false }
         return actor.connection != nil && (actor.framing == .websocket || actor.opening != nil)
     }
 
-    /// Returns whether a name refers to a connection that this side has not ended.
+    /// Returns whether an actor has a connection that the harness has not ended.
     package func isOpen(_ name: String) -> Bool { context.actors.connection(name)?.hasNoConnection == false }
 
-    /// Returns whether a connection is waiting that no step has accepted.
+    /// Returns whether a server has a waiting connection that no step has accepted.
     package func hasWaiting(_ server: String) -> Bool {
         guard case .server(let server)? = context.actors[server] else { return false }
         return context.hasWaiting(server)
     }
 
-    /// Waits until a connection arrives, however long that takes.
+    /// Waits until a server has a waiting connection, for an unlimited time.
     ///
-    /// - Returns: false if ``cancelStep()`` was called first.
+    /// - Returns: false if the wait was ended by ``cancelStep()``.
     package func waitForConnection(at server: String) async -> Bool {
         guard case .server(let actor)? = context.actors[server] else { return false }
         defer {
@@ -296,7 +302,7 @@ extension CaseRun {
         return server.address
     }
 
-    /// The segments with a payload that arrived on a connection and were not dropped, each once.
+    /// The segments with a payload that arrived on a connection. Retransmissions are excluded.
     package struct ArrivedSegments: Sendable {
         package struct Segment: Sendable {
             package var count: Int
@@ -304,14 +310,14 @@ extension CaseRun {
         }
 
         package fileprivate(set) var list: [Segment] = []
-        /// The position in the stream at which the first segment begins.
+        /// The stream position of the first segment.
         package fileprivate(set) var start = 0
-        /// The number of the case's packets that have been examined.
+        /// The number of packets of the case that have been examined.
         fileprivate var next = 0
 
         package init() {}
 
-        /// Drops the segments that end before a position in the stream.
+        /// Drops the segments that end at or before a position in the stream.
         package mutating func drop(before place: Int) {
             var count = 0
             while count < list.count, start + list[count].count <= place {
@@ -322,10 +328,11 @@ extension CaseRun {
         }
     }
 
-    /// Finds the segments that carried the bytes of a name's current connection.
+    /// Finds the segments that carried the bytes received on an actor's current connection.
     ///
-    /// - Parameter known: what was found earlier for the same connection.
-    /// - Returns: `nil` if the segments were not seen, or do not show what was read.
+    /// - Parameter known: the segments found by an earlier call for the same connection.
+    /// - Returns: `nil` if the segments were not captured, or if the connection uses TLS, so that they don't show the
+    ///   plaintext.
     package func segments(to name: String, after known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
             await WireCatchUp(context: context).run(at: nil)
@@ -344,7 +351,7 @@ extension CaseRun {
         return found
     }
 
-    /// Returns the packets of the case's own connections so far; `nil` without a capture.
+    /// Returns the packets captured so far on the case's own connections; `nil` without a capture.
     package func packets() async -> (link: LinkType, packets: [CapturedPacket])? {
         guard let capture = context.capture.capture, await WireCatchUp(context: context).run(at: nil) else {
             return nil
@@ -353,12 +360,12 @@ extension CaseRun {
         return (capture.packetLinkType, names.ownPackets.map { names.traffic.entries[$0].packet })
     }
 
-    /// Why nothing is seen on the wire.
+    /// The reason why no packets are captured.
     package var captureProblem: String { context.captureProblem }
 
-    /// Ends everything that the case has started. Nothing is judged.
+    /// Ends everything that the case has started, without judging anything.
     ///
-    /// - Returns: what could not be ended.
+    /// - Returns: findings about what could not be ended.
     package func finish() async -> [Finding] {
         context.notifyObserver = nil
         context.faults.clear()

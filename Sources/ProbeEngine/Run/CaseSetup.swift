@@ -8,11 +8,11 @@ import ProbeSystem
 import ProbeTransport
 import ProbeWire
 
-/// Makes the actors of a case's header.
+/// Makes the actors declared in a case's header.
 struct CaseSetup {
     let context: CaseContext
 
-    /// Makes the actors of the header. Servers listen from here on.
+    /// Makes the actors declared in the header. By the time this method returns, the servers are listening.
     func makeActors() throws(Finding) {
         try NameExecutor(context: context).begin()
         context.set("dir", .bytes(Array(context.job.folder.utf8)))
@@ -24,7 +24,8 @@ struct CaseSetup {
         if context.scenario.namesAuthority { context.set("ca", .bytes(Array(try context.authorityFile(at: nil).utf8))) }
         try TLSSetup(context: context).prepare()
         try CrowdSetup(context: context).prepareServers()
-        // Servers listen first, because a process may be given the port of a server that is declared after it.
+        // Servers begin to listen before other actors are made, because a process may be given the port of a server
+        // that is declared after it.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
             else {

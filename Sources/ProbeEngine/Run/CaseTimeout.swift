@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Raises a fault when a case takes longer than its `case-timeout`.
+/// Raises a fault if a case runs for longer than its `case-timeout`.
 final class CaseTimeout {
     private let context: CaseContext
     private var timer: TimerQueue.ID?
@@ -12,7 +12,7 @@ final class CaseTimeout {
 
     /// Starts the timeout.
     ///
-    /// - Parameter what: what is limited, as a noun, such as `the case`.
+    /// - Parameter what: a noun phrase for what is limited, such as `the case`.
     func begin(_ what: String) { schedule(from: .now, what) }
 
     func cancel() {
@@ -29,7 +29,7 @@ final class CaseTimeout {
     }
 
     private func expire(from start: MonotonicTime, _ limit: Duration, _ what: String) {
-        // Time in which the harness stood still does not count.
+        // The time for which the harness was stalled does not count.
         if !context.isOver(start + limit, from: start) {
             schedule(from: start, what)
             return

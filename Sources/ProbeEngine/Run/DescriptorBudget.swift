@@ -1,26 +1,27 @@
 import CShims
 import ProbeScenario
 
-/// The number of cases that may run at a time, given the number of descriptors that the process may open.
+/// Determines how many cases may run in parallel, given the number of descriptors that the process may open.
 package struct DescriptorBudget {
-    /// The descriptors reserved for the run itself: reports, the capture, the guardian, and descriptors that libraries
-    /// open briefly.
+    /// The number of descriptors reserved for the run itself: for reports, the capture, the guardian process, and
+    /// libraries, which open some briefly.
     private static let own = 16
 
     private let limit: Int
 
-    /// Raises the soft limit of open files to the hard limit. Programs started by the run get the old soft limit.
+    /// Raises the soft limit of open files to the hard limit. Programs started by the run inherit the original soft
+    /// limit.
     init() { limit = Int(probe_raise_descriptor_limit()) }
 
-    /// Limits the number of parallel jobs.
+    /// Returns how many jobs may run in parallel.
     ///
-    /// - Returns: the requested number of jobs, or a smaller one with a note that explains why.
+    /// - Returns: the requested number of jobs, or a smaller number and a note with the reason.
     package func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
         if asked == 1 { return (asked, nil) }
-        // The cases that need the most descriptors may run at the same time.
+        // In the worst case, the cases that need the most descriptors run at the same time.
         let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)
         let wanted = needs.reduce(0, +) + max(0, asked - needs.count) * (needs.first ?? 0)
-        // The limit is usually so high that no further check is needed.
+        // The limit is usually so high that open descriptors needn't be counted.
         if limit > 4096 + wanted { return (asked, nil) }
         var free = limit - Int(probe_open_descriptors(Int32(limit))) - Self.own
         let missing = wanted - free
@@ -38,8 +39,8 @@ package struct DescriptorBudget {
         )
     }
 
-    /// Returns the number of descriptors for a case: a reactor, the sockets of both ends, and the pipes of programs. A
-    /// script that opens more in a loop gets an error when the descriptors run out.
+    /// Returns the number of descriptors that a case needs: for a reactor, for the sockets of both ends, and for the
+    /// pipes of programs. A script that opens further descriptors in a loop gets an error when none are left.
     private static func need(of scenario: Scenario) -> Int {
         let actors = scenario.actors.reduce(0) { sum, actor in
             switch actor.kind {
@@ -48,7 +49,7 @@ package struct DescriptorBudget {
             case .subject: sum + 5
             case .process: sum + 12
             case .proxy: sum + 9
-            // The pipes of a worker, and those of a second one next to the server that it connects to.
+            // Includes the pipes of one worker, and of a second worker at the server that it connects to.
             case .crowd: sum + 12
             }
         }

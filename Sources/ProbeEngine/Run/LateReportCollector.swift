@@ -4,24 +4,24 @@ import ProbeSystem
 package import ProbeTransport
 import Synchronization
 
-/// Receives a subject's reports about a case that has ended. An event may follow the subject's stop when the case has
-/// already passed. While the case's result is held back, such an event fails the case; afterwards it is an error of the
-/// run.
+/// Receives a subject's reports about a case that has ended. The case may already have passed when the subject reports
+/// another event after `stopped`. While the case's result is held back, such an event fails the case; after that, it is
+/// an error of the run.
 package final class LateReportCollector: LateReportHandler {
-    /// How long a subject must be silent about a case before the case's result is emitted.
+    /// The time for which a subject must be silent about a case before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)
 
     private struct State {
-        /// The names of the subjects, by the driver's connection numbers.
+        /// The subjects' names, by the driver's connection numbers.
         var names: [Int: String]
         var findings: [Finding] = []
         var isEmitted = false
-        /// The driver, kept alive until the result is emitted so that its reports arrive.
+        /// The driver. It is kept alive until the result is emitted, so that it can deliver reports.
         var driver: (any SubjectDriver)?
     }
 
     private let id: String
-    /// When the case ended.
+    /// The time at which the case ended.
     private let start = MonotonicTime.now
     private let reportRunError: @Sendable (String) -> Void
     private let state: Mutex<State>
@@ -52,13 +52,13 @@ package final class LateReportCollector: LateReportHandler {
         if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had already been reported") }
     }
 
-    /// Closes the case: its result is emitted from here on.
+    /// Stops collecting reports for the case, whose result is about to be emitted.
     ///
-    /// - Returns: the result, with the first finding that arrived in the meantime.
+    /// - Returns: the result, including the first finding that was collected.
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
             state.isEmitted = true
-            // Nothing else is kept of each case, because a run may have many.
+            // A run may have many cases, so nothing else is kept for each of them.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }
@@ -71,8 +71,8 @@ package final class LateReportCollector: LateReportHandler {
 }
 
 extension LateReportCollector {
-    /// Creates the listener; `nil` if a subject can't report anything after the case, or nothing would receive the
-    /// report.
+    /// Creates a collector; `nil` if the subject can't report anything after the case, or if there is no receiver for
+    /// such reports.
     convenience init?(of context: CaseContext, driver: (any SubjectDriver)?) {
         guard let driver, driver.drainInterval > .zero || context.settings.receivesLateReports,
             let report = context.settings.reportRunError

@@ -5,7 +5,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Faults of the machine. A case that one of them disturbed is an error, not a failure of what is under test.
+/// Detects faults of the machine. A case that was disturbed by such a fault ends in an error; it does not fail, because
+/// the fault says nothing about what is being tested.
 struct MachineFaults {
     let context: CaseContext
 
@@ -13,18 +14,19 @@ struct MachineFaults {
         context.scenario.actors.contains { if case .process = $0.kind { false } else { true } }
     }
 
-    /// Returns the finding that prevents the case from running on a machine that can't carry a packet to itself.
+    /// Returns the finding that prevents the case from running because the loopback interface is down; `nil` if it is
+    /// up or is not needed.
     func unusableLoopback() -> Finding? {
-        // The case may use external addresses only.
+        // If external addresses are allowed, the case may work without the loopback interface.
         if !usesNetwork || !context.settings.allowedTargets.isEmpty || Loopback.isUp { return nil }
         return Finding(.error, "the loopback interface (lo) is down", hints: [Loopback.advice])
     }
 
-    /// Returns the findings, with failures turned into errors if the machine had a fault.
+    /// Returns the findings. If the machine had a fault, failures are turned into errors.
     ///
-    /// Must be called before the tear-down, because it examines sockets.
+    /// This method must be called before the tear-down, because it examines sockets.
     ///
-    /// - Parameter subject: the subject's report of what the machine had run out of.
+    /// - Parameter subject: the subject's report that the machine ran out of a resource; `nil` if there is none.
     func excused(_ findings: [Finding], _ subject: SubjectFailure?) -> [Finding] {
         if let cause = lostLoopback() {
             let isFailed = findings.contains { $0.verdict == .failed || $0.verdict == .error }
@@ -66,8 +68,8 @@ struct MachineFaults {
         return finding
     }
 
-    /// Returns the loss of the loopback interface. A case that passed is an error too, because it passed without the
-    /// network.
+    /// Returns a cause if the loopback interface was down during the case; `nil` otherwise. Even a case that passed
+    /// then ends in an error, because it passed without the network.
     private func lostLoopback() -> Cause? {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil
@@ -86,15 +88,15 @@ struct MachineFaults {
         return nil
     }
 
-    /// Whether a connection failed because of an error of the machine that the case can't have provoked.
+    /// Whether a connection failed because of a machine error that the case can't have provoked.
     static func isCause(_ error: SystemError, of connection: Connection) -> Bool {
         guard let fault = MachineError(code: error.code) else { return false }
         let provocable = MachineError.provocable(staysHere: connection.peer?.isLoopback != false, isFromHere: true)
         return !provocable.contains(fault)
     }
 
-    /// Returns a shortage in this process, whose descriptors and memory are shared by subjects, other cases and the
-    /// harness.
+    /// Returns a cause if this process ran out of a resource; `nil` otherwise. Subjects, other cases and the harness
+    /// share the process's descriptors and memory.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
         return Cause("this process ran out of a resource during the case: \(shortage.error)", shortage.error)

@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// Emits the results of the cases that one reactor runs, in order. The result of a case whose subject may still report
-/// something is held back for a moment, while the next case already runs.
+/// Emits the results of the cases that one reactor runs, in order. If the subject of a case may still report something,
+/// the case's result is held back for a few milliseconds, during which the next case already runs.
 ///
-/// Confined to its reactor's thread.
+/// This type is confined to its reactor's thread.
 final class ResultLine {
     private let reactor: Reactor
     private let emit: (CaseResult) -> Void
@@ -25,11 +25,11 @@ final class ResultLine {
         if held.count == 1 { advance() }
     }
 
-    /// Returns when all results have been emitted.
+    /// Waits until all results have been emitted.
     func drain() async {
         await withCheckedContinuation { continuation in
-            // Checked here, because the reactor may fire timers before the task suspends, and nothing would resume it
-            // then.
+            // `held` is checked here, because the reactor may fire timers before the task suspends; a continuation
+            // stored after the last result would never be resumed.
             if held.isEmpty { continuation.resume() } else { emptied = continuation }
         }
     }

@@ -5,73 +5,74 @@ import ProbeLink
 package import ProbeSystem
 package import ProbeTransport
 
-/// The configuration of a run, resolved in one place from the command line's arguments and in another from the
-/// library's settings. What differs from case to case is a ``RunJob``.
+/// The configuration of a run. The command line and the library each create it in one place, from their arguments or
+/// settings. Values that differ between cases are in ``RunJob``.
 package struct RunConfiguration: Sendable {
-    /// Which captures are kept.
+    /// Specifies for which cases captures are kept.
     package enum Keep: String, Sendable, CaseIterable { case all, failed, none }
 
-    // MARK: What cases are given
+    // MARK: Values for cases
 
     package var capture: Capture?
-    /// Why there is no capture.
+    /// The reason why there is no capture.
     package var captureProblem: String?
-    /// Why the run has no private network namespace in which it could capture.
+    /// The reason why the run has no private network namespace in which it could capture packets.
     package var isolationObstacle: String?
     package var ports: PortAllocator
     package var keep = Keep.none
-    /// Whether captures hold the secrets of their TLS connections.
+    /// Whether captures contain the secrets of their TLS connections.
     package var keepsSecrets = true
-    /// Whether a case that passed has a timeline too, for reports that draw it.
+    /// Whether cases that passed have a timeline as well, for reports that draw timelines.
     package var keepsTimelines = false
-    /// The folder for captures.
+    /// The folder in which captures are written.
     package var outputFolder = ""
-    /// The output folder, if it has been opened; `nil` if it is made and opened for each case.
+    /// The output folder, if it has been opened; if `nil`, it is created and opened for each case.
     package var openedFolder: Folder?
     /// The addresses that scripts may use.
     package var allowedTargets = AllowedTargets()
-    /// Multiplies deadlines, never lower bounds or the timing of faults.
+    /// The factor by which deadlines are multiplied. It does not affect lower bounds or the timing of faults.
     package var timeScale = 1.0
-    /// The number that is added to each seed of the scripts.
+    /// The number added to every seed in the scripts.
     package var seed = 0
     /// Whether scripts may start programs.
     package var allowsProcesses = true
-    /// The words of the command that starts a worker of a crowd: the path of `tcpprobe-crowd`; `nil` if there is no such
-    /// program, and therefore no crowd.
+    /// The command that starts a worker of a crowd, as a list of words that begins with the path of `tcpprobe-crowd`;
+    /// `nil` if this program is not available, in which case crowds can't be used.
     package var crowdProgram: [String]?
-    /// This run's share of the members of crowds; `nil` for all of them.
+    /// This run's share of the members of crowds; `nil` for all members.
     package var crowdShare: CrowdShare?
-    /// The tool's version, for captures.
+    /// The version of the tool, which is written into captures.
     package var version: String
-    /// Whether a subject in this process that is not built in is listened to for a moment after its case, as a program
-    /// is.
+    /// Whether late reports are also collected from a subject that runs in this process and is not built in. They are
+    /// always collected from a subject that is a program.
     package var receivesLateReports = false
-    /// Receives what a subject does wrong after the case's result has been emitted; `nil` to ignore it. Set by
-    /// ``Runner``.
+    /// Receives a message about what a subject did wrong after the case's result was emitted; `nil` to ignore such
+    /// errors. Set by ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
-    /// Whether the end of a case judges what the wire must show of cuts and of windows that shut.
+    /// Whether the end of a case verifies that the wire shows the cuts and the closed windows that the case requested.
     package var provesFaults = true
-    /// Receives what the harness's connections send and take, from the threads of the cases; `nil` to ignore it.
+    /// Receives what steps send and take on the harness's connections, called on the threads of the cases; `nil` to
+    /// ignore it.
     package var observe: (@Sendable (StepObservation) -> Void)?
-    /// The command that runs one case again.
+    /// Returns the command line that runs a single case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
 
     /// The run's TLS library and certificate authority.
     let tls = RunTLS()
-    /// The links of the run's cases.
+    /// The pool of links for the run's cases.
     let links = LinkPool()
 
-    // MARK: How cases are ordered
+    // MARK: Order of cases
 
     /// The subjects of all jobs, which are shut down at the end of the run.
     package var subjects: [any SubjectSource] = []
-    /// The number of cases that run at the same time.
+    /// The maximum number of cases that run in parallel.
     package var parallel = 1
     /// The number of times that all cases are run.
     package var repetitions = 1
-    /// Whether no further case begins after one that failed or ended in an error.
+    /// Whether the run stops after a case that failed or ended in an error.
     package var stopsAtFailure = false
-    /// The rules for judging the results.
+    /// The rules by which results are judged.
     package var rules = RunRules()
 
     package init(ports: PortAllocator, version: String, crowdProgram: [String]? = nil) {
@@ -81,21 +82,22 @@ package struct RunConfiguration: Sendable {
     }
 }
 
-/// What a step did with the stream of a harness connection: the bytes that it sent, or the number of bytes that it
-/// took.
+/// An observation of a step on a harness connection: the bytes that the step sent, or the number of bytes that it took
+/// from the stream.
 package struct StepObservation: Sendable {
     package enum Event: Sendable {
-        /// The pieces of a `send`, before TLS; for a proxy's `forward`, all bytes that it forwarded, as one piece.
+        /// The bytes of a `send`, before TLS, in pieces. For a proxy's `forward`, a single piece holds all forwarded
+        /// bytes.
         case sent([[UInt8]])
-        /// The plaintext of a `send` on a connection with TLS, and the number of bytes that it became on the wire.
+        /// The plaintext of a `send` on a connection with TLS, and its length on the wire after encryption.
         case sealed([UInt8], length: Int)
-        /// An `expect` was met and took this number of bytes.
+        /// An `expect` was met and took this number of bytes from the stream.
         case took(Int)
     }
 
     /// The number of the step in its scenario.
     package var step: Int
-    /// The connection that acted.
+    /// The name of the actor whose connection sent or took the bytes.
     package var actor: String
     package var event: Event
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Ends a run early on a signal: running cases end immediately, with results and captures, and no other case begins.
+/// Ends a run early when a signal arrives: running cases end immediately, with their results and captures, and no
+/// further case begins.
 package final class RunControl: Sendable {
     private struct State {
         var signal: Int32?
@@ -15,7 +16,7 @@ package final class RunControl: Sendable {
     /// The signal that ended the run.
     package var interruptedBy: Int32? { state.withLock { $0.signal } }
 
-    /// Ends the run; the first signal counts.
+    /// Ends the run. Only the first signal is recorded.
     package func interrupt(by signal: Int32) {
         let running = state.withLock { state in
             if state.signal == nil { state.signal = signal }
@@ -26,7 +27,7 @@ package final class RunControl: Sendable {
         }
     }
 
-    /// Registers a case that begins.
+    /// Registers a case that is about to begin.
     ///
     /// - Returns: a ticket for ``leave(_:)``; `nil` if no further case may begin.
     func enter(_ run: CaseRun) -> Int? {

@@ -2,24 +2,26 @@ package import ProbeScenario
 package import ProbeTransport
 import Synchronization
 
-/// One case to run: a plan, the case in it, and where it came from.
+/// One case to run: its plan, the case within the plan, and the script from which it came.
 package struct RunJob: Sendable {
     package var plan: Plan
     package var casePlan: CasePlan
     package var index: StepIndex
-    /// The path below the root, with the label.
+    /// The path relative to the root, followed by the case's label.
     package var id: String
-    /// The path as the user gave it.
+    /// The path of the script as the user gave it.
     package var path: String
-    /// The absolute folder of the script: the value of `${dir}`, and the base of relative paths in `file()`.
+    /// The absolute path of the script's folder, which is the value of `${dir}` and the base of relative paths in
+    /// `file()`.
     package var folder: String
     /// The transport under test.
     package var subject: (any SubjectSource)?
-    /// The number of this repetition of the run, from 1.
+    /// The number of the repetition to which the job belongs, starting at 1.
     package var round = 1
-    /// Why the case can't be judged as it is run here, and is therefore unsupported.
+    /// The reason why the case can't be judged in this environment and is therefore unsupported; `nil` if it can be
+    /// judged.
     package var obstacle: (text: String, span: SourceSpan)?
-    /// Whether the process of the subject must not have served another case.
+    /// Whether the case needs a process of the subject that has not served any other case.
     var needsFreshSubject = false
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, id: String, path: String, folder: String) {
@@ -32,7 +34,7 @@ package struct RunJob: Sendable {
     }
 }
 
-/// Hands out jobs in order, from any thread.
+/// Hands out jobs in order, to callers on any thread.
 final class JobQueue: Sendable {
     private let jobs: [RunJob]
     private let repetitions: Int
@@ -43,7 +45,7 @@ final class JobQueue: Sendable {
         self.repetitions = jobs.isEmpty ? 0 : repetitions
     }
 
-    /// The number of jobs in all rounds; `Int.max` if there are more.
+    /// The total number of jobs in all repetitions, at most `Int.max`.
     var total: Int {
         let (total, overflow) = jobs.count.multipliedReportingOverflow(by: repetitions)
         return overflow ? .max : total

@@ -4,23 +4,23 @@ import ProbeBase
 package import ProbeSystem
 package import ProbeTransport
 
-/// What a run needs of its process. Each part is acquired once, in the order in which the parts depend on each other
-/// (``RunOrder``), and everything is released by ``end()``.
+/// The process-wide resources of a run. Each of them is acquired once, in the order of their dependencies
+/// (``RunOrder``), and ``end()`` releases all of them.
 ///
-/// `run`, `explore`, `shrink`, `connect` and `listen` use one.
+/// The commands `run`, `explore`, `shrink`, `connect` and `listen` use a session.
 package final class RunSession {
     package let descriptors: DescriptorBudget
-    /// Becomes readable when a signal that ends the run arrives.
+    /// A descriptor that becomes readable when a signal that ends the run arrives.
     package let signals: Int32
     private var order = RunOrder()
     private var reactor: Reactor?
 
-    /// Prepares the process. From here on, signals such as that of Ctrl-C are read from ``signals``.
+    /// Prepares the process. From then on, signals such as SIGINT (Ctrl-C) are read from ``signals``.
     package init() throws(RunSessionError) {
         order.begin(.descriptors)
         probe_keep_memory_small()
         descriptors = DescriptorBudget()
-        // The Swift runtime traps if it gets no descriptors; a case needs about sixteen.
+        // The Swift runtime traps if it gets no descriptors, and a case needs about 16.
         if probe_has_descriptors(16) == 0 {
             throw RunSessionError(message: "too many open files; `ulimit -n` must allow 16 more than are open")
         }
@@ -31,13 +31,14 @@ package final class RunSession {
         }
     }
 
-    /// Moves the process to a private network namespace.
+    /// Moves the process into a private network namespace.
     package func enterNamespace() throws(Isolation.Failure) {
         order.begin(.namespace)
         try Isolation.enter()
     }
 
-    /// Checks that threads can be started: a dispatch queue that gets none would wait indefinitely.
+    /// Checks that threads can be started. Without this check, a dispatch queue that gets no thread would wait
+    /// indefinitely.
     package func requireThreads(_ count: Int) throws(RunSessionError) {
         order.begin(.threads)
         if probe_has_threads(Int32(count)) == 0 {
@@ -48,9 +49,10 @@ package final class RunSession {
         }
     }
 
-    /// Begins to track the processes and folders of the run, and introduces its subjects, unless a signal arrives.
+    /// Begins to track the processes and folders of the run, and introduces its subjects. If a signal arrives, the
+    /// introduction ends early.
     ///
-    /// - Returns: why a subject can't be used; `nil` if all can.
+    /// - Returns: the reason why a subject can't be used; `nil` if all subjects can be used.
     package func begin(introducing subjects: [any SubjectSource] = []) -> SubjectFailure? {
         order.begin(.resources)
         ResourceTracker.begin()
@@ -58,7 +60,7 @@ package final class RunSession {
         return subjects.lazy.compactMap(\.givenUp).first
     }
 
-    /// The signal that has arrived before the run's work began; `nil` if none has.
+    /// Returns the signal that has arrived before the run's work began; `nil` if none has.
     package func arrivedSignal() -> Int32? {
         let signal = probe_next_signal(signals)
         return signal > 0 ? signal : nil
@@ -76,10 +78,10 @@ package final class RunSession {
         }
     }
 
-    /// Does the work on the reactor, until it is done.
+    /// Runs the given work on the reactor until the work is done.
     ///
     /// - Parameter onSignal: called on the reactor for each signal.
-    /// - Throws: an error if signals can't be waited for; the work has not begun.
+    /// - Throws: an error if the session can't wait for signals. In this case, the work has not begun.
     package func run(
         onSignal: @escaping (Int32) -> Void, _ work: @escaping @Sendable () async -> Void
     ) throws(RunSessionError) {
@@ -97,10 +99,10 @@ package final class RunSession {
         reactor.run()
     }
 
-    /// Runs cases on the reactor. The first signal ends them early, with complete results; a second one ends the process
-    /// at once.
+    /// Runs cases on the reactor. The first signal ends the cases early, with complete results. A second signal ends
+    /// the process immediately.
     ///
-    /// - Parameter abort: completes the reports before a second signal ends the process.
+    /// - Parameter abort: completes the reports; called on a second signal, before the process ends.
     package func run(
         _ control: RunControl, abort: @escaping (_ signal: Int32) -> Void, _ work: @escaping @Sendable () async -> Void
     ) throws(RunSessionError) {
@@ -114,9 +116,9 @@ package final class RunSession {
             }, work)
     }
 
-    /// Ends the processes and removes the folders of the run; does nothing if it was called before.
+    /// Ends the run's processes and removes its folders. Further calls do nothing.
     ///
-    /// - Returns: the folders that can't be removed, each with the reason.
+    /// - Returns: the folders that could not be removed, each with the reason.
     package func end() -> [(folder: String, reason: String)] {
         if order.hasEnded { return [] }
         order.begin(.end)
@@ -124,22 +126,24 @@ package final class RunSession {
     }
 }
 
-/// Why a run can't begin.
+/// The reason why a run can't begin.
 package struct RunSessionError: Error {
     package var message: String
 }
 
-/// The order in which a run acquires what it needs. A step may be left out, but none may follow one that depends on it.
+/// The order in which a run acquires its resources. A step may be left out, but no step may follow one that depends on
+/// it.
 package struct RunOrder {
     package enum Step: Int, Comparable, CaseIterable {
-        /// Comes first: without free descriptors, every other step fails or traps.
+        /// Must be the first step: without free descriptors, every other step fails or traps.
         case descriptors
-        /// Precedes threads, which inherit the signal mask, and resources, which must be released if a signal arrives.
+        /// Must precede `threads`, because threads inherit the signal mask, and `resources`, which must be released if
+        /// a signal arrives.
         case signals
-        /// Precedes threads: a process with several threads can't enter a user namespace.
+        /// Must precede `threads`, because a process with several threads can't enter a user namespace.
         case namespace
         case threads
-        /// Precedes the first process that the run starts.
+        /// Must precede the first process that the run starts.
         case resources
         case reactor, work
         case end

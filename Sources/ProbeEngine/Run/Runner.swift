@@ -6,25 +6,25 @@ import ProbeScenario
 import ProbeTransport
 import Synchronization
 
-/// Runs cases, with one reactor for each case that runs at the same time, and emits the events.
+/// Runs cases and emits their events. Each case that runs in parallel has its own reactor.
 package struct Runner: Sendable {
     private let configuration: RunConfiguration
     private let control: RunControl
     private let emit: @Sendable (RunEvent) -> Void
     private let runErrors = RunErrorList()
-    /// The notes that are emitted once, at the start.
+    /// The notes that are emitted once, at the start of the run.
     private let notes: [String]
 
     /// Creates a runner.
     ///
-    /// - Parameter emit: receives every event, one at a time, from any thread.
+    /// - Parameter emit: receives the events, one at a time, on any thread.
     package init(
         configuration: RunConfiguration, control: RunControl, emit: @escaping @Sendable (RunEvent) -> Void
     ) {
         var configuration = configuration
         if configuration.capture == nil {
             notes = [configuration.captureProblem, configuration.isolationObstacle].compactMap(\.self)
-            // A run with many steps reports the reason once.
+            // The full reason is reported once, at the start of the run; the steps only refer to it.
             if !notes.isEmpty {
                 configuration.captureProblem = "there is no capture; see the note at the start of the run"
             }
@@ -38,7 +38,7 @@ package struct Runner: Sendable {
         self.emit = { event in lock.mutex.withLock { _ in emit(event) } }
     }
 
-    /// Runs all cases. The calling task's reactor runs cases itself; each further reactor has its own thread.
+    /// Runs all jobs. Cases run on the given reactor, and on additional reactors, each of which has its own thread.
     package func run(_ jobs: [RunJob], on reactor: Reactor) async {
         let start = MonotonicTime.now
         let queue = JobQueue(jobs, repetitions: configuration.repetitions)
@@ -46,7 +46,7 @@ package struct Runner: Sendable {
         for note in notes { emit(.message(note)) }
         var reactors = [reactor]
         for _ in 1..<max(1, min(configuration.parallel, queue.total)) {
-            // Without descriptors for another reactor, the existing ones run all cases.
+            // If there are no descriptors for another reactor, the existing reactors run all cases.
             guard let extra = Reactor.onThread() else { break }
             reactors.append(extra)
         }
@@ -72,7 +72,7 @@ package struct Runner: Sendable {
         emit(.ended(summary))
     }
 
-    /// Runs cases one after the other until there are none left.
+    /// Runs cases one after another until the queue is empty.
     private func work(on reactor: Reactor, _ queue: JobQueue) async {
         let line = ResultLine(on: reactor) { result in
             emit(.caseEnded(result))
@@ -80,13 +80,14 @@ package struct Runner: Sendable {
         }
         while let job = queue.next() {
             if job.plan.scenario.needsSubject, job.subject?.givenUp != nil {
-                // Otherwise endless rounds would be skipped one after the other.
+                // With `--repeat`, the queue is closed, so that the remaining cases aren't skipped one by one, possibly
+                // endlessly.
                 if configuration.repetitions > 1 { queue.close() }
                 continue
             }
             guard let (result, lateReports) = await run(job, on: reactor) else { break }
             line.add(result, lateReports, due: lateReports == nil ? .now : .now + LateReportCollector.silence)
-            // The result of this case determines whether another case may begin.
+            // Whether another case may begin depends on the result of this case.
             if configuration.stopsAtFailure { await line.drain() }
         }
         await line.drain()
@@ -109,19 +110,19 @@ package struct Runner: Sendable {
         return (result, await run.lateReports)
     }
 
-    /// Runs a failed case once more, in a process of the subject that has served no other case.
+    /// Runs a failed case again, in a process of the subject that has not served any other case.
     ///
-    /// - Parameter after: the case that the process had served before.
-    /// - Returns: `nil` if the case was not run again.
+    /// - Parameter after: the id of the case that the subject's process served before this one.
+    /// - Returns: the result of the second run; `nil` if the case was not run again.
     private func runAlone(
         _ job: RunJob, _ result: CaseResult, after: String, on reactor: Reactor
     ) async -> LoneResult? {
         guard result.verdict == .failed || result.verdict == .error, job.subject?.givenUp == nil else { return nil }
-        // An expected failure has already been investigated.
+        // An expected failure is known and needs no second run.
         if case .expected = configuration.rules.disposition(of: result) { return nil }
         var (job, configuration) = (job, configuration)
         job.needsFreshSubject = true
-        // The case's capture is that of its first run.
+        // The case keeps the capture of its first run.
         configuration.keep = .none
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
@@ -136,7 +137,7 @@ package struct Runner: Sendable {
         return alone.isInterrupted ? nil : LoneResult(verdict: alone.verdict, after: after)
     }
 
-    /// Whether a result stops `--until-fail`. Expected failures don't.
+    /// Whether a result ends a run with `--until-fail`. Expected failures don't.
     private func stopsRun(_ result: CaseResult) -> Bool {
         if case .expected = configuration.rules.disposition(of: result) { return false }
         return result.verdict == .failed || result.verdict == .error
@@ -148,9 +149,10 @@ private final class SerialLock: Sendable {
     let mutex = Mutex(())
 }
 
-/// The errors outside the cases, added from any thread.
+/// The errors that occurred outside of cases. They can be added from any thread.
 private final class RunErrorList: Sendable {
-    /// Bounds the memory, because a program may report errors endlessly.
+    /// The maximum number of errors that are kept. It bounds the memory use, because a program may report errors
+    /// endlessly.
     private static let kept = 100
 
     private let texts = Mutex<[String]>([])

@@ -4,12 +4,12 @@ import ProbeEvents
 package import ProbeScenario
 import ProbeSystem
 
-/// Finds the scenario files of the given paths, and compiles them.
+/// Finds the scenario files in the given paths, and compiles them.
 package struct ScenarioFiles {
     package struct File {
-        /// The path as the user gave it, or below a folder that the user gave.
+        /// The path of the file. It begins with a path that the user gave.
         package var path: String
-        /// The path below the given root, without `.scn`.
+        /// The path relative to a path that the user gave, without `.scn`.
         package var id: String
 
         package init(path: String, id: String) {
@@ -18,7 +18,7 @@ package struct ScenarioFiles {
         }
     }
 
-    /// A problem with a path: what is wrong, and what to do.
+    /// An error that describes what is wrong with a path, and how to fix it.
     package struct PathError: Error {
         package var text: String
 
@@ -29,8 +29,8 @@ package struct ScenarioFiles {
 
     /// Finds the scenario files.
     ///
-    /// - Parameter paths: files, or folders that are searched for `*.scn`, in the order of their names.
-    /// - Throws: everything that is wrong with any of the paths.
+    /// - Parameter paths: paths of files, and of folders, which are searched for `*.scn` in the order of their names.
+    /// - Throws: an error that lists the problems of all paths.
     package init(_ paths: [String]) throws(PathError) {
         var problems: [String] = []
         for path in paths {
@@ -51,29 +51,31 @@ package struct ScenarioFiles {
             problems += walk.problems
             files += walk.found
         }
-        // `Failure.invalidUsage` writes the first `error: `.
+        // `Failure.invalidUsage` adds the first `error: `.
         if !problems.isEmpty { throw PathError(text: problems.joined(separator: "\nerror: ")) }
         makeUnique()
     }
 
-    /// Returns why a path is missing. Must be called right after `access` has failed.
+    /// Returns the reason why a path can't be accessed. Must be called immediately after `access` has failed, because
+    /// it reads `errno`.
     private static func whyMissing() -> String {
         let code = errno
         return code == ENOENT
             ? "no such file or folder" : "can't be read: \(String(cString: strerror(code)))"
     }
 
-    /// Returns a hint for a name that is not UTF-8: such an argument arrives with replacement characters, and its file
-    /// can't be opened.
+    /// Returns a hint for a file name that is not valid UTF-8. Such a name arrives as an argument with replacement
+    /// characters, so the file can't be opened.
     private static func hint(_ path: String) -> String {
         path.unicodeScalars.contains("\u{fffd}")
             ? "; rename the file: a name that is not UTF-8 can't be passed as an argument" : ""
     }
 
-    /// A walk through a folder and its subfolders. Each folder is entered once, so that a link upwards does not make
-    /// the walk endless. A link that leads out of the folder is not followed, because the user did not name its target.
+    /// A walk through a folder and its subfolders. Each folder is entered only once, so symbolic links can't make the
+    /// walk endless. A symbolic link to a target outside of the folder is not followed, because the user did not name
+    /// that target.
     private struct Walk {
-        /// The path of the folder, absolute and without links.
+        /// The absolute path of the folder, without symbolic links.
         private let root: String
         private(set) var found: [File] = []
         private(set) var problems: [String] = []
@@ -103,14 +105,14 @@ package struct ScenarioFiles {
             }
         }
 
-        /// Returns why an entry of the folder is neither entered nor read; `nil` if it can be.
+        /// Returns the reason why an entry of the folder is neither entered nor read; `nil` if it can be.
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
             if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
                     return "the link leads out of the folder: pass its target as a separate path"
                 }
             }
-            // A missing file is reported when it is read.
+            // A missing file is reported later, when it is read.
             guard !isFolder, let status = FileStatus(at: path), !status.isRegular else { return nil }
             return "not a regular file"
         }
@@ -120,14 +122,15 @@ package struct ScenarioFiles {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// Returns the id of a script that is given by itself: its name.
+    /// Returns the id of a script that the user names directly: the file name without `.scn`.
     package static func ownID(of path: String) -> String {
         let name = lastPart(path)
         return name.hasSuffix(".scn") ? String(name.dropLast(4)) : name
     }
 
-    /// Makes the ids unique. Two files with the same id (from two roots) are distinguished by their whole paths. The
-    /// same file given twice counts once, however its path is written; a link with a different name is a separate file.
+    /// Makes the ids unique. Two files with the same id, found under two roots, are distinguished by their full paths.
+    /// A file that is given twice is included once, even if the two paths differ. A symbolic link with another name
+    /// counts as a separate file.
     private mutating func makeUnique() {
         var seenPaths: Set<String> = []
         files = files.filter {
@@ -139,7 +142,8 @@ package struct ScenarioFiles {
             let path = files[index].path
             files[index].id = path.hasSuffix(".scn") ? String(path.dropLast(4)) : path
         }
-        // `a` and `a.scn`, or a path that is the id of another file: the later ones are numbered.
+        // Ids may still collide, as for `a` and `a.scn`, or if a path equals the id of another file. The later files
+        // get a number.
         var taken: Set<String> = []
         for index in files.indices {
             let id = files[index].id
@@ -158,7 +162,7 @@ package struct ScenarioFiles {
         package var result: CompilationResult
     }
 
-    /// The size in bytes of the largest script that is read.
+    /// The maximum size of a script, in bytes.
     package static let largestScript = 64 << 20
 
     /// Returns the bytes of a script.
@@ -178,7 +182,7 @@ package struct ScenarioFiles {
 
     /// Reads and compiles a script.
     ///
-    /// - Parameter targets: the addresses that the script may use; `nil` for any.
+    /// - Parameter targets: the addresses that the script may use; `nil` for any address.
     package static func compile(
         _ file: File, settings: [String: [UInt8]] = [:], allowing targets: AllowedTargets?
     ) throws(PathError) -> Compiled {
@@ -188,16 +192,16 @@ package struct ScenarioFiles {
         return Compiled(file: file, result: result)
     }
 
-    /// Returns the absolute folder of a file.
+    /// Returns the absolute path of the folder that contains a file.
     package static func folder(of path: String) -> String {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         return resolved(folder.isEmpty ? "/" : folder)
     }
 
-    /// Returns the absolute path without links, or `path` itself if it can't be resolved.
+    /// Returns the absolute path without symbolic links, or `path` itself if it can't be resolved.
     private static func resolved(_ path: String) -> String { real(path) ?? path }
 
-    /// Returns the absolute path without links; `nil` if it can't be resolved.
+    /// Returns the absolute path without symbolic links; `nil` if it can't be resolved.
     private static func real(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

@@ -3,22 +3,22 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Failures that the harness may have caused by standing still.
+/// Detects failures that the harness may have caused by stalling.
 ///
-/// While a process or a thread of the harness stands still, its actions are late, and a time limit of another party may
-/// expire: an idle timeout, a heartbeat, the socket timeout of a program, a TCP timer. How the other party then reacts
-/// says nothing about it. The harness's own waits are extended by the time for which it stood still, so a case in which
-/// the harness is alone is judged exactly.
+/// While a process or a thread of the harness is stalled, its actions are late, so a time limit of another party may
+/// expire: an idle timeout, a heartbeat, the socket timeout of a program, or a TCP timer. The other party's reaction is
+/// then no evidence of a bug in it. The harness extends its own waits by the time for which it was stalled, so cases
+/// without other parties are always judged exactly.
 struct StandstillFaults {
     let context: CaseContext
 
-    /// How long a worker of a crowd may take to report its standstills. A worker that takes longer is standing still.
+    /// The time allowed for a worker of a crowd to report its stalls. A worker that takes longer counts as stalled.
     private static let timeout = Duration.seconds(1)
 
-    /// Returns the findings, with failures turned inconclusive if the harness stood still for too long before them. The
-    /// standstills are noted in the timeline.
+    /// Returns the findings. Failures become inconclusive if the harness was stalled for too long before them. The
+    /// stalls are noted in the timeline.
     ///
-    /// - Parameter fromSteps: the number of findings that are from the steps, and when the last step ended.
+    /// - Parameter fromSteps: the number of findings that come from steps, and the time at which the last step ended.
     func excused(_ findings: [Finding], fromSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
         let hasFailed = findings.contains { $0.verdict == .failed }
         let now = MonotonicTime.now
@@ -34,9 +34,9 @@ struct StandstillFaults {
         }
     }
 
-    // MARK: What stands still
+    // MARK: What can stall
 
-    /// A process or a thread of the harness, and when it stood still.
+    /// A process or a thread of the harness, and the times at which it was stalled.
     struct Place {
         enum Kind: Equatable {
             /// The run's own thread, which runs servers, clients and proxies.
@@ -57,7 +57,8 @@ struct StandstillFaults {
             + workers
     }
 
-    /// Returns the workers of crowds. One that does not answer has stood still since it was last heard.
+    /// Returns the workers of all crowds. A worker that does not answer counts as stalled since the last message from
+    /// it.
     private func workers() async -> [Place] {
         var all: [(worker: CrowdWorkerProcess, name: String)] = []
         for name in context.actors.order {
@@ -85,11 +86,12 @@ struct StandstillFaults {
 
     // MARK: Judging
 
-    /// Describes the longest standstill of the first place where one was too long for a time limit in force.
+    /// Describes the longest stall of the first place that was stalled for too long, given the time limits in force;
+    /// `nil` if there is none.
     ///
     /// - Parameters:
-    ///   - start: when the case began.
-    ///   - end: when the case failed: what happened later is not a cause.
+    ///   - start: the time at which the case began.
+    ///   - end: the time at which the case failed. Stalls after that time can't be the cause.
     static func cause(
         in places: [Place], from start: MonotonicTime, to end: MonotonicTime, _ limits: [StandstillLimit]
     ) -> String? {
@@ -121,7 +123,7 @@ struct StandstillFaults {
 
     // MARK: The timeline
 
-    /// The longest standstill that is not noted, unless a limit is shorter.
+    /// Stalls of up to this length are not noted in the timeline, unless they exceed a limit.
     private static let noted = Duration.milliseconds(250)
 
     private func record(_ places: [Place], _ limits: [StandstillLimit]) {
@@ -129,7 +131,7 @@ struct StandstillFaults {
         for place in places {
             let least = min(Self.shortest(limits, for: place.kind)?.harmless ?? Self.noted, Self.noted)
             for (from, to) in place.standstills.all(from: context.time.start) where to - from > least {
-                // The thread of a link stands still when its process does.
+                // A stall of the whole process also stalls the link's thread; it is noted only once.
                 if place.kind == .link, run.total(from: from, to: to) > (to - from) / 2 { continue }
                 context.record(.note("\(place.name) stood still for \(DurationText.script(to - from))"), at: from)
             }

@@ -2,19 +2,20 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// A time limit of another party, which may expire while the harness stands still.
+/// A time limit of another party, which may expire while the harness is stalled.
 struct StandstillLimit: Equatable {
     var time: Duration
-    /// A description of the limit, with its article or owner.
+    /// A description of the limit that begins with an article or names the owner.
     var text: String
-    /// The longest standstill that does not make the limit expire.
+    /// The maximum duration of a stall that can't make the limit expire.
     var harmless: Duration
-    /// The places whose standstill can make the limit expire.
+    /// The places whose stall can make the limit expire.
     var places: [StandstillFaults.Place.Kind]
 
     /// - Parameters:
     ///   - text: a description of the limit.
-    ///   - harmless: `nil` for half of the limit, because part of it may have elapsed when the harness comes to a stop.
+    ///   - harmless: the maximum duration of a harmless stall; `nil` for half of the limit, because part of the limit
+    ///     may have elapsed when the stall begins.
     init(
         _ time: Duration, _ text: String, harmless: Duration? = nil,
         of places: [StandstillFaults.Place.Kind] = [.run, .link, .crowd]
@@ -23,16 +24,17 @@ struct StandstillLimit: Equatable {
         self.harmless = harmless ?? time / 2
     }
 
-    /// Returns a limit that no script states, for a program, an adapter or a server outside of the run.
+    /// Returns the assumed limit of a program, an adapter or a server outside the run, whose limits the script doesn't
+    /// state.
     private static func assumed(of name: String) -> Self {
         Self(unknown, "the assumed time limit of \(name)", harmless: unknown)
     }
 
     private static let unknown = Duration.milliseconds(500)
-    /// TCP retransmits unacknowledged data after this time at the earliest (TCP_RTO_MIN). The time restarts with each
+    /// The minimum time after which TCP retransmits unacknowledged data (TCP_RTO_MIN). The timer restarts with each
     /// segment.
     private static let retransmission = Duration.milliseconds(200)
-    /// A tail-loss probe is sent after two round trips, and no sooner than a few milliseconds.
+    /// The assumed minimum time after which TCP sends a tail-loss probe, which it does after two round trips.
     private static let probe = Duration.milliseconds(20)
 
     // MARK: The limits in force
@@ -41,9 +43,10 @@ struct StandstillLimit: Equatable {
         all(of: context.scenario) { context.scaled($0) }
     }
 
-    /// Returns the time limits of the other parties of a scenario; none if the harness is alone in it.
+    /// Returns the time limits of the other parties of a scenario; the result is empty if the harness is the only
+    /// party.
     ///
-    /// - Parameter scaled: returns a deadline of the script as scaled on this machine.
+    /// - Parameter scaled: scales a deadline from the script for this machine.
     static func all(of scenario: Scenario, scaled: (Duration) -> Duration = { $0 }) -> [StandstillLimit] {
         var limits = scenario.actors.flatMap { all(of: $0, scaled) }
         if scenario.addressOutside != nil { limits.append(assumed(of: "the peer")) }
@@ -71,7 +74,7 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// Adds the limits that steps state.
+    /// Adds the limits that the given steps state.
     private static func add(
         in steps: [Step], of scenario: Scenario, _ scaled: (Duration) -> Duration, to limits: inout [Self]
     ) {
@@ -85,7 +88,7 @@ struct StandstillLimit: Equatable {
                     limits.append(Self(scaled(time), "the time limit of a read of \(actor.value)"))
                 }
             case .act(let actor, .crowd(.expect), let timing):
-                // The wait of the step is not extended by a standstill of a worker.
+                // The harness doesn't extend this step's deadline by the stalls of a worker.
                 limits.append(
                     Self(
                         scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` of \(actor.value)",
@@ -96,8 +99,8 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// Returns the latency that a finding is about, as a limit. A standstill shorter than the excess does not explain
-    /// the finding.
+    /// Returns the limit for a finding about a latency. A stall that is shorter than the excess doesn't explain the
+    /// finding.
     static func latency(_ excess: Finding.Excess, in scenario: Scenario) -> Self {
         let places: [StandstillFaults.Place.Kind] = excess.needsAnswer ? [.run, .link, .crowd] : [.link, .crowd]
         return Self(
@@ -105,11 +108,11 @@ struct StandstillLimit: Equatable {
             of: scenario.serves(crowd: excess.actor) ? places : [.crowd])
     }
 
-    /// The delay that any thread may have on a busy machine.
+    /// The delay that any thread may experience on a busy machine.
     private static let minExcess = Duration.milliseconds(5)
 
-    /// Returns the limits for what packets show, which is late if the harness is. The kernel retransmits if a link is
-    /// late with acknowledgments.
+    /// Returns the limits for a statement about packets. If the harness is stalled, packets are late; if a link is late
+    /// with acknowledgments, the kernel retransmits.
     private static func all(of statement: WireStatement<Parsed>, hasLinks: Bool) -> [Self] {
         let probe = Self(probe, "TCP's tail-loss probe", harmless: probe, of: [.link])
         switch statement {
@@ -126,7 +129,8 @@ struct StandstillLimit: Equatable {
 }
 
 extension Scenario {
-    /// Whether anything in this process answers the members of a crowd, or is between them and the actor that does.
+    /// Whether this process contains an actor that answers a crowd's members, or one between them and the actor that
+    /// does.
     fileprivate func serves(crowd name: String) -> Bool {
         guard links.isEmpty else { return true }
         for case .crowd(let crowd) in actors.filter({ $0.name.value == name }).map(\.kind) {

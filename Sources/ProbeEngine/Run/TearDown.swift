@@ -6,13 +6,13 @@ import ProbeNames
 import ProbeProxy
 import ProbeSystem
 
-/// Ends everything that a case started. Nothing of it is judged.
+/// Ends everything that a case started, without judging anything.
 struct TearDown {
     let context: CaseContext
 
-    /// Ends everything.
+    /// Ends everything that the case started.
     ///
-    /// - Returns: what could not be ended, and what could not be removed.
+    /// - Returns: findings about what could not be ended or removed.
     func run() async -> [Finding] {
         ProxySetup(context: context).end()
         var findings = await CrowdLaunch(context: context).endAll()
@@ -62,7 +62,7 @@ struct TearDown {
         return findings
     }
 
-    /// The processes, in the order of the script.
+    /// The process actors, in the order of the script.
     private var processes: [ProcessActor] {
         context.actors.order.compactMap { name in
             if case .process(let process)? = context.actors[name] { process } else { nil }
@@ -75,7 +75,7 @@ struct TearDown {
             if let finding = await programs.waitForDescendants(of: child, process.name) { findings.append(finding) }
             child.onChange = {}
         }
-        // The descriptors of the children are closed here, on the reactor's thread.
+        // The last reference to the child is dropped here, so that its descriptors are closed on the reactor's thread.
         if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
         (process.child, process.earlier) = (nil, [])
         if let folder = process.folder, let reason = ResourceTracker.remove(folder: folder) {
@@ -88,11 +88,12 @@ struct TearDown {
     }
 }
 
-/// Ends the programs of a case, and the processes that they started.
+/// Ends a case's programs and all processes that the programs started.
 struct ProgramEnd {
     let context: CaseContext
 
-    /// Sends TERM to a program's group, KILL if that does not help, and KILL to what the program left behind.
+    /// Sends SIGTERM to a program's process group, then SIGKILL if the program doesn't exit, and SIGKILL to any
+    /// remaining processes of the group.
     func end(_ child: ChildProcess) async {
         if child.exit == nil {
             child.killGroup(SIGTERM)
@@ -107,7 +108,7 @@ struct ProgramEnd {
         while child.exit == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
     }
 
-    /// Waits until no process that a program started is left.
+    /// Waits until none of the processes started by a program is left.
     func waitForDescendants(of child: ChildProcess, _ name: String) async -> Finding? {
         let deadline = MonotonicTime.now + GuardedProgram.timeout
         while child.left == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
@@ -119,9 +120,9 @@ struct ProgramEnd {
             hints: ["find them with `ps -ef`: they belong to another user, or are blocked in the kernel"])
     }
 
-    /// Ends processes that have lost their guardian, which are found by the case's mark. A kill takes effect a moment
-    /// later, and a process that was started in the meantime carries the mark, too: the search is repeated until it
-    /// finds none.
+    /// Ends processes that have lost their guardian. They are found by the case's mark in their environment. A process
+    /// takes a few milliseconds to die, and a process that it starts in the meantime carries the mark as well, so the
+    /// search is repeated until it finds none.
     private func endStrays() async {
         for _ in 0..<1000 {
             if ResourceTracker.kill(markedWith: context.environmentMarker) == 0 { return }
@@ -131,6 +132,7 @@ struct ProgramEnd {
 }
 
 extension CaseContext {
-    /// The mark of every process that the case starts, by which those that leave their group are found as well.
+    /// An environment variable set in every process that the case starts. It identifies even processes that have left
+    /// their process group.
     var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(time.start.nanoseconds)" }
 }

@@ -1,22 +1,22 @@
 import ProbeBase
 package import ProbeScenario
 
-/// Hashes the contents of the files that scripts name in `file("…")`, because verdicts depend on them as they do on the
+/// Hashes the contents of the files that scripts name in `file("…")`. Verdicts depend on these files as well as on the
 /// scripts.
 ///
-/// The files are found by searching the text of the script for `file("`, because the files of a step are read only when
-/// it runs. A file that a comment names is included too, which does no harm; a name that is computed or has an escape
-/// is not.
+/// The files are found by searching the script's text for `file("`, because a step reads its files only when it runs. A
+/// file named in a comment is included as well, which does no harm. A file whose name is computed or contains an escape
+/// is not included.
 package struct NamedFiles: Sendable {
     private static let beginning = Array("file(\"".utf8)
 
-    /// The hash of each file that was read, so that a file named by several scripts is read once.
+    /// The hashes of the files that have been read. A file named by several scripts is read only once.
     private var known: [ScriptFile: UInt64] = [:]
 
     package init() {}
 
-    /// Returns a hash of the files that a script and its includes name, in order of appearance. An unreadable file has
-    /// its own kind of hash: the step that needs the file reports why.
+    /// Returns a hash of the files that a script and its includes name, in the order in which they are named. An
+    /// unreadable file has a special hash; the step that needs the file reports the reason.
     ///
     /// - Parameters:
     ///   - script: the path of the script.
@@ -37,7 +37,7 @@ package struct NamedFiles: Sendable {
     private mutating func contents(of file: ScriptFile, _ load: FileLoader) -> UInt64 {
         if let hash = known[file] { return hash }
         var hash = FNV1a()
-        // Why the file can't be read does not matter here: the step that needs it reports the reason.
+        // The reason why the file can't be read is reported by the step that needs the file.
         if let bytes = try? load(file) { hash.add(bytes) } else { hash.add("unreadable".utf8) }
         known[file] = hash.value
         return hash.value

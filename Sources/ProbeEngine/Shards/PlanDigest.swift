@@ -2,9 +2,9 @@ package import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
-/// Identifies what a run does, so that results of different plans are not combined: the cases in order, the bytes of
-/// their scripts, and the options that affect verdicts. Paths are not included, because machines keep scripts in
-/// different folders.
+/// A digest of what a run does, which prevents results of different plans from being combined. It covers the cases in
+/// their order, the bytes of their scripts, and the options that affect verdicts. It doesn't cover the scripts'
+/// folders, because these may differ between machines.
 package struct PlanDigest: Sendable {
     private var low = FNV1a()
     private var high = FNV1a(salt: 0x9e37_79b9_7f4a_7c15)
@@ -19,7 +19,8 @@ package struct PlanDigest: Sendable {
 
     /// Adds a case with its scripts.
     ///
-    /// - Parameter path: the path of the script, by which its bytes are found again for its next case.
+    /// - Parameter path: the path of the script. The script's hash is stored under this path, for the script's other
+    ///   cases.
     package mutating func add(_ key: CaseKey, path: String, sources: SourceMap) {
         var hash = FNV1a()
         hash.add(key)
@@ -64,7 +65,8 @@ package struct PlanDigest: Sendable {
 }
 
 extension FNV1a {
-    /// Adds a case. The subject's name is separated from the id, and distinguished from a case without a subject.
+    /// Adds a case. A separator follows the id, and a case without a subject differs from one whose subject's name is
+    /// empty.
     package mutating func add(_ key: CaseKey) {
         add(key.id.utf8)
         add(CollectionOfOne(0))

@@ -1,13 +1,12 @@
 import ProbeBase
 package import ProbeEvents
 
-/// Divides the cases of a run into shards. Every shard computes the same division, so no shard needs to know about
-/// another.
+/// Divides the cases of a run into shards. Every shard computes the same division, so shards don't have to communicate.
 package enum ShardAssignment {
-    /// Assigns cases by a hash of the id and the subject: a case stays in its shard on every machine and in every
-    /// version, whatever other cases are added or removed.
+    /// Assigns cases by a hash of the id and the subject. A case stays in the same shard on every machine and in every
+    /// version, even if other cases are added or removed.
     ///
-    /// - Returns: the shard of each case, from 1.
+    /// - Returns: the shard of each case, starting at 1.
     package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {
         keys.map { key in
             var hash = FNV1a()
@@ -17,11 +16,11 @@ package enum ShardAssignment {
         }
     }
 
-    /// Assigns cases by their durations in earlier runs: the longest first, each to the shard with the least so far. A
-    /// case with no known duration counts as the median of the others.
+    /// Assigns cases by their durations in earlier runs: the longest case first, and each case to the shard with the
+    /// smallest total so far. A case without a known duration is assumed to take the median of the known durations.
     ///
-    /// - Parameter times: the durations in nanoseconds.
-    /// - Returns: the shard of each case, from 1; `nil` if no case has a known duration.
+    /// - Parameter times: the mean durations in earlier runs, in nanoseconds.
+    /// - Returns: the shard of each case, starting at 1; `nil` if no case has a known duration.
     package static func byTime(_ keys: [CaseKey], times: CaseTimes, total: Int) -> [Int]? {
         let known = keys.compactMap { times[$0] }.sorted()
         guard !known.isEmpty else { return nil }
@@ -41,7 +40,7 @@ package enum ShardAssignment {
     }
 }
 
-/// The durations of cases in earlier runs, from their results.
+/// The durations of cases, taken from the results of earlier runs.
 package struct CaseTimes: Sendable {
     private var sums: [CaseKey: (time: Int64, count: Int64)] = [:]
 
@@ -49,7 +48,7 @@ package struct CaseTimes: Sendable {
 
     package var isEmpty: Bool { sums.isEmpty }
 
-    /// Adds a duration of a case.
+    /// Adds a measured duration of a case.
     ///
     /// - Parameter time: the duration in nanoseconds.
     package mutating func add(_ key: CaseKey, time: Int64) {
@@ -57,7 +56,7 @@ package struct CaseTimes: Sendable {
         sums[key] = (sum.time.addingReportingOverflow(max(0, time)).partialValue, sum.count + 1)
     }
 
-    /// The mean duration of a case in nanoseconds; `nil` if there is none.
+    /// Returns the mean duration of a case in nanoseconds; `nil` if no duration is known.
     package subscript(_ key: CaseKey) -> Int64? { sums[key].map { $0.time / $0.count } }
 }
 
@@ -67,7 +66,8 @@ private struct ShardLoads {
 
     init(total: Int) { heap = (1...max(1, total)).map { (0, $0) } }
 
-    /// Assigns a case to the least loaded shard; among equals, to the one with the smallest index.
+    /// Adds a case to the least loaded shard (the one with the smallest index if there are several), and returns the
+    /// shard's index.
     mutating func take(_ time: Int64) -> Int {
         let shard = heap[0].shard
         let (sum, overflow) = heap[0].load.addingReportingOverflow(time)

@@ -1,16 +1,16 @@
 import ProbeBase
 import ProbeEvents
 
-/// An engine that starts a run several times, and whose environment identifies each of these processes.
+/// A CI system or scheduler that starts a run in several processes, each identified by environment variables.
 package enum ShardEngine: CaseIterable, Sendable {
     case bazel, slurmArray, slurmStep, gitLab, circleCI, buildkite, awsBatch, cloudRun
 
     /// The environment variables of an engine.
     struct Variables {
-        /// The variables for the index. The first that is set applies.
+        /// The variables that may hold the shard's index, in order of precedence.
         var index: [String]
         var total: String
-        /// The index of the first shard.
+        /// The index of the first shard: 0 or 1.
         var base: Int
     }
 
@@ -31,12 +31,12 @@ package enum ShardEngine: CaseIterable, Sendable {
         }
     }
 
-    /// Returns which attempt at the same shard this is, for a job that was requeued or retried.
+    /// Returns the number of the current attempt to run a shard, for a job that was requeued or retried.
     ///
     /// - Parameter value: returns the value of an environment variable; `nil` if it is not set.
-    /// - Returns: the attempt, from 1; 1 if no variable specifies it.
+    /// - Returns: the number of the attempt, starting at 1; 1 if no variable specifies it.
     package static func attempt(_ value: (String) -> String?) throws(ShardProblem) -> Int {
-        // Each variable, with its value in the first attempt.
+        // The variables, each with its value in the first attempt.
         let variables = [
             ("SLURM_RESTART_COUNT", 0), ("BUILDKITE_RETRY_COUNT", 0), ("CLOUD_RUN_TASK_ATTEMPT", 0),
             ("AWS_BATCH_JOB_ATTEMPT", 1), ("GITHUB_RUN_ATTEMPT", 1),
@@ -52,16 +52,17 @@ package enum ShardEngine: CaseIterable, Sendable {
     }
 }
 
-/// A problem with the variables from which a shard is read.
+/// An error in the environment variables that specify a shard.
 package struct ShardProblem: Error, Equatable, CustomStringConvertible {
     package var description: String
 
     init(_ text: String) { description = text }
 
-    /// - Parameter value: the value in the environment, which is escaped.
+    /// - Parameter value: the value from the environment, which is escaped for the message.
     init(_ text: String, _ value: String) { description = "\(text) \(ShardProblem.quoted(value))" }
 
-    /// Returns an environment value for a message: short, and without characters that a terminal interprets.
+    /// Returns a value from the environment as quoted in a message: shortened, and without characters that a terminal
+    /// interprets.
     static func quoted(_ value: String) -> String {
         let isLong = value.unicodeScalars.count > 40
         return "`\(Escaped.text(String(value.unicodeScalars.prefix(40))))\(isLong ? "…" : "")`"

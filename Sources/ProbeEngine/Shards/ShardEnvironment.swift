@@ -1,22 +1,22 @@
 package import ProbeEvents
 
-/// The shard that an engine's environment specifies.
+/// The shard that a CI system's environment variables specify.
 package struct ShardEnvironment: Sendable, Equatable {
     package var share: Share
-    /// The variables that specify the shard, such as `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`.
+    /// The names of the variables that specify the shard, such as `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`.
     package var variables: String
 
-    /// Reads the variables of all known engines. An empty variable counts as not set.
+    /// Reads the environment variables of all known engines. An empty variable counts as unset.
     ///
-    /// A total of 1 is not a shard, because engines also set it for jobs that are not divided. Several engines may
-    /// agree, for example in a Slurm array whose tasks start one process each.
+    /// A total of 1 doesn't specify a shard, because engines also set it for jobs that are not divided. The variables
+    /// of several engines may be set as long as they agree, as in a Slurm array whose tasks start one process each.
     ///
     /// - Parameters:
     ///   - value: returns the value of an environment variable; `nil` if it is not set.
-    ///   - takesWhole: whether a total of 1 with its index is a share, too.
+    ///   - takesWhole: whether a total of 1, together with its index, specifies a share as well.
     /// - Returns: `nil` if no engine divides the run.
-    /// - Throws: if an engine sets only the index or only the total, an index out of range, or values that are not
-    ///   numbers, or if two engines disagree.
+    /// - Throws: an error if an engine sets only the index or only the total, if the index is out of range, if a value
+    ///   is not a number, or if two engines disagree.
     package static func read(
         _ value: (String) -> String?, takesWhole: Bool = false
     ) throws(ShardProblem) -> ShardEnvironment? {
@@ -36,7 +36,8 @@ package struct ShardEnvironment: Sendable, Equatable {
         return first
     }
 
-    /// Returns the file that tells Bazel that a test supports sharding; `nil` if there is none.
+    /// Returns the path of the file that a test creates to tell Bazel that it supports sharding; `nil` if the variable
+    /// is not set.
     package static func statusFile(_ value: (String) -> String?) -> String? {
         value("TEST_SHARD_STATUS_FILE").flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -45,7 +46,7 @@ package struct ShardEnvironment: Sendable, Equatable {
 extension ShardEngine {
     /// Returns the shard that this engine specifies.
     ///
-    /// - Returns: `nil` if the engine has not started this process.
+    /// - Returns: the shard; `nil` if the engine has not started this process.
     fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
         let variables = variables
         let index = variables.index.first { value($0) != nil }
@@ -86,13 +87,14 @@ extension ShardEngine {
         ShardProblem("\(name) must be a number, because it selects the shard; it is", text)
     }
 
-    /// Whether the total is 1, which some engines also set in jobs that are not divided.
+    /// Whether the total is 1, which some engines also set for jobs that are not divided.
     private func isAlone(_ total: String?) -> Bool {
         total.flatMap(Share.number) == 1
     }
 
-    /// Whether the variables are not those of a process that `srun` started. A job script has `SLURM_PROCID` too, and
-    /// may have `SLURM_NTASKS`, but it is one process regardless of their values; only a step has a step number.
+    /// Whether the Slurm variables come from a job script rather than from a process started by `srun`. In a job
+    /// script, `SLURM_PROCID` is also set, and `SLURM_NTASKS` may be, although there is only one process; only in a
+    /// process started by `srun` is `SLURM_STEP_ID` set.
     private func isOutsideStep(_ value: (String) -> String?) -> Bool {
         let isFirst = Share.number(value("SLURM_PROCID") ?? "0") == 0
         if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return isFirst }
@@ -100,13 +102,13 @@ extension ShardEngine {
     }
 }
 
-/// The task numbers of a Slurm array, which need not begin at 0 or be consecutive.
+/// The task numbers of a Slurm array, which may begin at any number and have gaps of equal size.
 private struct SlurmArray {
     private let first: Int
     private let step: Int
     private let count: Int
 
-    /// - Throws: if the tasks of the array are not known, for example with `--array=1,5,7`.
+    /// - Throws: an error if the task numbers can't be determined, for example with `--array=1,5,7`.
     init(_ value: (String) -> String?, total: Int) throws(ShardProblem) {
         guard let first = try SlurmArray.number("SLURM_ARRAY_TASK_MIN", value) else {
             throw ShardProblem(
@@ -117,7 +119,7 @@ private struct SlurmArray {
         (self.first, self.step, count) = (first, max(1, step), total)
         guard let last = try SlurmArray.number("SLURM_ARRAY_TASK_MAX", value) else { return }
         let (span, overflow) = self.step.multipliedReportingOverflow(by: max(0, total - 1))
-        // `0-11:2` ends at 10; it does no harm that the last task is given as 11.
+        // The last task of `0-11:2` is 10, although Slurm reports 11 as the maximum, which does no harm.
         if overflow || last < first
             || !(span..<span.addingReportingOverflow(self.step).partialValue).contains(last - first)
         {
@@ -128,7 +130,7 @@ private struct SlurmArray {
         }
     }
 
-    /// Returns the position of a task, from 0.
+    /// Returns the position of a task in the array, starting at 0.
     func position(of task: Int) throws(ShardProblem) -> Int {
         guard task >= first, (task - first) % step == 0, (task - first) / step < count else {
             throw ShardProblem(
