@@ -11,8 +11,8 @@ enum NearMiss {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {
             return [lineEnds(expected: expected, actual: actual)]
         }
-        if lowercased(expected) == lowercased(actual) { return ["check the case of letters: the bytes differ only in case"] }
-        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["check the beginning: the first byte is missing"] }
+        if lowercased(expected) == lowercased(actual) { return ["check the case: the bytes differ only in case"] }
+        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["check the first byte, which is missing"] }
         return []
     }
 
@@ -25,8 +25,10 @@ enum NearMiss {
             return ["check the terminator: CRLF instead of \(framing.terminatorName)"]
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
-        if lowercased(value) == lowercased(actual) { return ["use a regex with the flag `i` if case does not matter: the lines differ only in case"] }
-        if trimmed(value) == trimmed(actual) { return ["check the white space at both ends: the lines differ only there"] }
+        if lowercased(value) == lowercased(actual) {
+            return ["use a regex with the flag `i` to ignore case: the lines differ only in case"]
+        }
+        if trimmed(value) == trimmed(actual) { return ["check the white space at the ends: nothing else differs"] }
         if actual.isEmpty { return ["expect the empty line first: `expect line \"\"`"] }
         return []
     }
@@ -84,7 +86,9 @@ enum NearMiss {
             if framing == .crlf, actual.contains(10) {
                 return ["check the terminator: \(received), with LF instead of CRLF"]
             }
-            if framing == .lf, actual.contains(13) { return ["check the terminator: CR instead of LF, which is the script's framing"] }
+            if framing == .lf, actual.contains(13) {
+                return ["check the terminator: CR instead of LF, which is the script's framing"]
+            }
             if text.match(actual) != nil {
                 return ["check the terminator: the line was received without it (\(framing.terminatorName))"]
             }

@@ -8,8 +8,7 @@ import ProbeTransport
 struct CaseReport {
     let context: CaseContext
 
-    /// Returns the result of the case. If captures are kept, writes the capture file, and releases the packets in
-    /// memory.
+    /// Returns the result of the case. Also writes the capture file if captures are kept, and releases the packets.
     func result(_ findings: [Finding]) -> CaseResult {
         let (job, scenario, faults) = (context.job, context.scenario, context.faults)
         let ordered = findings.enumerated().sorted {

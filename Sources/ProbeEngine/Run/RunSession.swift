@@ -60,7 +60,7 @@ package final class RunSession {
         return subjects.lazy.compactMap(\.givenUp).first
     }
 
-    /// Returns the signal that has arrived before the run's work began; `nil` if none has.
+    /// Returns the signal that arrived before the run's work began; `nil` if none has.
     package func arrivedSignal() -> Int32? {
         let signal = probe_next_signal(signals)
         return signal > 0 ? signal : nil

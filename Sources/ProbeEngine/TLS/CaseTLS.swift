@@ -6,30 +6,30 @@ import ProbeTLS
 
 /// The TLS state of a case.
 struct CaseTLS {
-    /// The TLS settings with which an actor's connections begin.
+    /// The TLS settings of an actor, with which its connections begin.
     struct Actor {
         var context: TLSContext
-        /// The name that a client sends as SNI, and for which the certificate must be; `nil` if the client verifies
-        /// nothing, or verifies the address.
+        /// The server's name, which a client sends as SNI and for which the certificate must be valid; `nil` if the
+        /// client doesn't verify the certificate, or verifies the address.
         var name: String?
         var verifies = false
         var certificate = OwnCertificate.other
     }
 
-    /// The certificate that an endpoint presents, for the message if it is refused.
+    /// The origin of the certificate that an endpoint presents. The message about a refused certificate mentions it.
     enum OwnCertificate {
         case issuedByRun
-        /// A certificate with this flaw, such as `that has expired`.
+        /// The flaw as a clause that follows "a certificate", such as `that has expired`.
         case flawed(String)
         case other
     }
 
-    /// The settings of the actors declared with `tls`, by name.
+    /// The TLS settings of the actors declared with `tls`, by the actors' names.
     var actors: [String: Actor] = [:]
     private(set) var index: TLSIndex?
     /// All TLS layers of the case, in the order in which they began.
     var layers: [TLSLayer] = []
-    /// The number of connections that each server has greeted.
+    /// The number of connections that the harness has accepted for each server with `tls`, by the server's name.
     var greeted: [String: Int] = [:]
 
     init(_ scenario: Scenario) { extend(to: scenario) }
@@ -38,18 +38,18 @@ struct CaseTLS {
         if scenario.speaksTLS { index = TLSIndex(scenario) }
     }
 
-    /// The key log lines of all TLS connections that the harness has had.
+    /// The key log lines of all of the harness's TLS connections in this case.
     var secrets: [String] { layers.flatMap(\.session.secrets) }
 
     func forges(_ actor: String) -> Bool { index?.forging.contains(actor) ?? false }
 }
 
 extension CaseContext {
-    /// Returns the path of the file with the certificate of the run's authority.
+    /// Returns the path of the file that contains the certificate of the run's certificate authority.
     func authorityFile(at span: SourceSpan?) throws(Finding) -> String { try settings.tls.authorityFile(at: span) }
 }
 
 extension Connection {
-    /// The TLS layer of the connection, from the beginning of its handshake.
+    /// The connection's TLS layer; `nil` before the handshake begins.
     var tls: TLSLayer? { layer as? TLSLayer }
 }

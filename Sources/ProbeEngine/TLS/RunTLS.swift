@@ -5,7 +5,8 @@ import ProbeSystem
 import ProbeTLS
 import Synchronization
 
-/// The TLS state of a run: the library and the run's certificate authority, set up by the first case that needs them.
+/// The TLS state of a run: the TLS library and the run's certificate authority. They are set up by the first case that
+/// needs them.
 package final class RunTLS: Sendable {
     private struct State {
         var authority: CertificateAuthority?
@@ -17,7 +18,7 @@ package final class RunTLS: Sendable {
 
     package init() {}
 
-    /// Why TLS is not available; `nil` if it is.
+    /// The reason why TLS is not available; `nil` if it is available.
     package static var obstacle: String? {
         do throws(TLSLibrary.Unavailable) {
             try TLSLibrary.load()
@@ -37,8 +38,8 @@ package final class RunTLS: Sendable {
         }
     }
 
-    /// Returns the path of the file with the authority's certificate, in a folder that is removed at the end of the
-    /// run.
+    /// Returns the path of the file that contains the certificate of the run's certificate authority. The file's folder
+    /// is removed at the end of the run.
     func authorityFile(at span: SourceSpan?) throws(Finding) -> String {
         let pem: [UInt8]
         do throws(TLSError) {
@@ -63,9 +64,9 @@ package final class RunTLS: Sendable {
         }
     }
 
-    /// Removes the file with the authority's certificate.
+    /// Removes the file that contains the certificate of the run's certificate authority.
     ///
-    /// - Returns: why that was not possible.
+    /// - Returns: the reason why the file could not be removed; `nil` on success.
     package func end() -> String? {
         let folder = made.withLock { made in
             defer { (made.folder, made.file) = (nil, nil) }

@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// Takes the connections of a server with `tls` as soon as they arrive, so that their handshakes don't wait for the
-/// accepting step.
+/// Accepts the connections of a server with `tls` from the kernel as soon as they arrive, so that their handshakes
+/// don't have to wait for an `accept` step.
 struct TLSAcceptor {
     let context: CaseContext
 
-    /// Watches the listener until it is closed.
+    /// Watches the server's listener until the listener is closed.
     func watchListener(_ server: ServerActor) throws(Finding) {
         guard context.tls.actors[server.name] != nil, let listener = server.listener else { return }
         let context = context
@@ -22,7 +22,8 @@ struct TLSAcceptor {
         }
     }
 
-    /// Takes all waiting connections, and begins the handshake of those whose step does not specify `without tls`.
+    /// Accepts all waiting connections, and begins the handshakes of those whose `accept` step does not specify
+    /// `without tls`.
     func take(_ server: ServerActor) {
         guard let listener = server.listener, let tls = context.tls.actors[server.name] else { return }
         do throws(SystemError) {
@@ -45,14 +46,15 @@ struct TLSAcceptor {
                 server.waiting.append(WaitingConnection(connection))
             }
         } catch {
-            // For example, out of descriptors: the listener would be ready again and again.
+            // For example, the process is out of descriptors. The listener would be ready again immediately, in an
+            // endless loop.
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept connections: \(error)"))
         }
     }
 
-    /// Begins TLS once the peer's first bytes show that the connection uses it. Only the accepting step specifies that,
-    /// but a TLS peer may wait for the handshake until then.
+    /// Begins TLS if the peer's first bytes show that the connection uses it. Only the `accept` step specifies whether
+    /// the connection uses TLS, but a TLS peer may need the handshake before that step runs.
     private func sniff(_ tls: CaseTLS.Actor, _ connection: Connection, _ server: ServerActor) {
         connection.layer = TLSSniffer(
             begin: { [weak connection, weak context, weak server] in

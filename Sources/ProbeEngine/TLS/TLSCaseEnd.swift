@@ -5,7 +5,8 @@ import ProbeSystem
 import ProbeTLS
 import ProbeTransport
 
-/// Judges what is left of TLS after the last step: input that no step expected, and faults that never reached the wire.
+/// Judges the TLS events that remain after the last step: input that no step expected, and faults of records that were
+/// never sent.
 struct TLSCaseEnd {
     let context: CaseContext
 
@@ -33,7 +34,8 @@ struct TLSCaseEnd {
         return "\(name) received \(ByteText.count(count, "byte")) of an incomplete TLS record"
     }
 
-    /// Returns a finding if a subject reported handshake parameters that contradict the harness's end of the handshake.
+    /// Returns a finding if a subject reported handshake parameters that contradict those of the harness; `nil`
+    /// otherwise.
     func contradiction(of subject: SubjectActor) -> Finding? {
         guard case .secured(let version, let name, _) = subject.reports.security,
             case .actor(let server)? = subject.target
@@ -42,7 +44,7 @@ struct TLSCaseEnd {
             guard case .accepted(server.value) = owner.role else { return nil }
             return connection.tls
         }
-        // A handshake that is not done may be the subject's.
+        // An incomplete handshake may be the subject's, so its parameters can't be compared yet.
         guard !layers.isEmpty, layers.allSatisfy(\.isDone) else { return nil }
         let isTrue = layers.contains {
             $0.session.version == version
@@ -56,7 +58,7 @@ struct TLSCaseEnd {
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 
-    /// Returns a finding for each fault of a record that no record followed.
+    /// Returns a finding for each record fault that was not applied because no record was sent after it.
     func unprovenFaults() -> [Finding] {
         context.tls.layers.compactMap { layer in
             layer.fault.map { _, span in

@@ -90,7 +90,7 @@ struct TLSExecutor {
 
     // MARK: Sends and ends
 
-    /// Returns the encrypted bytes of a send, cut into pieces as on the wire.
+    /// Returns the encrypted bytes of a send, divided into the pieces that the statement specifies for the wire.
     func sealedPieces(
         of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
@@ -118,7 +118,8 @@ struct TLSExecutor {
         return pieces.isEmpty ? [[]] : pieces
     }
 
-    /// Queues close_notify. Returns `nil` if there is no session or peer to notify, or if it was already sent.
+    /// Queues a close_notify. Returns `nil` if the connection has no session or no peer to notify, or if close_notify
+    /// was already sent.
     func notification(of actor: ConnectionActor, _ connection: Connection) async throws(Finding) -> SendOperation? {
         guard let layer = connection.tls, layer.isDone, layer.failure == nil, !layer.hasNotified,
             !connection.isHalfClosed
@@ -140,8 +141,8 @@ struct TLSExecutor {
         }
     }
 
-    /// Waits for the end of a later handshake: OpenSSL sends nothing in the middle of a handshake that a HelloRequest
-    /// asked for.
+    /// Waits for the end of a later handshake. OpenSSL sends no data during a handshake that was requested by a
+    /// HelloRequest.
     private func waitForLaterHandshake(
         _ layer: TLSLayer, _ actor: ConnectionActor, _ connection: Connection, to what: String
     ) async throws(Finding) {
@@ -156,7 +157,7 @@ struct TLSExecutor {
         }
     }
 
-    // MARK: start tls
+    // MARK: `start tls`
 
     private func start(
         _ start: TLSStart, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
@@ -190,7 +191,8 @@ struct TLSExecutor {
         }
     }
 
-    /// Consumes the unread bytes and returns them: nothing, or the beginning of the peer's handshake.
+    /// Consumes and returns the unread bytes, which must be the beginning of the peer's handshake; the result is empty
+    /// if there are none.
     private func handshakeBytes(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> [UInt8] {
         let count = connection.receiveBuffer.count
         if count == 0 { return [] }

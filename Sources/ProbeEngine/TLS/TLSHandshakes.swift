@@ -4,11 +4,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// Waits for handshakes, and judges how they ended.
+/// Waits for handshakes and judges their results.
 struct TLSHandshakes {
     let context: CaseContext
 
-    /// Begins TLS on a connection that was not greeted, because the accepting step decides.
+    /// Begins TLS on an accepted connection on which the harness did not begin TLS earlier, because the `accept` step
+    /// decides whether to use it.
     func beginLate(on connection: Connection, of server: ServerActor) throws(Finding) {
         guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
         let early = connection.receiveBuffer.bytes(0..<connection.receiveBuffer.count)
@@ -24,9 +25,9 @@ struct TLSHandshakes {
         case leftWithout(String)
     }
 
-    /// Waits for the end of a handshake, and judges it.
+    /// Waits for the end of a handshake and judges its result.
     ///
-    /// - Throws: what is wrong with the handshake.
+    /// - Throws: a finding if the result differs from the expected one.
     func finish(
         _ outcome: TLSOutcome, on connection: Connection, _ actor: ConnectionActor, _ timing: Timing,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -73,7 +74,7 @@ struct TLSHandshakes {
         }
     }
 
-    /// Returns the handshake state of a connection that waits at a server; `nil` if it has none.
+    /// Returns the state of the handshake on a connection that waits at a server; `nil` if no handshake has begun.
     func state(of connection: Connection) -> ServerView.Handshake? {
         guard let layer = connection.tls else { return connection.layer is TLSSniffer ? .underWay : nil }
         return switch end(of: layer, connection, mustFail: false) {
@@ -96,7 +97,7 @@ struct TLSHandshakes {
             case .eof, nil: return nil
             }
         case .done(let moment):
-            // A TLS 1.3 server judges a client's certificate after the client's last message.
+            // In TLS 1.3, the server verifies a client's certificate only after the client has completed its handshake.
             if mustFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
                 switch connection.readEnd {
                 case .eof: return .leftWithout("closed (FIN)")
@@ -121,7 +122,7 @@ struct TLSHandshakes {
             details: seen.isEmpty ? ["no alert was sent or received"] : seen)
     }
 
-    /// `stop after`: waits until the beginning of the flight has left.
+    /// Waits, for `stop after`, until the beginning of the flight has been sent.
     func waitForStop(
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -140,7 +141,8 @@ struct TLSHandshakes {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Waits until a paced flight has left. As with a `send`, the time that the pace takes does not count as lateness.
+    /// Waits until a paced flight has been sent. As for a `send` step, the time that the pace takes is allowed in
+    /// addition to the deadline.
     func waitForFlight(
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -152,7 +154,8 @@ struct TLSHandshakes {
             return layer.refusal == nil && connection.readEnd == nil ? nil : .some(nil)
         }
         guard case .some(.some(let operation)) = operation else { return }
-        // If the peer ends the connection in the meantime, the handshake has failed, which may be what is expected.
+        // If the peer ends the connection in the meantime, the handshake has failed. A failure may be what the step
+        // expects, so it is not thrown here.
         do throws(Finding) {
             try await ConnectionExecutor(context: context).finish(operation, actor, connection)
         } catch  where error.verdict == .failed && (layer.refusal != nil || connection.readEnd != nil) {}
@@ -160,7 +163,7 @@ struct TLSHandshakes {
 
     // MARK: Texts
 
-    /// Describes which side's certificate was verified.
+    /// Returns a clause that states which side's certificate was verified.
     private func verification(_ layer: TLSLayer) -> String {
         if layer.isServer {
             return layer.session.hasPeerCertificate

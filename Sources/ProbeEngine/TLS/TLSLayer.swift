@@ -4,10 +4,10 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// TLS on a connection of the harness. Decrypted bytes go into the connection's buffer, and bytes to send are queued
-/// after what the script has sent.
+/// The TLS layer of one of the harness's connections. It appends decrypted bytes to the connection's buffer, and queues
+/// encrypted bytes after the data that the script has already sent.
 ///
-/// Confined to the reactor's thread.
+/// This type is confined to the reactor's thread.
 final class TLSLayer: ConnectionLayer {
     enum Handshake {
         case underWay
@@ -15,22 +15,23 @@ final class TLSLayer: ConnectionLayer {
         case failed(String, MonotonicTime)
     }
 
-    /// How this side's first flight is sent.
+    /// The way in which the harness sends its first flight.
     struct FirstFlight {
-        /// The number of bytes of the flight to send, with nothing more of the handshake after them.
+        /// The number of bytes of the flight to send, after which the handshake stops; `nil` to send the whole flight.
         var stopsAfter: Int?
-        /// Makes the send. An error that it throws is a mistake in the script.
+        /// Creates the send operation for the flight. An error that it throws is a mistake in the script.
         var operation: ([UInt8]) throws(Finding) -> SendOperation
     }
 
-    /// What steps have expected of a connection.
+    /// The events of a connection that steps have expected.
     struct ConsumedEvents {
         var events: Int
         var end: Bool
         var handshakeFailure: Bool
     }
 
-    /// What steps had expected when another connection of the same name followed; `nil` for the current connection.
+    /// The events that steps had expected by the time the actor was connected again; `nil` for the actor's current
+    /// connection.
     var taken: ConsumedEvents?
     let session: TLSSession
     let isServer: Bool
@@ -39,38 +40,39 @@ final class TLSLayer: ConnectionLayer {
     let certificate: CaseTLS.OwnCertificate
     private unowned let connection: Connection
     private(set) var handshake = Handshake.underWay
-    /// Whether the peer's FIN arrived before the handshake was done.
+    /// Whether the peer's FIN arrived before the handshake was complete.
     private var hasEndedInHandshake = false
-    /// When the peer's close_notify was read.
+    /// The time at which the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
-    /// The alerts, close_notify and failures received while the script had the connection open, in order.
+    /// The alerts, close_notify alerts and failures, in order, that were received while the script had the connection
+    /// open.
     private(set) var events: [TLSEvent] = []
     private var alertsSeen = 0
-    /// Why TLS failed after the handshake, and when.
+    /// The reason and the time of a TLS failure after the handshake.
     private(set) var failure: (reason: String, at: MonotonicTime)?
-    /// The number of bytes received on the connection before TLS.
+    /// The number of bytes received on the connection before TLS began.
     private let bytesBefore: Int
     /// The bytes received after the peer's close_notify or fatal alert.
     private(set) var bytesAfterEnd: TLSEvent.BytesAfterEnd?
-    /// The number of bytes that can no longer be taken, because they arrived after close_notify or a failure.
+    /// The number of bytes that steps can never consume, because they arrived after close_notify or a failure.
     private(set) var held = 0
     private var boundary = TLSRecordBoundary()
-    /// The beginning of the bytes received last, for the message if they are not TLS.
+    /// The beginning of the most recently received bytes, which the message quotes if they are not TLS.
     private(set) var lastBytes: [UInt8] = []
-    /// Whether this side has sent its close_notify.
+    /// Whether the harness has sent its close_notify.
     private(set) var hasNotified = false
-    /// The first bytes received, for the message if they are not TLS.
+    /// The first bytes received, which the message quotes if they are not TLS.
     private(set) var firstBytes: [UInt8] = []
-    /// The fault of the next record, and the step that asked for it, until the record is sent.
+    /// The fault to apply to the next record, with the step that requested it; `nil` after the record has been sent.
     private(set) var fault: (kind: TLSRecordFault, span: SourceSpan)?
     private var firstFlight: FirstFlight?
-    /// The first flight, if the script specifies how it is sent.
+    /// The send operation of the first flight, if the script specifies how the flight is sent.
     private(set) var sentFlight: SendOperation?
-    /// The beginning of the first flight, if the script stops the flight there.
+    /// The send operation of the first flight, if the script stops the flight after some bytes.
     private(set) var stoppedFlight: SendOperation?
-    /// Receives problems with the faults of a flight.
+    /// Called with a finding if the faults specified for a flight are impossible.
     private let raise: (Finding) -> Void
-    /// Receives a flight that the script controls when it is sent.
+    /// Called when a flight that the script controls is sent.
     private let noteFlight: (SendOperation) -> Void
 
     init(
@@ -84,7 +86,7 @@ final class TLSLayer: ConnectionLayer {
         (self.firstFlight, self.noteFlight, self.raise) = (firstFlight, noteFlight, raise)
     }
 
-    /// Begins the handshake: a client sends its first flight.
+    /// Begins the handshake. A client sends its first flight.
     func start() {
         proceed(at: .now)
         flush()
@@ -99,7 +101,7 @@ final class TLSLayer: ConnectionLayer {
         if notifiedAt != nil {
             noteBytesAfterEnd(bytes.count, at: time)
         } else if isDead {
-            // Bytes after a failure of this side may already have been in flight.
+            // Bytes that arrive after a failure on this side may already have been in flight.
             if events.last?.isEnd ?? false { noteBytesAfterEnd(bytes.count, at: time) } else { held += bytes.count }
         } else {
             session.receive(bytes)
@@ -107,12 +109,12 @@ final class TLSLayer: ConnectionLayer {
         }
     }
 
-    /// Whether OpenSSL reads nothing more, so that bytes passed to it would only accumulate.
+    /// Whether OpenSSL has stopped reading, so that bytes passed to it would only accumulate.
     private var isDead: Bool { if case .failed = handshake { true } else { failure != nil } }
 
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
-        // OpenSSL is not informed: it would answer a FIN without close_notify with an alert, to a peer that may be
-        // gone.
+        // OpenSSL is not informed about the FIN, because it would respond to a FIN without close_notify with an alert,
+        // although the peer may be gone.
         guard case .underWay = handshake else { return }
         hasEndedInHandshake = true
         handshake = .failed("the peer closed the connection (FIN) before the handshake was complete", time)
@@ -139,8 +141,8 @@ final class TLSLayer: ConnectionLayer {
         flush()
     }
 
-    /// Notes bytes after close_notify or a fatal alert. The peer must not send any (RFC 8446, 6.1), and they are not
-    /// read as TLS.
+    /// Records bytes after close_notify or a fatal alert, which are not read as TLS. A peer must not send any (RFC
+    /// 8446, 6.1).
     private func noteBytesAfterEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }
@@ -148,8 +150,8 @@ final class TLSLayer: ConnectionLayer {
             isAlert: notifiedAt == nil, count: count + (bytesAfterEnd?.count ?? 0), time: bytesAfterEnd?.time ?? time)
     }
 
-    /// Returns the reason of an error, with the received bytes if they are not TLS. OpenSSL reports plain text as a
-    /// wrong version number.
+    /// Returns the reason of an error, with the received bytes if they are not TLS. For plaintext, OpenSSL only reports
+    /// a wrong version number.
     private static func words(of error: TLSError, _ bytes: [UInt8]) -> String {
         guard let first = bytes.first, !(20...24).contains(first) else { return error.reason }
         return "\(error.reason): received \(Escaped.phrase(bytes)) instead of a TLS record"
@@ -174,7 +176,7 @@ final class TLSLayer: ConnectionLayer {
         noteFailure(error, error.reason, at: time)
     }
 
-    // MARK: News
+    // MARK: Events
 
     private func note(_ what: TLSEvent.Kind, after count: Int, at time: MonotonicTime) {
         if connection.isOpen { events.append(TLSEvent(what: what, offset: bytesBefore + count, time: time)) }
@@ -188,7 +190,8 @@ final class TLSLayer: ConnectionLayer {
         alertsSeen = received.count
     }
 
-    /// Notes a failure. If the peer's alert caused it, the alert is marked as the end instead of adding another event.
+    /// Records a failure. If the failure was caused by the peer's alert, marks the alert as the end of TLS instead of
+    /// adding another event.
     private func noteFailure(_ error: TLSError, _ reason: String, at time: MonotonicTime) {
         if let code = error.alert, case .alert(let alert, _)? = events.last?.what, alert.code == code {
             events[events.count - 1].what = .alert(alert, isEnd: true)
@@ -198,10 +201,10 @@ final class TLSLayer: ConnectionLayer {
         }
     }
 
-    /// Whether the script specifies how the first flight is sent, and the flight has not been sent.
+    /// Whether the script specifies how the first flight is sent, and the flight has yet to be sent.
     var hasUnsentFlight: Bool { firstFlight != nil }
 
-    /// Notes that the peer closed before TLS began.
+    /// Records that the peer closed the connection before TLS began.
     func noteEarlierEnd() {
         guard case .eof(let time)? = connection.readEnd else { return }
         receiveEnd(at: time) { _ in }
@@ -212,7 +215,7 @@ final class TLSLayer: ConnectionLayer {
         let written = session.takeOutput()
         guard !written.isEmpty, connection.isOpen, !connection.isHalfClosed, stoppedFlight == nil else { return }
         let bytes = output(written)
-        // An alert is not a flight.
+        // An alert does not count as the first flight.
         guard let flight = firstFlight, bytes[0] != 21 else {
             send(SendOperation(pieces: [bytes], isUrgent: false, now: .now))
             return
@@ -231,7 +234,7 @@ final class TLSLayer: ConnectionLayer {
             shown = Array(bytes.prefix(count))
         }
         do throws(Finding) {
-            // An empty send is impossible, so nothing is sent at all.
+            // A send operation needs at least one byte, so an empty flight is not sent.
             let operation =
                 shown.isEmpty
                 ? SendOperation(pieces: [[]], isUrgent: false, now: .now)
@@ -251,7 +254,7 @@ final class TLSLayer: ConnectionLayer {
 
     // MARK: What the script sends
 
-    /// Encrypts bytes, and returns the records to send.
+    /// Encrypts the given plaintext, and returns the records to send.
     func seal(_ bytes: [UInt8], recordLength: Int?) throws(TLSError) -> [UInt8] {
         if hasNotified || session.hasForged {
             var records: [UInt8] = []
@@ -273,12 +276,12 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    /// Returns a record that OpenSSL itself does not write.
+    /// Returns an encrypted record that OpenSSL would not produce.
     func forge(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
         output(try session.forge(type: type, bytes))
     }
 
-    /// Returns the record of a close_notify.
+    /// Returns the record that contains a close_notify.
     func notify() throws(TLSError) -> [UInt8] {
         hasNotified = true
         if session.hasForged { return output(try session.forge(type: 21, [1, 0])) }
@@ -286,7 +289,7 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    /// Makes a message after the handshake, and returns the bytes to send.
+    /// Creates a post-handshake message, and returns the bytes to send.
     func make(_ message: TLSMessage) throws(TLSError) -> [UInt8] {
         if session.version != message.version {
             throw TLSError(
@@ -307,7 +310,7 @@ final class TLSLayer: ConnectionLayer {
     /// Applies a fault to the next record that is sent.
     func apply(_ fault: TLSRecordFault, at span: SourceSpan) { self.fault = (fault, span) }
 
-    /// Returns records as they are sent: with the fault that a step asked for in the first one.
+    /// Returns the records to send. If a step has requested a fault, it is applied to the first record.
     private func output(_ bytes: [UInt8]) -> [UInt8] {
         guard let kind = fault?.kind, bytes.count > 5 else { return bytes }
         fault = nil
@@ -319,31 +322,31 @@ final class TLSLayer: ConnectionLayer {
         return bytes
     }
 
-    // MARK: What is known
+    // MARK: State
 
     var awaitsAnswer: Bool { isDone && failure == nil && notifiedAt == nil }
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
-    /// The number of bytes of an incomplete record at the end of the received bytes.
+    /// The number of bytes received of an incomplete record.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
 
-    /// Why and when the handshake failed, or the peer refused it after its end: a TLS 1.3 server sees a client's
-    /// certificate last.
+    /// The reason and the time of a failed handshake, or of the peer's refusal after the handshake: a TLS 1.3 server
+    /// verifies a client's certificate after the client has completed the handshake.
     var refusal: (reason: String, at: MonotonicTime)? {
         switch handshake {
         case .failed(let reason, let time): (reason, time)
-        // A server has judged the certificate by then. The server may still refuse a client's certificate with an
-        // alert.
+        // A client's handshake is done only after the client has verified the server's certificate. A server may still
+        // refuse the client's certificate with an alert.
         case .done: isServer || !events.contains { $0.isAlert } ? nil : failure
         case .underWay: nil
         }
     }
 
-    /// Whether the peer has continued after the handshake, and so has not refused it.
+    /// Whether data, a ticket or close_notify from the peer shows that the peer has accepted the handshake.
     var isAccepted: Bool { connection.receiveBuffer.received > 0 || session.hasTicket || notifiedAt != nil }
 
-    /// The codes of all alerts of the connection, from both sides.
+    /// The codes of all alerts sent by either side of the connection.
     var alertCodes: [UInt8] { (session.alertsReceived.map(\.alert) + session.alertsSent).map(\.code) }
 
     /// A summary for the timeline, such as `TLS 1.3, TLS_AES_256_GCM_SHA384, SNI localhost, ALPN imap`.
@@ -355,7 +358,7 @@ final class TLSLayer: ConnectionLayer {
         return parts.joined(separator: ", ")
     }
 
-    /// Returns the value of `tls.version` or another TLS property; `nil` before the handshake is done.
+    /// Returns the value of a TLS property such as `tls.version`; `nil` before the handshake is complete.
     func property(_ name: String) -> Value? {
         guard isDone else { return nil }
         let text: String? =

@@ -1,12 +1,12 @@
-/// Tracks the position of one direction within a TLS record, by the lengths in the headers (RFC 8446, 5.1). OpenSSL
-/// does not report how much it holds of an incomplete record.
+/// Tracks how much of an incomplete TLS record has been received, using the lengths in the record headers (RFC 8446,
+/// 5.1), because OpenSSL does not report how many bytes of an incomplete record it holds.
 struct TLSRecordBoundary {
     private var header: [UInt8] = []
-    /// The number of bytes left of the record's content.
+    /// The number of content bytes of the current record that have not been received yet.
     private var left = 0
     private var taken = 0
 
-    /// The number of bytes of an incomplete record.
+    /// The number of bytes received of an incomplete record, including its header.
     var unfinished: Int { header.count + taken }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {

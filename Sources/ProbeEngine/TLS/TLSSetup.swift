@@ -5,11 +5,11 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// Sets up what TLS connections begin with: certificates and trusted authorities.
+/// Prepares the settings with which TLS connections begin: certificates and trusted authorities.
 struct TLSSetup {
     let context: CaseContext
 
-    /// Prepares the actors declared with `tls`, before any step.
+    /// Prepares the TLS settings of the actors declared with `tls`, before the first step runs.
     func prepare() throws(Finding) {
         guard context.scenario.speaksTLS else { return }
         for declaration in context.scenario.actors {
@@ -23,9 +23,10 @@ struct TLSSetup {
         }
     }
 
-    /// Makes the TLS settings of an actor.
+    /// Creates the TLS settings of an actor.
     ///
-    /// - Parameter name: the actor, whose steps determine whether records are forged.
+    /// - Parameter name: the actor's name. The actor's steps determine whether the harness must be able to forge
+    ///   records.
     func make(_ options: TLSOptions, of name: String, isServer: Bool) throws(Finding) -> CaseTLS.Actor {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
@@ -126,7 +127,7 @@ struct TLSSetup {
         }
     }
 
-    /// Returns the name of a certificate or a server.
+    /// Returns the value of an expression that must be a name, such as the name of a server.
     private func name(of expression: Expression) throws(Finding) -> String {
         let bytes = try context.bytes(of: expression)
         guard (1...253).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
@@ -139,7 +140,7 @@ struct TLSSetup {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Checks what a PEM file holds, by the labels in it.
+    /// Checks the contents of a PEM file by the labels in the file.
     private func require(
         _ word: String, in bytes: [UInt8], of file: Expression, _ what: String
     ) throws(Finding) {
@@ -166,7 +167,7 @@ struct TLSSetup {
         }
     }
 
-    /// Returns the place in the options that names what OpenSSL refused.
+    /// Returns the location of the option whose value OpenSSL refused.
     private func place(of options: TLSOptions) -> SourceSpan {
         if case .file(let file, _) = options.certificate { return file.span }
         if case .file(let file) = options.trust { return file.span }
@@ -193,8 +194,8 @@ extension CertificateAuthority {
 // MARK: Crowds
 
 extension TLSSetup {
-    /// Returns the TLS settings of a crowd's members. Their certificate is in files, because the members are in another
-    /// process.
+    /// Returns the TLS settings of a crowd's members. Their certificates are written to files, because the members are
+    /// in another process.
     func memberTLS(_ options: TLSOptions, isServer: Bool) throws(Finding) -> MemberTLS {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
@@ -239,8 +240,8 @@ extension TLSSetup {
     ///
     /// - Parameters:
     ///   - tls: the settings of the actor or the step.
-    ///   - early: what the peer has already sent of its handshake.
-    ///   - earlier: a client's previous connection, whose session it offers to resume.
+    ///   - early: the bytes of the handshake that the peer has already sent.
+    ///   - earlier: a client's previous connection, whose session the client offers to resume.
     func begin(
         _ tls: CaseTLS.Actor, on connection: Connection, of name: String, isServer: Bool, early: [UInt8] = [],
         earlier: Connection? = nil, firstFlight: TLSLayer.FirstFlight? = nil, at span: SourceSpan? = nil
@@ -278,6 +279,6 @@ extension TLSSetup {
         return layer
     }
 
-    /// Returns the name to send as SNI; `nil` for a numeric address (RFC 6066, 3).
+    /// Returns the name to send as SNI; `nil` for an IP address, which SNI must not contain (RFC 6066, 3).
     private static func indicated(_ name: String) -> String? { IPAddress(name) == nil ? name : nil }
 }

@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeSystem
 
-/// Detects TLS by the peer's first bytes, on a server's connection for which the plan does not determine it. Until
-/// then, or until a step accepts the connection, no bytes are passed on.
+/// Detects TLS by the peer's first bytes, on a server's connection for which the plan does not determine whether TLS is
+/// used. Until TLS is detected or a step accepts the connection, received bytes are held back.
 ///
-/// Confined to the reactor's thread.
+/// This type is confined to the reactor's thread.
 final class TLSSniffer: ConnectionLayer {
     private(set) var seen: [UInt8] = []
-    /// Puts TLS on the connection, in place of the sniffer.
+    /// Replaces the sniffer with a TLS layer, and returns the new layer.
     private let begin: () -> (any ConnectionLayer)?
     private let giveUp: () -> Void
 
@@ -17,7 +17,7 @@ final class TLSSniffer: ConnectionLayer {
 
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
         seen += bytes
-        // The beginning of a ClientHello's record (RFC 8446, 5.1).
+        // These are the first bytes of a ClientHello's record (RFC 8446, 5.1).
         if seen.count == 1, seen[0] == 22 { return }
         if seen.count > 1, seen[0] == 22, seen[1] == 3, let layer = begin() {
             seen.withUnsafeBytes { layer.receive($0, at: time, append: append) }
@@ -39,8 +39,8 @@ final class TLSSniffer: ConnectionLayer {
 }
 
 extension Connection {
-    /// Ends sniffing when a step specifies what the connection begins with. The bytes that were held back become
-    /// available to it.
+    /// Ends sniffing because a step specifies whether the connection begins with TLS. The bytes held back so far become
+    /// available to the step.
     func endSniffing() {
         guard let sniffer = layer as? TLSSniffer else { return }
         layer = nil

@@ -4,20 +4,20 @@ import ProbeWire
 
 /// The interfaces of a case's capture file: loopback, and the two ends of each link.
 ///
-/// A packet that crossed a link is on two of them, as in captures made at both ends: as its sender sent it and, if it
-/// arrived, as its receiver received it. Pure.
+/// A packet that crossed a link is on two interfaces, as in captures made at both ends: on the sender's as it was sent
+/// and, if it arrived, on the receiver's as it was received.
 struct CaptureInterfaces {
-    /// A packet of the file.
+    /// A packet record in the capture file.
     struct Record {
         var packet: CapturedPacket
         var comments: [String]
         var interface: Int
-        /// The direction of a packet on a link; `nil` on loopback.
+        /// The direction of the packet at its end of the link; `nil` on loopback.
         var direction: PacketDirection?
     }
 
     let all: [PcapNGWriter.Interface]
-    /// The index of the first link's left end.
+    /// The index of the interface for the first link's left end.
     private let firstEnd: Int
     private let departures: [Int: LinkTraffic.Departure]
 
@@ -44,18 +44,17 @@ struct CaptureInterfaces {
         self.departures = departures
     }
 
-    /// Returns the packets of the file in chronological order.
+    /// Returns the packet records of the file in chronological order.
     ///
     /// - Parameters:
-    ///   - order: the indices of the entries in chronological order.
-    ///   - comments: the comments of steps, by the index of the entry.
+    ///   - order: the indices of `entries` in chronological order.
+    ///   - comments: the comments that steps added, by the index of the entry.
     func records(
         _ order: [Int], entries: [CaseTraffic.Entry], comments: [Int: [String]], _ faults: LinkComments
     ) -> [Record] {
         var records: [Record] = []
         records.reserveCapacity(order.count)
-        // A packet that arrived late gets the comments of the one that left, so that each view of the file has the
-        // steps.
+        // A packet that arrived late gets the comments of the sent packet, so that the steps are visible at both ends.
         var late: [[UInt8]: [String]] = [:]
         for index in order {
             let packet = entries[index].packet
@@ -92,6 +91,6 @@ struct CaptureInterfaces {
 }
 
 extension CaseLinks.Place {
-    /// The other end of the link.
+    /// The place at the other end of the same link.
     fileprivate var opposite: CaseLinks.Place { CaseLinks.Place(index: index, side: side.opposite) }
 }

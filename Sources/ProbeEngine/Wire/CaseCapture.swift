@@ -6,24 +6,24 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// What a case has seen on the wire so far: its subscription to the capture, its packets, its connections.
+/// The captured traffic of a case so far: the subscription to the capture, the packets, and the connections.
 struct CaseCapture {
-    /// `nil` if nothing can be captured.
+    /// The capture; `nil` if packets can't be captured.
     let capture: Capture?
-    /// The relation of wall-clock time to monotonic time when the case began.
+    /// The relation of wall-clock time to monotonic time at the start of the case.
     let clock: ClockRelation
     private(set) var traffic = CaseTraffic()
-    /// The traffic on links: what arrived, and the faults.
+    /// The traffic on links: the packets that arrived, and the faults that affected packets.
     private(set) var link = LinkTraffic()
-    /// Why packets of a link may be missing.
+    /// The reason why packets of a link may be missing; `nil` if none are.
     private var linkLoss: String?
     /// The endpoints on which the case itself listens.
     private(set) var listeners: Set<EndpointPattern> = []
-    /// The servers outside of the run whose connections are seen.
+    /// The servers outside the run whose connections are captured.
     private var servers: Set<EndpointPattern> = []
     private let subscription: PortSubscription?
     private var taken = 0
-    /// The number of packets dropped before the case began, which don't count as its own.
+    /// The number of packets dropped before the case began, which don't count as the case's losses.
     private let droppedBefore: Int
     /// The number of packets dropped since the case began, as of the last fence.
     private(set) var dropped = 0
@@ -31,7 +31,7 @@ struct CaseCapture {
     private(set) var lastOnLoopback: UInt64 = 0
     /// The capture time of the last packet on links.
     private(set) var lastOnLinks: UInt64 = 0
-    /// The amount by which the system's clock was set while the case ran, in nanoseconds.
+    /// The amount by which the system clock was set during the case, in nanoseconds.
     private var clockStep: Int64 = 0
 
     init(capture: Capture?, clock: ClockRelation) {
@@ -41,7 +41,8 @@ struct CaseCapture {
         droppedBefore = capture?.statistics().dropped ?? 0
     }
 
-    /// Why packets of the case may be missing, or attributed to another connection, although the fence was reached.
+    /// The reason why packets of the case may be missing or attributed to another connection, although the fence was
+    /// reached; `nil` if there is none.
     var lossReason: String? {
         if let linkLoss { return linkLoss }
         if dropped > 0 {
@@ -61,7 +62,7 @@ struct CaseCapture {
 
     // MARK: Subscribing
 
-    /// Claims connections to a listener for the case from now on. Must be called before the case listens.
+    /// Assigns connections to a listener to this case from now on. Must be called before the case listens.
     mutating func addListener(_ pattern: EndpointPattern) {
         if listeners.insert(pattern).inserted { subscribe(to: .listener(pattern)) }
     }
@@ -71,37 +72,38 @@ struct CaseCapture {
         if listeners.remove(pattern) != nil { subscription?.remove(.listener(pattern)) }
     }
 
-    /// Makes connections to a server outside of the run visible from now on. Others may use the server, too.
+    /// Captures connections to a server outside the run from now on. Other programs may use the server as well.
     mutating func addServer(_ pattern: EndpointPattern) {
         if !listeners.contains(pattern), servers.insert(pattern).inserted { subscribe(to: .server(pattern)) }
     }
 
-    /// Subscribes to a client's next connection if its peer is not a listener of the case. Must be called before the
+    /// Subscribes to a client's next connection, unless its peer is a listener of the case. Must be called before the
     /// client connects.
     func addClient(_ local: SocketAddress, to peer: SocketAddress) {
         guard let local = local.endpoint, let destination = peer.endpoint, !listens(at: destination) else { return }
-        // Each subscription takes one connection from the endpoint, which may be subscribed to again for a later one.
+        // Each subscription applies to one connection. The same endpoint may be subscribed to again for a later
+        // connection.
         subscribe(to: .client(local, peer: destination))
     }
 
-    /// Returns whether a listener of the case answers at an endpoint.
+    /// Returns whether one of the case's listeners listens on an endpoint.
     func listens(at endpoint: SocketEndpoint) -> Bool { listeners.contains { $0.matches(endpoint) } }
 
     private func subscribe(to scope: CaptureScope) {
         do {
             try subscription?.add(scope, since: WallClock.now)
         } catch {
-            // The capture has ended: every fence reports that, and what is judged is inconclusive.
+            // The capture has ended. Every fence reports that, so the case's `wire` steps are inconclusive.
             return
         }
     }
 
-    /// Excludes the packets of a crowd, which are never judged and would fill the ring.
+    /// Excludes the packets of a crowd from the capture. They are never judged, and would fill the ring buffer.
     func leaveOut(_ crowd: CrowdTraffic) {
         do {
             try subscription?.leaveOut(crowd)
         } catch {
-            // The capture has ended, as in `subscribe(to:)`.
+            // The capture has ended. Every fence reports that.
             return
         }
     }
@@ -110,10 +112,10 @@ struct CaseCapture {
 
     // MARK: Packets
 
-    /// Takes the packets that the capture has delivered since the last call. After a fence, that is everything that was
-    /// sent.
+    /// Adds the packets that the capture has delivered since the last call. After a fence, these include all packets
+    /// sent before the fence.
     ///
-    /// - Parameter total: the number of packets that the capture has dropped in total.
+    /// - Parameter total: the total number of packets dropped by the capture.
     mutating func pull(dropped total: Int) {
         guard let capture, let subscription else { return }
         dropped = max(0, total - droppedBefore)
@@ -127,7 +129,7 @@ struct CaseCapture {
         }
     }
 
-    /// Takes the packets that have crossed the case's links.
+    /// Adds the packets that have crossed the case's links.
     mutating func add(link passages: [CaseLinks.TransmittedPacket], lossReason: String?) {
         for passage in passages {
             link.add(passage, to: &traffic)
@@ -139,7 +141,7 @@ struct CaseCapture {
     /// Returns the monotonic time of a packet.
     func time(of packet: CapturedPacket) -> MonotonicTime { clock.monotonic(packet.time) }
 
-    /// Returns the capture's time for a moment.
+    /// Returns the capture's timestamp for a monotonic time.
     func captureTime(of time: MonotonicTime) -> UInt64 { clock.wall(time) }
 }
 
@@ -148,31 +150,31 @@ extension Capture {
 }
 
 extension CaseContext {
-    /// Why nothing is seen on the wire.
+    /// The reason why no packets are captured on loopback.
     var captureProblem: String { settings.captureProblem ?? "no capture" }
 
-    /// Whether any packet of the case is seen, on loopback or on a link.
+    /// Whether any of the case's packets are captured, on loopback or on a link.
     var seesPackets: Bool { settings.capture != nil || links.wereOpened }
 
-    /// Whether the packets of these actors are seen, wherever their connections are. Without a capture, only those on
-    /// links are.
+    /// Returns whether the packets of all given actors are captured, wherever their connections are. Without a capture,
+    /// only packets on links are recorded.
     func seesPackets(of names: [String]) -> Bool {
         settings.capture != nil || names.allSatisfy { links.has($0, in: actors) }
     }
 
-    /// Whether the packets of a connection with this peer are seen.
+    /// Returns whether the packets of a connection to the given peer are captured.
     func sees(_ peer: SocketAddress) -> Bool {
         links.contains(peer) || peer.isLoopback && settings.capture != nil
     }
 }
 
-/// Waits for the capture and the links of a case.
+/// Waits until a case's capture and links have delivered their packets.
 struct WireCatchUp {
     let context: CaseContext
 
-    /// Waits until the capture has delivered everything that was sent so far.
+    /// Waits until the capture and the links have delivered all packets that were sent so far.
     ///
-    /// - Returns: false if that was not possible, which is noted.
+    /// - Returns: false if they could not; a note with the reason is added to the case.
     func run(at span: SourceSpan?) async -> Bool {
         if !context.links.isEmpty {
             let isComplete = await context.links.catchUp()

@@ -1,28 +1,28 @@
 import ProbeBase
 
-/// The name of a case's capture: letters, digits, `-`, `_` and `.`, in a form that is safe in any shell and file
-/// system, even at the start.
+/// The file name of a case's capture. It consists of letters, digits, `-`, `_` and `.`, and is safe in any shell and
+/// file system.
 ///
-/// No two captures of a run have the same name. `.` appears only between the parts (id, subject, round), `__` is a
-/// slash in the id, and `_` with two uppercase hexadecimal digits is any other byte: `x.2` is round 2 of `x`, and
-/// `x_2E2` is the case `x.2`.
+/// Different captures of a run have different names. `.` appears only between the parts (id, subject, round), `__`
+/// stands for a slash in the id, and `_` followed by two uppercase hexadecimal digits for any other byte: `x.2` is
+/// round 2 of `x`, and `x_2E2` is the case `x.2`.
 package enum CaseFileName {
     /// Returns the file name of a case's capture.
     ///
     /// - Parameters:
     ///   - subject: the name of the subject; `nil` if the run has only one.
-    ///   - round: the number of the repetition, which the name of the first one omits.
+    ///   - round: the number of the repetition; the name omits it for the first one.
     /// - Returns: the name without `.pcapng`.
     package static func of(id: String, subject: String?, round: Int) -> String {
         var name = escaped(id)
         if let subject {
             var part = escaped(subject)
-            // A part that consists of digits would be a round.
+            // A part that consists only of digits would be taken for the round.
             if part.utf8.allSatisfy(isDigit), let first = part.utf8.first { part = hex(first) + part.dropFirst() }
             name += "." + part
         }
-        // A name has at most 255 bytes, including the round and the suffix. A shortened name is longer than any that is
-        // not shortened.
+        // A file name has at most 255 bytes, including the round and the suffix. A shortened name is longer than any
+        // name that needs no shortening, so the two can't collide.
         if name.utf8.count > longest {
             let digest = SHA256.digest(Array(name.utf8)).prefix(16)
             name = String(name.prefix(longest)) + "-" + digest.map { hex($0).dropFirst() }.joined()
@@ -34,7 +34,7 @@ package enum CaseFileName {
 
     static func escaped(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        // No id contains this byte.
+        // No id contains a null byte, so its escape can stand for an empty id.
         if bytes.isEmpty { return hex(0) }
         var name = ""
         for (index, byte) in bytes.enumerated() {
@@ -49,7 +49,7 @@ package enum CaseFileName {
         return name
     }
 
-    /// Whether a `_` before these bytes can't be mistaken for the start of an escape.
+    /// Whether a `_` followed by these bytes can't be mistaken for the start of an escape.
     private static func isUnambiguous(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let next = rest.first else { return true }
         if next == UInt8(ascii: "-") { return true }

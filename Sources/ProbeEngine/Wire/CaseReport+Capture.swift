@@ -6,15 +6,15 @@ import ProbeSystem
 import ProbeTransport
 import ProbeWire
 
-/// The output of a case's capture: a file, and packets in the timeline.
+/// Writes a case's packets: to a capture file, and into the timeline.
 extension CaseReport {
-    /// Writes the case's packets to a file, with the steps as comments.
+    /// Writes the case's packets to a capture file, with the case's steps as comments.
     ///
-    /// - Returns: the path of the file; `nil` if no packets are seen.
+    /// - Returns: the path of the file; `nil` if no packets are captured.
     func writeCapture() throws(Finding) -> String? {
         let (job, settings) = (context.job, context.settings)
         guard context.seesPackets else { return nil }
-        // Links carry Ethernet frames, as loopback does.
+        // Links carry Ethernet frames. The loopback interface does as well.
         let linkType = context.capture.capture?.packetLinkType ?? .ethernet
         // Each round of a repetition has its own file, because a passed round must not replace a failed one.
         let isNamed = settings.subjects.count > 1 && context.hasSubject
@@ -22,7 +22,7 @@ extension CaseReport {
         let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
         let bytes = captureFile(linkType)
-        // Anyone who reads the secrets in the file can decrypt the case's TLS connections.
+        // With the secrets, anyone who can read the file can decrypt the case's TLS connections.
         let mode: UInt32 = hasSecrets ? 0o600 : 0o644
         do throws(SystemError) {
             if let folder = settings.openedFolder {
@@ -55,7 +55,8 @@ extension CaseReport {
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
             comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments
                 + context.judged.notes(names, context).comments)
-        // The secrets precede the packets, because readers decrypt what follows.
+        // The secrets must precede the packets, because programs that read the file use them only for the packets that
+        // follow.
         if hasSecrets {
             bytes += writer.secrets(keyLog: context.secrets.keyLog)
         }
@@ -79,13 +80,13 @@ extension CaseReport {
 
     // MARK: The timeline
 
-    /// The number of packets that a report shows. If there are more, it shows the first and the last.
+    /// The maximum number of packets in a report. If there are more, only the first and the last ones are shown.
     private static let shownPackets = 200
-    /// The number of bytes of a payload that a report shows.
+    /// The maximum number of payload bytes that a report shows for each packet.
     private static let shownBytes = 48
 
-    /// Returns the packets that are shown however many there are: those that open or close a connection, and the last
-    /// one of each side. If there are many connections, the last packets are returned.
+    /// Returns the packets that are shown even if there are many: those that open or close a connection, and the last
+    /// packet of each side. With many connections, only the last of these packets are returned.
     private static func turningPoints(of names: WireNames, in packets: ArraySlice<Int>) -> Set<Int> {
         var turns: [Int] = []
         var last: [WireEnd: Int] = [:]
@@ -98,7 +99,7 @@ extension CaseReport {
         return Set(Set(turns).union(last.values).sorted().suffix(shownPackets / 2))
     }
 
-    /// Returns steps, events, output and packets in chronological order.
+    /// Returns the case's steps, events, output and packets in chronological order.
     func mergedTimeline() -> [TimelineEntry] {
         var merged = context.timeline.entries.map { entry in
             guard case .step(let span, _, let values) = entry.kind else { return entry }
@@ -151,7 +152,7 @@ extension CaseReport {
     }
 }
 
-/// The operating system and its release, for the capture's header.
+/// The name and the release of the operating system, for the header of the capture file.
 private enum SystemName {
     static var text: String {
         var name = utsname()

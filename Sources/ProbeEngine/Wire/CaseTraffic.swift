@@ -2,16 +2,16 @@ import ProbeBase
 import ProbeCapture
 import ProbeWire
 
-/// The captured packets of one case, and the connections that they make up. Pure.
+/// The captured packets of one case, and the connections to which the packets belong.
 struct CaseTraffic {
     struct Entry {
         var packet: CapturedPacket
-        /// `nil` if the packet is not a TCP segment.
+        /// The decoded segment; `nil` if the packet is not a TCP segment.
         var summary: PacketSummary?
         /// The range of the payload in the packet's bytes.
         var payload: Range<Int>
 
-        /// The end of a connection that sent the packet.
+        /// The connection end that sent the packet.
         var sender: WireEnd? { summary.map { WireEnd(index: $0.conversation, side: $0.side) } }
     }
 
@@ -19,14 +19,15 @@ struct CaseTraffic {
     private(set) var table = ConversationTable()
     /// The SYN of each connection in `table`.
     private(set) var openings: [WireBinding.Opening] = []
-    /// The positions of connections in `table`, by the capture's numbers.
+    /// The index in `table` of each connection, by the connection's number in the capture.
     private var positions: [Int: Int] = [:]
-    /// The capture's number of each connection in `table`.
+    /// The number in the capture of each connection in `table`.
     private(set) var numbers: [Int] = []
 
     subscript(conversation index: Int) -> Conversation { table.conversations[index] }
 
-    /// Returns the position in `table` of the connection with this number; `nil` if it has no packet here.
+    /// Returns the index in `table` of the connection with the given number in the capture; `nil` if there are no
+    /// packets of this connection.
     func position(of number: Int) -> Int? { positions[number] }
 
     mutating func add(_ received: ConnectionPacket, _ linkType: LinkType) {
@@ -40,7 +41,7 @@ struct CaseTraffic {
                     segment, payload: packet.bytes.span.extracting(segment.payload), time: packet.time, to: position)
             }
         } catch {
-            // A packet that can't be decoded is kept for the file, and belongs to no connection.
+            // A packet that can't be decoded is kept for the capture file, but belongs to no connection.
             entry.summary = nil
         }
         entries.append(entry)

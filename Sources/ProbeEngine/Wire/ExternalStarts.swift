@@ -2,11 +2,11 @@ import ProbeBase
 import ProbeWire
 import Synchronization
 
-/// The starts of subjects at servers outside of the run, for all cases of this process.
+/// The starts of subjects that connect to servers outside the run, for all cases of this process.
 ///
-/// Several cases may use the same server at the same time, and each sees all connections to it. The owner of a
+/// Several cases may use the same server at the same time, and each case captures all connections to it. The owner of a
 /// connection is determined by the time of its SYN. To keep that unambiguous, only one case at a time starts a subject
-/// at such a server.
+/// that connects to such a server.
 final class ExternalStarts: Sendable {
     static let shared = ExternalStarts()
 
@@ -24,13 +24,13 @@ final class ExternalStarts: Sendable {
         var starts: [Int: Start] = [:]
     }
 
-    /// The number of starts at which ended ones are forgotten, oldest first: the connections of running cases belong to
-    /// the latest.
+    /// The number of starts from which the oldest ended starts are forgotten. The connections of running cases belong
+    /// to the latest starts.
     private static let limit = 4096
 
     private let state = Mutex(State())
 
-    /// Returns a number for a case, which distinguishes its starts from those of others.
+    /// Returns a new number for a case, which distinguishes its starts from those of other cases.
     func newCase() -> Int {
         state.withLock { state in
             state.next += 1
@@ -38,10 +38,10 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// Registers a start, unless a subject of another case is starting at that port.
+    /// Registers a start, unless another case is starting a subject that connects to the same port.
     ///
-    /// - Parameter isForced: whether to register the start in any case.
-    /// - Returns: the number of the start; `nil` if it must wait.
+    /// - Parameter isForced: whether to register the start even so.
+    /// - Returns: the number of the start; `nil` if the start must wait.
     func begin(_ name: String, at target: EndpointPattern, now: UInt64, caseNumber: Int, isForced: Bool) -> Int? {
         state.withLock { state in
             let isBusy = state.starts.values.contains {
@@ -58,7 +58,7 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// Notes that the subject has reported `started` or `stopped`.
+    /// Records that the subject has reported `started` or `stopped`.
     func settle(_ number: Int, at time: UInt64, hasEnded: Bool) {
         state.withLock { state in
             if state.starts[number]?.settled == nil { state.starts[number]?.settled = time }
@@ -66,7 +66,7 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// Returns the starts of other cases at that port.
+    /// Returns the starts of other cases whose subjects connect to the given port.
     func startsOfOthers(than caseNumber: Int, port: UInt16) -> [Start] {
         state.withLock { state in
             state.starts.values.filter { $0.target.port == port && $0.caseNumber != caseNumber }

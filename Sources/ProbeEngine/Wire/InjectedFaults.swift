@@ -4,10 +4,10 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// The faults that a case's steps injected and the wire must show: cuts of a send, and windows that shut. A fault that
-/// is not seen is inconclusive.
+/// The faults injected by a case's steps that must be visible on the wire: cuts of a send, and closed windows. If a
+/// fault is not visible, the case is inconclusive.
 struct InjectedFaults {
-    /// A `stop reading` of the script, for checking the window.
+    /// A `stop reading` step, after which the window is checked.
     struct StoppedReading {
         var connection: Connection
         var owner: ConnectionActor
@@ -15,38 +15,39 @@ struct InjectedFaults {
         var span: SourceSpan
     }
 
-    /// The statements of sends that were cut or carry a FIN, by send operation.
+    /// The statements whose sends are cut or carry a FIN, by send operation.
     var cuts: [ObjectIdentifier: SourceSpan] = [:]
     private var stops: [StoppedReading] = []
 
-    /// Notes a send whose pieces must leave as separate segments, or whose last piece must carry the FIN.
+    /// Records a send whose pieces must leave as separate segments, or whose last piece must carry the FIN.
     mutating func addSend(_ operation: SendOperation, at span: SourceSpan) {
         if operation.isCut || operation.carriesFIN { cuts[ObjectIdentifier(operation)] = span }
     }
 
-    /// Notes an endpoint that stops reading: if it is sent to, its window must shut.
+    /// Records an endpoint that stops reading. If the peer keeps sending, the endpoint's window must close.
     mutating func addStop(_ connection: Connection, of owner: ConnectionActor?, at span: SourceSpan) {
         guard let owner else { return }
         if connection.isUnix { return }
         stops.append(StoppedReading(connection: connection, owner: owner, time: .now, span: span))
     }
 
-    /// Returns whether anything must be seen on the wire.
+    /// Returns whether any injected fault must be visible on the wire.
     func needsProof(_ connections: ConnectionTable) -> Bool {
         !stops.isEmpty || connections.entries.contains { !$0.connection.isUnix && !$0.connection.cutSends.isEmpty }
     }
 
-    /// Returns findings for pieces of a connection's sends that did not leave as separate segments, and for a FIN that
-    /// did.
+    /// Returns a finding for each send of a connection whose pieces did not leave as separate segments, or whose FIN
+    /// did not leave with the last piece.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
-        // On a Unix socket, a piece is written once the peer has read the previous one.
+        // On a Unix socket, each piece is written only after the peer has read the previous one, so no evidence is
+        // needed.
         if entry.connection.isUnix { return [] }
         let sends = entry.connection.cutSends
         return sends.filter(\.isCut).compactMap { coalesced($0, entry, context) }
             + sends.filter(\.carriesFIN).compactMap { lateFIN(of: $0, entry, context) }
     }
 
-    /// Returns a finding for a send whose FIN was not seen on a segment with data.
+    /// Returns a finding for a send whose FIN was not captured in a segment with data; `nil` otherwise.
     private func lateFIN(
         of operation: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
     ) -> Finding? {
@@ -94,7 +95,8 @@ struct InjectedFaults {
             return inconclusive(
                 "the segments of \(owner.name) are unknown: its connection is not on loopback, or there is no capture")
         }
-        // Pieces cut off by the end of the connection never left; a send that failed has failed its step.
+        // Pieces that were cut off by the end of the connection never left. If the send itself failed, its step has
+        // already failed.
         let lengths = operation.lengths
         guard case .done = operation.state else { return nil }
         let loss = context.capture.lossReason
@@ -105,7 +107,7 @@ struct InjectedFaults {
         switch names.traffic[conversation: end.index].verifyPieces(
             from: end.side, streamOffset: operation.streamOffset, lengths: lengths, names: names.names(end.index))
         {
-        // Each piece was seen as a segment, so any packets that the capture lost in the meantime were others.
+        // Each piece was captured as a separate segment, so any lost packets don't matter.
         case .exact: return nil
         case .coalesced(let details):
             return inconclusive(
@@ -116,7 +118,8 @@ struct InjectedFaults {
         }
     }
 
-    /// Returns findings for each `stop reading` during a `start sending` of the peer if the window never closed.
+    /// Returns a finding for each `stop reading` step whose connection's window never closed during a `start sending`
+    /// of the peer.
     func unshutWindows(_ context: CaseContext) -> [Finding] {
         stops.compactMap { stop in
             let names = context.wireNames()
@@ -148,7 +151,7 @@ struct InjectedFaults {
         }
     }
 
-    /// Whether two connections of the harness are the two ends of the same connection.
+    /// Whether two connections of the harness are the two ends of the same captured connection.
     private func isPeer(_ connection: Connection, of other: Connection, _ names: WireNames) -> Bool {
         if let end = names.end(of: connection), let otherEnd = names.end(of: other) {
             return end.index == otherEnd.index && end.side != otherEnd.side

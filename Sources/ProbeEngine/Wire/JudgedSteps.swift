@@ -4,11 +4,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// The `wire` steps that a case has judged: the connection that each was about, and the packets captured by then.
+/// The `wire` steps that a case has judged, each with the connection to which it applied and the packets captured by
+/// then.
 struct JudgedSteps {
     private struct Entry {
         var span: SourceSpan
-        /// The actors that the statement names.
+        /// The names of actors in the statement.
         var names: [String]
         var target: CaptureNotes.Target
         var lastOnLoopback: UInt64
@@ -26,7 +27,7 @@ struct JudgedSteps {
                 lastOnLinks: context.capture.lastOnLinks, values: context.namedValues(of: step)))
     }
 
-    /// Returns the notes for the case's capture.
+    /// Returns the notes to write into the case's capture file.
     func notes(_ names: WireNames, _ context: CaseContext) -> CaptureNotes {
         var notes = CaptureNotes()
         notes.framing = context.scenario.framing
@@ -37,7 +38,8 @@ struct JudgedSteps {
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)
-        // A proxy that has ended no longer knows its connections, but the statements about them did.
+        // A proxy that has ended no longer knows its connections, so the names are taken from the statements about
+        // them.
         let known = Set(notes.connections.flatMap { $0.clientNames + $0.serverNames })
         for entry in entries {
             guard case .end(let index, let side) = entry.target, let number = numbers[index] else { continue }
@@ -112,7 +114,7 @@ struct JudgedSteps {
 }
 
 extension CaseContext {
-    /// Returns the values of the names in a step, as far as another program can use them.
+    /// Returns the values of the variables in a step, in a form that another program can use.
     fileprivate func namedValues(of step: Step) -> [String: CaptureNotes.NamedValue] {
         var values: [String: CaptureNotes.NamedValue] = [:]
         for name in namesRead(by: step) {
@@ -120,7 +122,7 @@ extension CaseContext {
             case .integer(let number)?: values[name] = .integer(number)
             case .bytes(let bytes)?: values[name] = .bytes(bytes)
             case .pieces(let pieces)?: values[name] = .bytes(Array(pieces.joined()))
-            // No wire statement takes a number of that size.
+            // A `wire` statement accepts no number of this size.
             case .unsigned?, .regex?, nil: break
             }
         }
@@ -129,7 +131,7 @@ extension CaseContext {
 }
 
 extension CaptureNotes.Connection {
-    /// Adds a name that is known to mean an end.
+    /// Adds a name that is known to refer to the given side.
     fileprivate mutating func add(_ name: String, at side: ConversationSide) {
         guard !names(at: side).contains(name) else { return }
         if side == .client { clientNames.append(name) } else { serverNames.append(name) }

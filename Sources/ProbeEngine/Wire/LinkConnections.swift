@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeWire
 
-/// Numbers the connections of a link's packets, as the capture does for loopback: a connection with the same addresses
-/// as an earlier one begins with a SYN that has a different sequence number. The numbers are negative, unlike those of
-/// the capture. Pure.
+/// Numbers the connections of a link's packets. As in the capture on loopback, a SYN with a different sequence number
+/// begins another connection, even if the addresses are the same. The numbers are negative, to distinguish them from
+/// those of the capture.
 struct LinkConnections {
     private struct Ends: Hashable {
         var client: SocketEndpoint
@@ -18,8 +18,8 @@ struct LinkConnections {
     private var known: [Ends: Known] = [:]
     private var last = 0
 
-    /// Returns the number of the connection that a packet belongs to; `nil` if the packet is not a TCP segment, or
-    /// belongs to no connection.
+    /// Returns the number of the packet's connection; `nil` if the packet is not a TCP segment or belongs to no
+    /// connection.
     mutating func number(of packet: CapturedPacket) -> Int? {
         // A packet that can't be decoded belongs to no connection.
         guard case .tcp(let segment)? = try? packet.decoded(linkType: .ethernet) else { return nil }
@@ -29,7 +29,8 @@ struct LinkConnections {
             return (known[forth] ?? known[back])?.number
         }
         if let found = known[forth], found.sequence == segment.sequence.value { return found.number }
-        // A SYN from the other side of a known connection opens the connection from both sides (RFC 9293, 3.5).
+        // A SYN from the other side of a known connection is a simultaneous open of the same connection (RFC 9293,
+        // 3.5).
         if let found = known[back], known[forth] == nil { return found.number }
         last -= 1
         known[forth] = Known(number: last, sequence: segment.sequence.value)

@@ -1,23 +1,24 @@
 import ProbeBase
 import ProbeWire
 
-/// Determines who opened which connection, from those that could have.
+/// Determines which of the possible openers opened each connection.
 ///
-/// A connection that opened while a subject was starting is that subject's, if no other opener could have opened it. A
-/// subject that reported `started` has a connection: if only one can be its own, it is that one. What remains has
-/// several candidates.
+/// A connection that was opened while a subject was starting is the subject's if there is no other possible opener. A
+/// subject that reported `started` has a connection, so if only one connection can be the subject's, it is. All other
+/// connections keep several candidates.
 struct OpenerAssignment {
     private let openers: [WireBinding.Opener]
-    /// The positions of the openers that may have opened each connection.
+    /// For each connection, the indices of the openers that may have opened it.
     private var candidates: [Int: Set<Int>] = [:]
-    /// Connections that opened outside of any start, with the subjects that had been started by then.
+    /// The connections opened outside of any start, each with the subjects that had been started by then.
     private var stray: [Int: Set<Int>] = [:]
-    /// Connections to a server that others use, with the server's endpoint.
+    /// The connections to a server that others use as well, each with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// Connections in `outside` of which one start has several at the same address: some of them belong to others.
+    /// The connections in `outside` to an address to which a single start may have opened several. Some of them belong
+    /// to other users of the server.
     private(set) var doubtful: Set<Int> = []
 
-    /// The name of any other user of a server outside of the run.
+    /// The name in reports for any other user of a server outside the run.
     static let otherProgram = "another program"
 
     init(openers: [WireBinding.Opener]) { self.openers = openers }
@@ -41,21 +42,21 @@ struct OpenerAssignment {
             }
         }
         if !isListener { outside[connection] = opening.server }
-        // A program that has ended may have left processes running, whose connections count as the program's.
+        // A program that has ended may have left processes running. Their connections count as the program's.
         if programs.isEmpty { programs = ended }
         if !starting.isEmpty {
             candidates[connection] = starting.union(programs)
         } else if isListener {
             candidates[connection] = programs.union(started)
         } else {
-            // At a server that others use, a connection outside of any start belongs to others, unless a subject has no
-            // other.
+            // A server outside the run has other users, so a connection opened outside of any start belongs to them,
+            // unless some subject has no other connection.
             candidates[connection] = programs
             stray[connection] = started
         }
     }
 
-    /// Narrows down the candidates as far as possible.
+    /// Narrows down the candidates of each connection as far as possible.
     mutating func resolve() {
         var satisfied: Set<Int> = []
         var isSettled = false
@@ -71,8 +72,8 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
-        // Determined before any stray connection is assigned, so that if two may be the same subject's, neither is taken
-        // for its own.
+        // This set is computed before any stray connection is assigned: if two stray connections may be the same
+        // subject's, neither is assigned to the subject.
         let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
             candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)
@@ -85,7 +86,7 @@ struct OpenerAssignment {
         }
     }
 
-    /// Returns the names of the candidates; empty if no opener of the case may have opened the connection.
+    /// Returns the names of a connection's candidates; the result is empty if no opener of the case may have opened it.
     func names(of connection: Int) -> Set<String> {
         let possible = (candidates[connection] ?? []).map { openers[$0] }
         if possible.contains(where: \.belongsToOtherCase), possible.allSatisfy(\.belongsToOtherCase) { return [] }

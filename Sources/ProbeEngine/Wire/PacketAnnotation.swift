@@ -4,49 +4,49 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// A place where a step acted, which becomes a comment on a packet of the capture.
+/// A record of what a step did, which becomes a comment on a packet in the capture file.
 struct PacketAnnotation {
     enum Place {
-        /// The first packet at or after the step, of any connection.
+        /// The first packet, on any connection, at or after the time of the step.
         case anyPacket
-        /// The SYN of a connection of the harness.
+        /// The SYN of one of the harness's connections.
         case syn(Connection)
-        /// The SYN or SYN-ACK that the harness sent on a connection.
+        /// The SYN or SYN-ACK that the harness sent on one of its connections.
         case handshake(Connection)
-        /// The FIN of a connection of the harness.
+        /// The FIN of one of the harness's connections.
         case fin(Connection)
-        /// The RST of a connection of the harness.
+        /// The RST of one of the harness's connections.
         case rst(Connection)
-        /// The segment that carries the byte at this offset in what the harness's endpoint sent.
+        /// The segment that carries the byte at this offset of the data sent by the harness's endpoint.
         case data(Connection, offset: Int)
-        /// The subject's next packet.
+        /// The next packet that the subject sends.
         case anySubjectPacket
-        /// The subject's next packet with data.
+        /// The next packet with data that the subject sends.
         case subjectData
     }
 
-    /// The step's place in the script.
+    /// The location of the step in the script.
     var span: SourceSpan
     var text: String
     var time: MonotonicTime
     var place: Place
 }
 
-/// The places where the steps of a case acted, for comments on its packets.
+/// The annotations made by a case's steps, which become comments on captured packets.
 struct AnnotationLog {
     private(set) var entries: [PacketAnnotation] = []
-    /// Whether packets are captured, and may be kept.
+    /// Whether annotations are kept, because packets are captured and captures may be kept.
     private let isKept: Bool
 
     init(_ settings: RunConfiguration) { isKept = settings.capture != nil && settings.keep != .none }
 
-    /// Records where a step acted.
+    /// Records what a step did, and on which packet the comment belongs.
     mutating func add(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
         guard isKept else { return }
         entries.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
     }
 
-    /// Adds an annotation for each piece of a send, up to a number that a reader can still cope with.
+    /// Adds an annotation for each piece of a send, up to a number that is still readable.
     mutating func addSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
         guard isKept else { return }
         var start = 0
@@ -60,15 +60,15 @@ struct AnnotationLog {
     }
 }
 
-/// Finds the packets that annotations belong to. Pure.
+/// Finds the packets to which annotations belong.
 struct AnnotationPlacement {
     private let names: WireNames
     private let clock: ClockRelation
     /// The indices of the packets in chronological order.
     private let order: [Int]
-    /// The packets of each end, in that order.
+    /// The packets of each connection end, in chronological order.
     private let byEnd: [WireEnd?: [Int]]
-    /// The packets of each end that have data, in the order of the stream.
+    /// The packets with data of each connection end, in the order of the byte stream.
     private let data: [WireEnd?: [Int]]
 
     init(_ order: [Int], names: WireNames, clock: ClockRelation) {
@@ -85,7 +85,7 @@ struct AnnotationPlacement {
         }
     }
 
-    /// Returns the comments of each packet by its index, for example `crlf.scn:11 S send "220 rea"`.
+    /// Returns the comments on each packet, by the packet's index, such as `crlf.scn:11 S send "220 rea"`.
     func comments(_ annotations: [PacketAnnotation], _ sources: SourceMap) -> [Int: [String]] {
         var comments: [Int: [String]] = [:]
         var names: [Int: String] = [:]
@@ -136,7 +136,7 @@ struct AnnotationPlacement {
         func sequence(_ index: Int) -> Int64 { summary(index)?.relativeSequence ?? 0 }
         let wanted = Int64(offset) + 1
         guard let end = names.end(of: connection), let packets = data[end] else { return nil }
-        // If several segments begin at the same place, the earliest is used.
+        // If several segments begin at the same offset, the earliest one is used.
         let following = packets.firstPosition { sequence($0) > wanted }
         guard following > 0 else { return nil }
         let start = sequence(packets[following - 1])
@@ -147,8 +147,8 @@ struct AnnotationPlacement {
 }
 
 extension Array {
-    /// Returns the first index at which `holds` is true, or the end if there is none. `holds` must be true for all
-    /// elements after that index.
+    /// Returns the first index at which `holds` is true, or the end index if there is none. `holds` must also be true
+    /// for all later elements.
     fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

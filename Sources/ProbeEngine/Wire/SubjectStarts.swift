@@ -4,28 +4,27 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// A `start` of a subject, which helps to identify the subject's connections. Times are wall-clock times in
-/// nanoseconds.
+/// One start of a subject, used to identify the subject's connections. Times are wall-clock times in nanoseconds.
 struct SubjectStart {
     var began: UInt64
-    /// The time by which the subject had reported `started` or `stopped`.
+    /// The time by which the subject had reported `started` or `stopped`; `nil` if it has not reported either.
     var settled: UInt64?
     var ended: UInt64?
     var isConnected = false
-    /// The number in ``ExternalStarts`` and the target, at a server outside of the run.
+    /// The start's number in ``ExternalStarts`` and its target, if the target is a server outside the run.
     var external: (number: Int, target: EndpointPattern)?
 }
 
-/// The log of when a case's subjects and programs were started, which determines the owners of connections.
+/// A log of the times at which a case's subjects and programs were started, which determine the owners of connections.
 struct StartLog {
-    /// The number of the case among the cases of this process.
+    /// The number of the case, which is unique in this process.
     let caseNumber = ExternalStarts.shared.newCase()
     /// A counter of the starts and ends of subjects and programs.
     private(set) var revision = 0
 
     mutating func noteProgram() { revision += 1 }
 
-    /// Registers a start, unless a subject of another case is starting at the same server outside of the run.
+    /// Registers a start, unless another case is starting a subject that connects to the same server outside the run.
     ///
     /// - Returns: false if the start must wait.
     mutating func begin(_ subject: SubjectActor, at target: EndpointPattern?, isForced: Bool) -> Bool {
@@ -42,7 +41,7 @@ struct StartLog {
         return true
     }
 
-    /// Notes that the subject has reported `started` or `stopped`, or refused to start.
+    /// Records that the subject has reported `started` or `stopped`, or has refused to start.
     mutating func settle(_ subject: SubjectActor, at moment: UInt64, isConnected: Bool, hasEnded: Bool) {
         guard let last = subject.starts.indices.last else { return }
         revision += 1
@@ -54,8 +53,8 @@ struct StartLog {
         }
     }
 
-    /// Notes that the subject has lost its connection, or that an attempt has failed: it will connect to the same
-    /// target again.
+    /// Records that the subject has lost its connection, or that a connection attempt has failed, so that the subject
+    /// will connect to the same target again.
     mutating func beginAgain(_ subject: SubjectActor, at moment: UInt64) {
         settle(subject, at: moment, isConnected: false, hasEnded: false)
         guard let last = subject.starts.last else { return }
@@ -69,7 +68,7 @@ struct StartLog {
         subject.starts.append(start)
     }
 
-    /// Ends all starts, so that other cases need not wait for them.
+    /// Ends all starts, so that other cases no longer wait for them.
     func end(_ actors: ActorTable) {
         for case .subject(let subject) in actors.values {
             for start in subject.starts {
@@ -82,12 +81,13 @@ struct StartLog {
 }
 
 extension CaseContext {
-    /// Notes the start of a subject right before it is asked to connect: from now on, a connection to its target may be
-    /// its own.
+    /// Records the start of a subject immediately before the subject is asked to connect. From then on, a connection to
+    /// the subject's target may be the subject's own.
     ///
-    /// At a server outside of the run, the start waits for a moment while a subject of another case connects there.
+    /// If another case is starting a subject that connects to the same server outside the run, this start waits
+    /// briefly.
     ///
-    /// - Parameter target: the endpoint of a server outside of the run.
+    /// - Parameter target: the endpoint of a server outside the run; `nil` for any other target.
     func noteStart(_ subject: SubjectActor, at target: EndpointPattern?) async throws(Finding) {
         if let target {
             if capture.capture == nil { return }
@@ -100,7 +100,7 @@ extension CaseContext {
         }
     }
 
-    /// Notes that the subject has reported `started` or `stopped`, or refused to start.
+    /// Records that the subject has reported `started` or `stopped`, or has refused to start.
     func noteSettled(_ subject: SubjectActor, at time: MonotonicTime, isConnected: Bool, hasEnded: Bool) {
         let moment = capture.captureTime(of: time) &+ UInt64(clamping: capture.clock.uncertainty)
         starts.settle(subject, at: moment, isConnected: isConnected, hasEnded: hasEnded)

@@ -4,18 +4,18 @@ import ProbeWire
 
 /// Assigns the ends of a case's captured connections to their owners.
 ///
-/// An endpoint of the harness knows its own connection: an accepted one by its SYN's sequence number, an opened one by
-/// the time at which the SYN left. The subject and programs are not asked. A connection that the harness did not open
-/// belongs to whichever of them may have opened it at that time: a subject between its `start` and its `started`, a
-/// program while it ran. If several may have opened it, all are listed (`candidates`), and nothing is judged from it
-/// under the name of one of them. Pure.
+/// The harness recognizes its own connections: an accepted one by the sequence number of its SYN, an opened one by the
+/// time at which its SYN was sent. Subjects and programs can't be asked which connections are theirs. Any other
+/// connection belongs to a subject or program that may have opened it at that time: a subject between its `start` and
+/// its `started`, or a program while it was running. If several may have opened it, all of them are listed in
+/// `candidates`, and the connection is not judged under the name of any of them.
 struct WireBinding {
     /// The SYN of a captured connection.
     struct Opening {
         var client: SocketEndpoint
         var server: SocketEndpoint
         var sequence: SequenceNumber
-        /// The wall-clock time in nanoseconds.
+        /// The wall-clock time of the SYN, in nanoseconds.
         var time: UInt64
     }
 
@@ -27,44 +27,46 @@ struct WireBinding {
         var origin: ConnectionOrigin
     }
 
-    /// An opener of connections that is not asked which are its own: one `start` of a subject, or a program while it
-    /// runs.
+    /// A possible opener of connections that can't be asked which connections it opened: one `start` of a subject, or a
+    /// program while it is running.
     struct Opener {
         enum Kind { case subject, program }
 
         var name: String
         var kind: Kind
-        /// The targets of its connections: a subject's target; for a program, everything on which the case listens
-        /// except the program itself.
+        /// The endpoints to which the opener may connect: for a subject, its target; for a program, all endpoints on
+        /// which the case listens, except the program's own.
         var targets: [EndpointPattern]
         var began: UInt64
-        /// The time by which a subject had reported `started` or `stopped`; `nil` if it has not.
+        /// The time by which a subject had reported `started` or `stopped`; `nil` if it has not reported either.
         var settled: UInt64?
-        /// When a subject reported `stopped`, or the program ended.
+        /// The time at which a subject reported `stopped` or a program ended.
         var ended: UInt64?
-        /// Whether a subject reported `started`, so that it has a connection.
+        /// Whether a subject reported `started` and therefore has a connection.
         var isConnected = false
-        /// Whether it belongs to another case, at a server that both use.
+        /// Whether the opener belongs to another case that uses the same server.
         var belongsToOtherCase = false
     }
 
-    /// The end of a captured connection for each connection of the harness.
+    /// The captured connection end that belongs to each of the harness's connections.
     private(set) var ends: [ObjectIdentifier: WireEnd] = [:]
-    /// The connection of the harness for each end of a captured connection that is the harness's own.
+    /// The harness's connection that belongs to each of the harness's captured connection ends.
     private(set) var owners: [WireEnd: ObjectIdentifier] = [:]
-    /// The names of those that may have opened each connection that the harness did not open: one name if it is known.
+    /// For each connection that the harness did not open, the names of its possible openers; a single name if the
+    /// opener is known.
     private(set) var candidates: [Int: Set<String>] = [:]
-    /// The connections of others at a server outside of the run.
+    /// The connections to servers outside the run that were opened by others.
     private(set) var others: Set<Int> = []
-    /// The connections at such a server that may be others': they are not stored, and nothing is judged from them.
+    /// The connections to servers outside the run that may have been opened by others. They are neither stored nor
+    /// judged.
     private(set) var possiblyOthers: Set<Int> = []
 
-    /// Assigns all ends.
+    /// Assigns the ends of all captured connections.
     ///
     /// - Parameters:
-    ///   - openings: the SYNs of the captured connections, in the order of the capture.
-    ///   - own: the connections of the harness, in the order in which they began.
-    ///   - isListener: whether the case itself listens at an endpoint.
+    ///   - openings: the SYNs of the captured connections, in the order in which they were captured.
+    ///   - own: the harness's connections, in the order in which they began.
+    ///   - isListener: returns whether the case itself listens on an endpoint.
     init(
         openings: [Opening], own: [OwnConnection], openers: [Opener], isListener: (SocketEndpoint) -> Bool
     ) {
@@ -110,7 +112,8 @@ struct WireBinding {
                 if let sequence {
                     found = known.last { openings[$0].sequence.value == sequence && openings[$0].time <= before }
                 } else {
-                    // Without the sequence number, a connection is known only if no other has the same addresses.
+                    // Without the sequence number, a connection can be identified only if no other connection has the
+                    // same addresses.
                     found = known.count == 1 ? known[0] : nil
                 }
                 end = found.map { WireEnd(index: $0, side: .server) }

@@ -5,7 +5,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Runs `wire` steps: waits until the capture has caught up and for what the statement needs, then judges.
+/// Runs `wire` steps: waits until the capture has caught up and has the packets that the statement needs, then judges
+/// the statement.
 struct WireExecutor {
     let context: CaseContext
 
@@ -13,7 +14,7 @@ struct WireExecutor {
         _ statement: WireStatement<Parsed>, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         let named = statement.names.map(\.value)
-        // A statement without names is about all actors.
+        // A statement without names applies to all actors.
         guard context.seesPackets(of: named.isEmpty ? context.actors.order : named), context.seesPackets else {
             let problem = context.settings.captureProblem ?? "there is no capture"
             context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
@@ -80,8 +81,8 @@ extension Finding {
 }
 
 extension CaseContext {
-    /// Returns the first actor on a Unix socket that a statement is about. A statement without names is about all
-    /// actors.
+    /// Returns the first actor on a Unix socket to which a statement applies; `nil` if there is none. A statement
+    /// without names applies to all actors.
     fileprivate func unixSocket(in statement: WireStatement<Parsed>) -> String? {
         let named = statement.names.map(\.value)
         return (named.isEmpty ? actors.order : named).first { isOnUnixSocket($0) }

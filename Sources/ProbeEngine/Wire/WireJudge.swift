@@ -4,15 +4,15 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Judges statements about the wire from what has been captured so far. Pure.
+/// Judges statements about the wire on the basis of the packets captured so far.
 struct WireJudge {
     let names: WireNames
-    /// Whether to judge what arrived instead of what left.
+    /// Whether to judge the packets that arrived rather than the packets that were sent.
     var isAboutArrivals = false
 
     /// Judges a statement.
     ///
-    /// - Throws: if the statement does not name one connection.
+    /// - Throws: an error if the statement's names do not identify a single connection.
     func judge(_ statement: WireStatement<Resolved>) throws(Finding) -> WireVerdict {
         if case .arrived(let statement) = statement {
             return try WireJudge(names: names, isAboutArrivals: true).judge(statement)
@@ -26,7 +26,7 @@ struct WireJudge {
             to.map { sideNames(from, $0, end.side) } ?? names.names(end.index))
     }
 
-    /// Returns what a statement is about, for the capture's notes.
+    /// Returns the target of a statement, for the notes in the capture file.
     func target(of statement: WireStatement<Resolved>, _ verdict: WireVerdict) -> CaptureNotes.Target {
         switch statement.subject {
         case .connection(let from, let to): target(from, to, verdict)
@@ -44,7 +44,7 @@ struct WireJudge {
         }
     }
 
-    /// Judges one connection, as it was sent or as it arrived.
+    /// Judges one connection, either as it was sent or as it arrived.
     private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
         guard isAboutArrivals else { return conversation(end.index, for: assertion).judge(assertion, names: sides) }
         guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
@@ -54,8 +54,8 @@ struct WireJudge {
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
-    /// Returns a connection as it was sent. Repeated segments are compared with what arrived, because a link knows what
-    /// it dropped.
+    /// Returns a connection as it was sent. Repeated segments are compared with the packets that arrived, which show
+    /// what the link dropped.
     private func conversation(_ index: Int, for assertion: WireAssertion) -> Conversation {
         var conversation = names.traffic[conversation: index]
         guard assertion.isAboutRetransmissions, conversation.hasDoubtfulRepeats,
@@ -79,13 +79,14 @@ struct WireJudge {
             }
         }
         if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-        // A failure outweighs an inconclusive verdict, which outweighs one that may still become a pass.
+        // A failure takes precedence over an inconclusive verdict, and that over a verdict that may still become a
+        // pass.
         return verdicts.first { if case .failed = $0 { true } else { false } }
             ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
     }
 
-    /// Returns the connection that two names mean, as the first name's end of it.
+    /// Returns the connection to which two names refer, as the connection end of the first name.
     private func connection(_ from: Name, _ to: Name?) throws(Finding) -> WireEnd? {
         let found = names.ends(from.value, to?.value, isCertain: true)
         if found.count > 1 {
@@ -104,7 +105,7 @@ struct WireJudge {
                 "the connection \(between) can't be seen: it is neither on loopback nor on a link, or there is no capture"
             )
         }
-        // A connection may be the one that is meant, but may just as well be another actor's.
+        // The only connection to which the names may refer might also belong to another actor.
         if let end = names.ends(from.value, to?.value, isCertain: false).first {
             return .inconclusive(doubt(about: names.binding.candidates[end.index] ?? [], end.index))
         }
@@ -122,7 +123,7 @@ struct WireJudge {
             + "\(candidates.sorted().joined(separator: " or ")): both could have opened it at that time"
     }
 
-    /// Whether the connection of a name is one that the capture sees.
+    /// Whether the connection to which a name refers is captured.
     private func isCaptured(_ name: Name) -> Bool {
         guard case .connection(let actor)? = names.actors[name.value], let peer = actor.connection?.peer else {
             return true

@@ -4,22 +4,22 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Maps the names of a script to captured connections, as of now. The snapshot is made for one judgement and released
-/// after it: the packets would be copied if more arrived while it exists. Pure.
+/// Maps the names in a script to captured connections. This snapshot is made for a single judgment and then released:
+/// if packets arrived while the snapshot existed, adding them would copy all packets.
 struct WireNames {
     let actors: ActorTable
     let traffic: CaseTraffic
     /// The traffic that arrived over links.
     let arrived: CaseTraffic
-    /// Whether the packets of a connection with a peer are seen.
+    /// Returns whether the packets of a connection to a peer are captured.
     let sees: (SocketAddress) -> Bool
-    /// The capture's time at which the case began: the timeline's 0.
+    /// The time at which the case began, as a capture timestamp. It is 0 in the timeline.
     let origin: UInt64?
     /// The endpoints on which the case itself listens.
     let listeners: Set<EndpointPattern>
     let binding: WireBinding
     private let connections: ConnectionTable
-    /// The connections of failed attempts of a `retry`, which the harness itself reset.
+    /// The connections of failed attempts of a `retry` block, which the harness itself reset.
     private let discarded: Set<Int>
 
     init(
@@ -40,7 +40,7 @@ struct WireNames {
             ? [] : Set(connections.discarded.compactMap { binding.ends[ObjectIdentifier($0)]?.index })
     }
 
-    /// The connections that are judged: neither those of a failed attempt nor those of others at a server outside of
+    /// The connections that are judged. They exclude those of failed attempts, and those of others at a server outside
     /// the run.
     var judged: some Sequence<Int> {
         traffic.openings.indices.lazy.filter { !discarded.contains($0) && !binding.others.contains($0) }
@@ -49,10 +49,10 @@ struct WireNames {
     /// The connections that are not judged.
     var notJudged: [Int] { discarded.union(binding.others).sorted() }
 
-    /// Whether a connection was a failed attempt of a `retry`.
+    /// Returns whether a connection belongs to a failed attempt of a `retry` block.
     func isDiscarded(_ index: Int) -> Bool { discarded.contains(index) }
 
-    /// The indices of the packets that are the case's own, without those of others at a server outside of the run.
+    /// The indices of the case's own packets, excluding those of other users of a server outside the run.
     var ownPackets: [Int] {
         let others = binding.others.union(binding.possiblyOthers)
         if others.isEmpty { return Array(traffic.entries.indices) }
@@ -61,37 +61,38 @@ struct WireNames {
         }
     }
 
-    /// Whether a listener of the case answers a connection.
+    /// Returns whether the server side of a connection is one of the case's listeners.
     func listens(atServerOf index: Int) -> Bool {
         let server = traffic.openings[index].server
         return listeners.contains { $0.matches(server) }
     }
 
-    // MARK: Connections of names
+    // MARK: The connections of a name
 
     func end(of connection: Connection) -> WireEnd? { binding.ends[ObjectIdentifier(connection)] }
 
-    /// Returns the first name's ends of the connections between two names; without a second name, of all its
+    /// Returns the first name's ends of the connections between two names or, if there is no second name, of all its
     /// connections.
     ///
-    /// A name that was connected again means its newest connection, unless the second name is bound to an earlier one.
+    /// A name that was connected several times refers to its newest connection, unless the second name belongs to an
+    /// earlier one.
     ///
-    /// - Parameter isCertain: false to include connections that may be another actor's.
+    /// - Parameter isCertain: whether to exclude connections that may belong to another actor.
     func ends(_ from: String, _ to: String?, isCertain: Bool) -> [WireEnd] {
         let found = ends(of: from, isCertain: isCertain)
         guard let to else { return found }
         let peers = ends(of: to, isCertain: isCertain)
         let common = Self.common(found, peers)
         if !common.isEmpty { return common }
-        // A name means its newest connection. If the peer is bound to an earlier one, as the end that accepted it is,
-        // that one is meant.
+        // A name refers to its newest connection, unless its peer belongs to an earlier connection (as the accepting
+        // end does).
         let earlier =
             (isConnection(to) ? Self.common(earlierEnds(of: from), peers) : [])
             + (isConnection(from) ? Self.common(found, earlierEnds(of: to)) : [])
         return earlier.max { $0.index < $1.index }.map { [$0] } ?? []
     }
 
-    /// Whether a name means a single connection, rather than all connections to or from an actor.
+    /// Returns whether a name refers to a single connection, rather than to all connections of an actor.
     func isConnection(_ name: String) -> Bool {
         switch actors[name] {
         case .connection, .proxied: true
@@ -102,13 +103,13 @@ struct WireNames {
         }
     }
 
-    /// Returns the ends whose opposite ends are among the peers.
+    /// Returns the ends in `ends` whose opposite ends are in `peers`.
     private static func common(_ ends: [WireEnd], _ peers: [WireEnd]) -> [WireEnd] {
         let peers = Set(peers)
         return ends.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
     }
 
-    /// Returns the ends of the connections that a name meant before the newest one.
+    /// Returns the ends of the connections to which a name referred before its newest one.
     func earlierEnds(of name: String) -> [WireEnd] {
         switch actors[name] {
         case .connection(let actor): actor.earlier.compactMap(end(of:))
@@ -132,13 +133,13 @@ struct WireNames {
         case .proxy(let proxy):
             if let plain = proxy.plain { return ends(of: plain.connection) }
             return proxy.proxy?.connections.flatMap(ends) ?? []
-        // A program may serve, and it may connect to others; a proxy does both.
+        // A program may both accept and open connections, as a proxy does.
         case .process: return served(by: name) + opened(by: name, isCertain: isCertain)
         case .crowd, nil: return []
         }
     }
 
-    /// Returns the ends of the two legs of a proxied connection.
+    /// Returns the ends of a proxied connection that belong to the proxy, one for each of its two legs.
     private func ends(of connection: ProxiedConnection) -> [WireEnd] {
         ConversationSide.allCases.compactMap { end(of: connection[$0]) }
     }
@@ -148,7 +149,7 @@ struct WireNames {
         return found.filter { !discarded.contains($0) }.map { WireEnd(index: $0, side: .client) }
     }
 
-    /// Returns the server's ends of the connections to the endpoints on which an actor listens, or has listened.
+    /// Returns the server ends of the connections to the endpoints on which an actor listens or has listened.
     private func served(by name: String) -> [WireEnd] {
         let patterns = actors.patterns(of: name)
         if patterns.isEmpty { return [] }
@@ -157,8 +158,8 @@ struct WireNames {
         }.map { WireEnd(index: $0, side: .server) }
     }
 
-    /// Returns the end of a connection that a listening subject accepted: the nth that it took is the nth that was
-    /// established.
+    /// Returns the end of a connection that a listening subject accepted. Connections are assumed to be accepted in the
+    /// order in which they were established.
     private func accepted(by subject: SubjectActor, isCertain: Bool) -> [WireEnd] {
         guard let acceptor = subject.acceptedBy else { return [] }
         func time(of end: WireEnd) -> UInt64 { traffic[conversation: end.index].handshakeTime ?? .max }
@@ -167,7 +168,8 @@ struct WireNames {
                 && traffic[conversation: $0.index].handshakeTime != nil
         }.sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
-        // A connection that was reset before it was accepted may have left the queue, so the count is in doubt.
+        // A connection that was reset before it was accepted may have left the accept queue, so counting connections
+        // may give the wrong one.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
             guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
             return reset.time <= subject.acceptedAt ?? .max
@@ -176,14 +178,14 @@ struct WireNames {
         return [established[subject.acceptIndex]]
     }
 
-    // MARK: Names of connections
+    // MARK: The names of a connection
 
-    /// Returns the names of the two ends of a connection in reports.
+    /// Returns the names by which reports refer to the two ends of a connection.
     func names(_ index: Int) -> SideNames {
         SideNames(client: name(index, .client), server: name(index, .server), origin: origin)
     }
 
-    /// Returns the name of one end of a connection in reports.
+    /// Returns the name by which reports refer to one end of a connection.
     func name(_ index: Int, _ side: ConversationSide) -> String {
         let endpoint = traffic[conversation: index].endpoint(of: side)
         if let id = binding.owners[WireEnd(index: index, side: side)],
@@ -205,7 +207,7 @@ struct WireNames {
 // MARK: Owners of connections
 
 extension ActorTable {
-    /// Returns the endpoints on which an actor of the case listens, or has listened.
+    /// Returns the endpoints on which an actor listens or has listened.
     func patterns(of name: String) -> [EndpointPattern] {
         switch self[name] {
         case .server(let server): Array(server.endpoints)
@@ -217,10 +219,10 @@ extension ActorTable {
         }
     }
 
-    /// Returns everything that opens connections and is not asked which: starts of subjects, and programs while they
-    /// run.
+    /// Returns the possible openers of connections that can't be asked which connections they opened: starts of
+    /// subjects, and programs while they are running.
     ///
-    /// - Parameter captureTime: returns the capture's time for a moment.
+    /// - Parameter captureTime: returns the capture timestamp for a monotonic time.
     func openers(_ starts: StartLog, captureTime: (MonotonicTime) -> UInt64) -> [WireBinding.Opener] {
         var openers: [WireBinding.Opener] = []
         var outside: Set<UInt16> = []
@@ -246,8 +248,8 @@ extension ActorTable {
         return openers
     }
 
-    /// Whether a proxy leads to an actor, directly or through other proxies: an actor that answers after a proxy does
-    /// not connect to it.
+    /// Whether a proxy forwards to the actor `other`, directly or through other proxies. The actor behind a proxy does
+    /// not itself connect to the proxy.
     private func leads(_ name: String, to other: String) -> Bool {
         var next = name
         for _ in 0..<order.count {
@@ -275,7 +277,8 @@ extension ActorTable {
     ) -> [WireBinding.Opener] {
         if process.lives.isEmpty { return [] }
         let others = order.filter { $0 != process.name && !leads($0, to: process.name) }.flatMap { patterns(of: $0) }
-        // The servers outside of the run to which subjects of the case connect. A program may connect to them as well.
+        // The servers outside the run to which subjects of the case connect. A program may connect to these servers as
+        // well.
         let outside = values.flatMap { actor -> [EndpointPattern] in
             guard case .subject(let subject) = actor else { return [] }
             return subject.starts.compactMap { $0.external?.target }
@@ -291,7 +294,7 @@ extension ActorTable {
 }
 
 extension CaseContext {
-    /// Returns what the names of the script mean on the wire, as of now.
+    /// Returns a snapshot that maps the names in the script to the connections captured so far.
     func wireNames() -> WireNames {
         WireNames(
             actors: actors, connections: connections, traffic: capture.traffic, listeners: capture.listeners,
@@ -315,7 +318,7 @@ extension CaseContext {
     }
 }
 
-/// The inputs of a binding. As long as they are the same, so is the binding.
+/// The inputs of a binding. A binding is computed again only if its inputs have changed.
 struct BindingKey: Equatable {
     var openings: Int
     var connections: Int
@@ -325,7 +328,7 @@ struct BindingKey: Equatable {
 }
 
 extension ConnectionTable {
-    /// The harness's own connections, in the order in which they began.
+    /// The harness's connections, in the order in which they began.
     fileprivate var ownOnWire: [WireBinding.OwnConnection] {
         func began(_ own: WireBinding.OwnConnection) -> UInt64 {
             switch own.origin {
