@@ -4,7 +4,8 @@ import ProbeCapture
 import ProbeEvents
 import ProbeWire
 
-/// Captures one port until the end of standard input, and prints the counts. Another program sends the traffic.
+/// Captures the packets of one port until standard input ends, and prints statistics. The traffic is sent by another
+/// program.
 struct BenchCapture: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture", abstract: "Capture packets until standard input ends, and print the counts as JSON.")
@@ -68,10 +69,10 @@ struct BenchCapture: ParsableCommand {
             }
         }
 
-        /// The time from the first packet to the last, in seconds.
+        /// The time between the first and the last packet, in seconds.
         var seconds: Double { Double(last > first ? last - first : 0) / 1e9 }
 
-        /// Returns the total size of the gaps in all streams, whatever their cause.
+        /// Returns the total number of bytes missing from all streams, whatever the cause.
         mutating func missingBytes() -> Int64 {
             analysis.finish()
             return analysis.table.conversations.reduce(0) { sum, conversation in

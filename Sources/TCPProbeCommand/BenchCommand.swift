@@ -6,7 +6,7 @@ import ProbeCapture
 import ProbeReport
 import ProbeSystem
 
-/// Measurements of parts of the tool that no scenario covers; used by `make bench`.
+/// Measures parts of the tool that no scenario covers. Used by `make bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure a part of the tool.", shouldDisplay: false,

@@ -3,24 +3,26 @@ import Glibc
 import ProbeEvents
 import ProbeTransport
 
-/// The transports that `--transport` accepts: those in this program, and those in `tcpprobe-subjects`.
+/// The transports that `--transport` accepts. Some are part of this program; the others are in `tcpprobe-subjects`.
 enum BuiltInTransports {
     private static let own: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
 
     /// The names of all transports, in the order in which they are listed.
     static let names = own.map(\.name) + SubjectsProgram.names
 
-    /// The names of the transports that can be run. The program with the third-party transports may be missing.
+    /// The names of the transports that can be run. `tcpprobe-subjects`, which contains the third-party transports, may
+    /// not be installed.
     static var available: [String] { own.map(\.name) + (SubjectsProgram.isThere ? SubjectsProgram.names : []) }
 
-    /// Returns the transport of this program with a name; `nil` if there is none.
+    /// Returns the transport with the given name in this program; `nil` if this program has no such transport.
     static func factory(named name: String) -> (any TransportFactory)? {
         own.first { $0.name == name }
     }
 
-    /// Returns the subject for the transport with this name.
+    /// Returns the subject for the transport with the given name.
     ///
-    /// - Throws: the exit code of invalid usage if no transport has this name, or if its program is missing.
+    /// - Throws: the exit code of invalid usage if no transport has this name, or if the transport's program is
+    ///   missing.
     static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
         if let factory = factory(named: name) {
             return InProcessSource(factory, program: [executablePath(), "adapter", name], names: names)
@@ -40,7 +42,7 @@ enum BuiltInTransports {
 }
 
 /// The program `tcpprobe-subjects`, which contains the third-party transports. They are not linked into `tcpprobe`, so
-/// that it starts faster.
+/// that `tcpprobe` starts faster.
 enum SubjectsProgram {
     static let names = ["nio", "nio-websocket", "flyingsocks"]
     private static let file = "tcpprobe-subjects"
@@ -49,10 +51,10 @@ enum SubjectsProgram {
 
     private static var places: [String] { CompanionProgram.places(of: file) }
 
-    /// Returns the program's path: in the folder of this program, as after a build, or in `libexec/tcpprobe`, as after
-    /// `make install`.
+    /// Returns the path of `tcpprobe-subjects`: in the folder of this program (after a build) or in `libexec/tcpprobe`
+    /// (after `make install`).
     ///
-    /// - Throws: the exit code of invalid usage if the program has no such transport, or is in neither folder.
+    /// - Throws: the exit code of invalid usage if the program has no such transport or is in neither folder.
     static func path(for name: String) throws -> String {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
         let places = places
@@ -62,7 +64,7 @@ enum SubjectsProgram {
                 + "`make build-subjects` builds it, and `make install` installs both programs")
     }
 
-    /// Replaces this process with that program, which then serves the transport. Returns only if that fails.
+    /// Replaces this process with `tcpprobe-subjects`, which then serves the transport. Returns only on failure.
     ///
     /// - Throws: the errors of ``path(for:)``, or the reason why the program can't be started.
     static func become(for name: String) throws {

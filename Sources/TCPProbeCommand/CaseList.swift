@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The output of `run --dry-run`.
+/// Formats the output of `run --dry-run`.
 enum CaseList {
     static func write(_ jobs: [RunJob], timeScale: Double) {
         var longest: Int64 = 0

@@ -62,7 +62,7 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// A diagnostic as one line of JSON.
+/// Formats a diagnostic as one line of JSON.
 enum DiagnosticJSON {
     static func line(_ diagnostic: Diagnostic, _ sources: SourceMap) -> [UInt8] {
         let start = sources.location(of: diagnostic.span)

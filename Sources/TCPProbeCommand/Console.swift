@@ -5,17 +5,18 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// Writes text to a descriptor completely, even if the kernel accepts only part of it at a time.
+/// Writes text to a descriptor, completely even if the kernel accepts only part of the text at a time.
 final class Console: DeskOutput {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)
 
     private struct State {
-        /// The `errno` of the first write that failed; later writes are not attempted.
+        /// The `errno` of the first write that failed, after which no more writes are attempted; `nil` if none has
+        /// failed.
         var broken: Int32?
-        /// The filter for CI commands in the text; `nil` if no CI runner reads the output.
+        /// A filter that escapes CI commands in the text; `nil` if no CI runner reads the output.
         var filter: WorkflowCommandFilter?
-        /// The token that resumes the runner's command processing.
+        /// The token that makes the runner process commands again; `nil` if the runner has not been asked to stop.
         var token: String?
     }
 
@@ -27,13 +28,13 @@ final class Console: DeskOutput {
         state = Mutex(State(filter: Console.isReadByRunner ? WorkflowCommandFilter() : nil))
     }
 
-    /// Whether a runner like GitHub's reads the output, according to the environment or an option.
+    /// Whether the output is read by a CI runner such as GitHub's, according to the environment or to an option.
     static let isReadByRunner: Bool =
         getenv("GITHUB_ACTIONS").map { !["", "false"].contains(String(cString: $0)) } ?? false
         || ProgramArguments.words.contains("--github")
 
-    /// Why output was lost, for example a full disk; `nil` if none was lost. A reader that has closed its end is not a
-    /// failure.
+    /// The `errno` of the reason why output was lost, such as a full disk; `nil` if none was lost. A reader that has
+    /// closed its end is not considered a failure.
     var failure: Int32? { state.withLock { $0.broken == EPIPE ? nil : $0.broken } }
 
     /// Whether the reader of the output has closed its end.
@@ -58,7 +59,7 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Writes diagnostics of scripts, in colour if the terminal supports it.
+    /// Writes diagnostics about scripts, in colour if the terminal supports it.
     func write(diagnostics text: String) {
         write(usesColor ? DiagnosticPaint.painted(text) : text)
     }
@@ -67,15 +68,15 @@ final class Console: DeskOutput {
         if state.broken == nil { state.broken = SmallFile.writeAll(bytes, to: descriptor) }
     }
 
-    // MARK: Commands for a runner
+    // MARK: Commands for a CI runner
 
-    /// Makes the runner ignore commands that ``writeCommands(_:)`` does not write, so that no other text, not even
-    /// another program's, can be taken for a command.
+    /// Makes the runner ignore all commands except those from ``writeCommands(_:)``, so that no other text, not even
+    /// from another program, can be taken for a command.
     func stopCommands() {
         state.withLock { stopCommands(&$0) }
     }
 
-    /// Writes commands from this process for the runner.
+    /// Writes commands for the runner.
     func writeCommands(_ commands: [UInt8]) {
         state.withLock { state in
             resumeCommands(&state)
@@ -84,7 +85,8 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Makes the runner accept commands again, for programs that run after this one. Must be the last output.
+    /// Makes the runner process commands again, for programs that run after this one. Must be called after all other
+    /// output.
     func resumeCommands() {
         state.withLock { resumeCommands(&$0) }
     }
@@ -103,12 +105,12 @@ final class Console: DeskOutput {
         state.token = nil
     }
 
-    /// Returns a line break if one is needed to put a command on its own line.
+    /// Returns a line break if the last output did not end with one, because a command must be on its own line.
     private func lineBreak(_ state: State) -> [UInt8] {
         state.filter?.isAtLineStart == false ? [10] : []
     }
 
-    /// The width of a progress line, in columns; `nil` if none should be shown.
+    /// The width for a progress line, in columns; `nil` if no progress line should be shown.
     var progressWidth: Int? {
         guard isatty(descriptor) == 1, getenv("TERM").map({ String(cString: $0) }) != "dumb" else { return nil }
         var size = winsize()
@@ -116,7 +118,7 @@ final class Console: DeskOutput {
         return Int(size.ws_col)
     }
 
-    /// Whether to use colour: only on a terminal that supports it, and unless `NO_COLOR` is set (no-color.org).
+    /// Whether to use colour: only on a terminal that supports it, and only if `NO_COLOR` is not set (no-color.org).
     var usesColor: Bool {
         guard isatty(descriptor) == 1 else { return false }
         if let set = getenv("NO_COLOR"), set.pointee != 0 { return false }

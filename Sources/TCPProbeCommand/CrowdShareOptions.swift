@@ -5,7 +5,8 @@ import ProbeBase
 import ProbeEngine
 import ProbeEvents
 
-/// `--crowd-share` and `--start-at`: several runs, usually on several machines, share the members of crowds.
+/// The options `--crowd-share` and `--start-at`, with which several runs, usually on several machines, divide the
+/// members of crowds among themselves.
 struct CrowdShareOptions: ParsableArguments {
     @Option(
         name: .customLong("crowd-share"), parsing: .unconditional,
@@ -21,7 +22,8 @@ struct CrowdShareOptions: ParsableArguments {
             valueName: "time"))
     var startAt: String?
 
-    /// The longest accepted wait, in seconds. A later start is a mistake, such as a time in milliseconds.
+    /// The maximum time to wait for `--start-at`, in seconds. A later start is probably a mistake, such as a time in
+    /// milliseconds.
     private static let longestWait = 86_400.0
 
     func validate() throws {
@@ -38,9 +40,10 @@ struct CrowdShareOptions: ParsableArguments {
         }
     }
 
-    /// Returns the share of this run and its origin; `nil` if crowds are not divided.
+    /// Returns this run's share of the crowds, and the source of that setting; `nil` if crowds are not divided.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if the engine's variables name no share.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the engine's variables specify no valid
+    ///   share.
     func choice() throws -> ShardOptions.Choice? {
         guard let text else { return nil }
         guard text == "auto" else { return ShardOptions.Choice(share: try Self.share(text), origin: "--crowd-share") }
@@ -56,13 +59,13 @@ struct CrowdShareOptions: ParsableArguments {
         )
     }
 
-    /// Returns the first line of the report.
+    /// Returns the line about the share with which the report begins.
     static func firstLine(_ choice: ShardOptions.Choice) -> String {
         "crowd share \(choice.share.index) of \(choice.share.total), set by \(choice.origin): every case runs with this share of the "
             + "members of its crowds\n"
     }
 
-    /// Checks that every crowd can be divided.
+    /// Checks that every crowd has enough members to be divided.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message, if a crowd has fewer members than there
     ///   are shares.
@@ -73,7 +76,7 @@ struct CrowdShareOptions: ParsableArguments {
 
     // MARK: The start time
 
-    /// Parses a time in decimal digits, with or without a fraction.
+    /// Parses a number in decimal digits, with an optional fraction.
     private static func seconds(_ text: String) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count),
@@ -84,7 +87,7 @@ struct CrowdShareOptions: ParsableArguments {
 
     private static var now: Double { Double(probe_realtime_ns()) / 1e9 }
 
-    /// Waits until the given start time, if there is one, or until a signal arrives.
+    /// Waits until the time given by `--start-at`, if any, or until a signal arrives.
     ///
     /// - Parameter interrupts: a descriptor that becomes readable when a signal arrives.
     /// - Throws: the exit code of invalid usage, after printing the message, if the time is in the past or too far in
@@ -106,7 +109,7 @@ struct CrowdShareOptions: ParsableArguments {
             let rest = moment - Self.now
             if rest <= 0 { return }
             var entry = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
-            // The waits are short because the clock may be set in the meantime.
+            // Each wait is short, because the system clock may be set in the meantime.
             if poll(&entry, 1, Int32(min(rest, 0.2) * 1000)) > 0 { return }
             if rest < 0.001 { usleep(UInt32(rest * 1e6)) }
         }

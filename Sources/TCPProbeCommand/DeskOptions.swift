@@ -8,7 +8,7 @@ import ProbeScenario
 import ProbeSystem
 import Synchronization
 
-/// The options that `connect` and `listen` share.
+/// The options shared by `connect` and `listen`.
 struct DeskOptions: ParsableArguments {
     @Flag(help: "Start with TLS.")
     var tls = false
@@ -46,7 +46,8 @@ struct DeskOptions: ParsableArguments {
         }
     }
 
-    /// Returns the TLS clause that follows an actor in the language, with options for one end.
+    /// Returns the TLS clause that follows an actor's declaration in a script. `own` contains the options of only one
+    /// side.
     func tlsOptions(_ own: [String], implied: Bool) -> String {
         guard tls || implied || !alpn.isEmpty else { return "" }
         var words = ["tls"] + own
@@ -54,7 +55,7 @@ struct DeskOptions: ParsableArguments {
         return " " + words.joined(separator: " ")
     }
 
-    /// Runs a session.
+    /// Runs an interactive session.
     func run(_ end: SessionScript.End, title: String) throws {
         let allowed = try targets.targets()
         let script = SessionScript(
@@ -68,7 +69,7 @@ struct DeskOptions: ParsableArguments {
             throw Failure.machine("can't start the session: \(error.message)")
         }
         defer { session.endAndReport() }
-        // A session without a subject has nothing that could fail here.
+        // No subject is introduced, so nothing can fail here.
         _ = session.begin()
         var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
@@ -79,7 +80,7 @@ struct DeskOptions: ParsableArguments {
         throw ExitCode(code)
     }
 
-    /// Returns the plan of the script before its first step, which contains what the user specified.
+    /// Returns the plan of the script's header, which the command-line options determine.
     private static func plan(of script: SessionScript, _ allowed: AllowedTargets) throws -> Plan {
         do throws(SessionScript.Problem) {
             return try script.beginning(allowing: allowed, loader: FileAccess.load)
@@ -128,7 +129,8 @@ struct DeskOptions: ParsableArguments {
     }
 }
 
-/// The file with the lines of earlier sessions, in the user's state folder (XDG Base Directory Specification).
+/// The file that keeps the input lines of earlier sessions, in the user's state folder (XDG Base Directory
+/// Specification).
 private enum DeskHistory {
     static var path: String? {
         func value(_ name: String) -> String? {

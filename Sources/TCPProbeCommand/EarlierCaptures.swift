@@ -2,16 +2,16 @@ import Glibc
 import ProbeBase
 import ProbeSystem
 
-/// Captures that earlier runs left in the capture folder. They are moved to a separate folder, so that none is mistaken
-/// for a capture of this run.
+/// The captures that earlier runs left in the capture folder. They are moved to a separate folder, so that they aren't
+/// mistaken for captures of the current run.
 ///
-/// A run holds a lock on the folder. Another run in the same folder then moves nothing.
+/// A run holds a lock on the folder. While the lock is held, other runs that use the same folder move nothing.
 final class EarlierCaptures {
     /// The name of the separate folder, inside the capture folder.
     static let folderName = Folder.earlierName
 
     private let folder: Folder
-    /// The descriptor that holds the lock; closed when the process exits.
+    /// The descriptor that holds the lock. It is closed when the process exits.
     private let lock: Int32
 
     init(_ folder: Folder) {
@@ -19,7 +19,7 @@ final class EarlierCaptures {
         lock = openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 
-    /// Moves earlier captures out of the way.
+    /// Moves the captures of earlier runs to the separate folder.
     ///
     /// - Returns: the number of captures that were moved.
     func moveAside() -> Int {
@@ -37,7 +37,8 @@ final class EarlierCaptures {
         }
     }
 
-    /// Returns whether a run of this program wrote the file: its header names the program and, in a comment, a case.
+    /// Returns whether the file was written by a run of this program: its header names the program and contains a
+    /// comment with a case.
     private func isOwn(_ name: String) -> Bool {
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard raw >= 0 else { return false }
@@ -49,7 +50,7 @@ final class EarlierCaptures {
         return Self.isRunCapture(Array(head[..<count]))
     }
 
-    /// Returns whether a file is the capture of a run.
+    /// Returns whether the beginning of a file shows that the file is a capture of a run.
     ///
     /// - Parameter head: the first bytes of the file.
     static func isRunCapture(_ head: [UInt8]) -> Bool {
@@ -64,7 +65,8 @@ final class EarlierCaptures {
             let (code, length) = (little(offset, 2), little(offset + 2, 2))
             let value = head[(offset + 4)..<min(offset + 4 + length, end)]
             if code == 0 { break }
-            // Option codes for a comment and for the program that wrote the file (pcapng, section header block).
+            // These are the option codes for a comment (1) and for the program that wrote the file (4) in a pcapng
+            // section header block.
             if code == 1, value.starts(with: Array("case ".utf8)) { hasCase = true }
             if code == 4, value.starts(with: Array("tcpprobe ".utf8)) { isOwnProgram = true }
             offset += 4 + (length + 3) / 4 * 4

@@ -1,22 +1,22 @@
 import ProbeBase
 import ProbeEvents
 
-/// Sanitizes messages of the argument parser, which quotes arguments without escaping them.
+/// Sanitizes the argument parser's messages, in which arguments are quoted without being escaped.
 enum EchoedArguments {
-    /// Returns the message with each argument escaped for a terminal. The message's own line breaks are kept. Those of
-    /// an argument are escaped, so that no argument can look like a message.
+    /// Returns the message with each argument escaped for a terminal. Line breaks in the message itself are kept, but
+    /// those in arguments are escaped, so that an argument can't look like a message.
     static func safe(_ message: String, arguments: [String]) -> String {
         var quoted: Set<String> = []
         for argument in arguments {
             quoted.insert(argument)
-            // In `--option=value` and `-jvalue`, the value may be quoted without the option.
+            // For `--option=value` and `-jvalue`, the message may quote the value without the option.
             if let sign = argument.firstIndex(of: "=") {
                 quoted.insert(String(argument[argument.index(after: sign)...]))
             }
             if argument.hasPrefix("-") { quoted.insert(String(argument.dropFirst(2))) }
         }
         var bytes = Array(message.utf8)
-        // The longest first, because an argument may be part of another one.
+        // Longer arguments are replaced first, because an argument may be part of another one.
         for text in quoted.sorted(by: { $0.utf8.count > $1.utf8.count })
         where text.utf8.contains(10) || text.utf8.contains(13) {
             bytes = replaced(Array(text.utf8), in: bytes, with: Array(Escaped.text(text.utf8).utf8))

@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// Whether a run in which nothing was judged counts as a success.
+/// The option that determines whether a run in which nothing was judged counts as a success.
 ///
-/// A suite whose cases are all skipped, or a shard without cases, looks like a success to a CI system that only reads
-/// the exit code.
+/// Without a failing exit code, a suite whose cases are all skipped, or a shard without cases, would look like a
+/// success to a CI system.
 struct EmptyRunOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-empty"),

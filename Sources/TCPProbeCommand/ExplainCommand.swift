@@ -50,7 +50,7 @@ struct ExplainCommand: ParsableCommand {
         DiagnosticID.allCases.map(\.rawValue)
         + Set(LanguageTable.names.map { String($0.prefix { $0 != " " }) }).sorted()
 
-    /// Returns each id with the first sentence of its explanation.
+    /// Returns a list of all diagnostic ids, each with the first sentence of its explanation.
     private static func list(width: Int?) -> String {
         let column = DiagnosticID.allCases.map(\.rawValue.count).max() ?? 0
         return DiagnosticID.allCases.map { id in

@@ -3,8 +3,8 @@ import ProbeEngine
 import ProbeSystem
 import Synchronization
 
-/// The capture of `explore`: open from the start if wire statements are judged, otherwise only for runs whose packets
-/// are kept, because variations are faster without it.
+/// The capture used by `explore`. It is opened at the start only if wire statements must be judged. Otherwise, it is
+/// opened for runs whose packets are kept, because variations run faster without a capture.
 final class ExploreCapture: Sendable {
     private let ports: ClosedRange<UInt16>
     private let opened = Mutex<(Capture?, String?)?>(nil)
@@ -13,9 +13,9 @@ final class ExploreCapture: Sendable {
         self.ports = ports.range
     }
 
-    /// Opens the capture on the first call.
+    /// Opens the capture when first called.
     ///
-    /// - Returns: the capture, or the reason why there is none.
+    /// - Returns: the capture, or the reason why it could not be opened.
     func open() -> (Capture?, String?) {
         if let opened = opened.withLock({ $0 }) { return opened }
         let opening = CaptureOpening(ports: ports, bufferSize: Capture.largeBufferSize)

@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeBase
 import ProbeExplore
 
-/// `tcpprobe explore`: searches for variations of a scenario that do not pass.
+/// The command `tcpprobe explore`, which searches for variations of a scenario that do not pass.
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore",
@@ -74,7 +74,7 @@ struct ExploreCommand: ParsableCommand {
 
     private var time: Duration? { QuantityArgument.time(duration) }
 
-    /// The options of the search, for the command that explores a case again.
+    /// The search options, as words of the command line that explores a case again.
     private var words: [String] {
         var words = to.map { ["--to", $0] } ?? []
         if duration != "60s" { words += ["--for", duration] }
@@ -95,7 +95,7 @@ struct ExploreCommand: ParsableCommand {
     }
 }
 
-/// `tcpprobe shrink`: makes a failing scenario smaller.
+/// The command `tcpprobe shrink`, which reduces a failing scenario to a smaller one that still fails.
 struct ShrinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shrink",

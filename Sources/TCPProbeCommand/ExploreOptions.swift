@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options that `explore` and `shrink` share.
+/// The options shared by `explore` and `shrink`.
 struct ExploreOptions: ParsableArguments {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var subjects: SubjectArguments
@@ -38,7 +38,7 @@ struct ExploreOptions: ParsableArguments {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): expected a number from 1 to 256") }
     }
 
-    /// The options that affect a case, for the command that explores it again.
+    /// The options that affect a case, as words of the command line that explores the case again.
     var rerunWords: [String] {
         var words: [String] = []
         for assignment in selection.assignments { words += ["--set", assignment] }
@@ -50,10 +50,10 @@ struct ExploreOptions: ParsableArguments {
         return words
     }
 
-    /// The number of variations that run in parallel.
+    /// The maximum number of variations that run in parallel.
     var parallel: Int { jobs ?? max(1, min(16, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// Returns the selected cases. The text of each script contains the files that it includes.
+    /// Returns the selected cases. The text of each script includes the text of the files that it includes.
     func chosenJobs() throws -> [RunJob] {
         let selected = try selection.select(allowing: targets.targets())
         try FilesRead(selected.scripts, are: "a script of the run").requireApart(reports.targets)
@@ -73,7 +73,7 @@ struct ExploreOptions: ParsableArguments {
         }
     }
 
-    /// Compiles a script's new text, and returns the case.
+    /// Compiles the new text of a script, and returns the script's case.
     private func compiled(_ job: RunJob, _ text: [UInt8], _ what: String) throws -> RunJob {
         let compiled = ScenarioCompiler.compile(
             path: job.path, bytes: text, settings: selection.settings, allowing: try targets.targets(),
@@ -91,8 +91,9 @@ struct ExploreOptions: ParsableArguments {
         return result
     }
 
-    /// Returns the words of a command that is run in another folder, with paths relative to the current folder made
-    /// absolute. A program without a slash is looked up in PATH.
+    /// Returns the words of a command that will run in another folder: existing paths that are relative to the current
+    /// folder become absolute. The program's name is unchanged if it contains no slash, because it is looked up in
+    /// PATH.
     private func absolute(_ words: [String]) -> [String] {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         return words.enumerated().map { index, word in
@@ -104,9 +105,9 @@ struct ExploreOptions: ParsableArguments {
         }
     }
 
-    /// Returns the case of a command that connects to a server through a proxy.
+    /// Returns a case that runs a command, which connects to a server through a proxy.
     ///
-    /// - Parameter target: the address that the proxy connects to.
+    /// - Parameter target: the address of the server to which the proxy connects.
     func commandJob(to target: String) throws -> RunJob {
         let words = absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {

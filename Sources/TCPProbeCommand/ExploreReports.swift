@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The machine-readable reports of `explore` and `shrink`, with one case for each scenario.
+/// Writes the machine-readable reports of `explore` and `shrink`, which contain one case for each scenario.
 final class ExploreReports: Sendable {
     private let output: RunOutput
     private let settings: ExploreSettings?
@@ -17,7 +17,7 @@ final class ExploreReports: Sendable {
     ///
     /// - Parameters:
     ///   - settings: the settings of `explore`; `nil` for `shrink`.
-    ///   - rerun: returns the command that explores one case again.
+    ///   - rerun: returns the command line that explores a single case again.
     /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     init(
         _ files: ReportFiles, _ jobs: [RunJob], settings: ExploreSettings?, options: ReportOptions,
@@ -25,7 +25,7 @@ final class ExploreReports: Sendable {
     ) throws {
         let planned = jobs.map { job in
             var planned = PlannedCase(job, rerun: rerun(job))
-            // A finding counts, whatever the level of the script itself.
+            // Any finding fails the command, whatever the level of the script.
             planned.level = .must
             return planned
         }
@@ -37,14 +37,14 @@ final class ExploreReports: Sendable {
         output.record(.started(caseCount: jobs.count))
     }
 
-    /// Records the beginning of a case.
+    /// Reports the beginning of a case.
     func begin(_ job: RunJob) { output.record(.caseStarted(id: job.id, subject: subject(job))) }
 
-    /// Records the end of a case. An interrupted case is reported as not run.
+    /// Reports the end of a case. An interrupted case is reported as not run.
     ///
     /// - Parameters:
-    ///   - written: the smallest scenarios that were found.
-    ///   - problem: why a scenario could not be written.
+    ///   - written: the shrunk scenarios that were written.
+    ///   - problem: the reason why a scenario could not be written; `nil` if all were.
     func end(
         _ job: RunJob, _ outcome: ExploreOutcome, written: [FindingWriter.Written], problem: String?,
         since start: MonotonicTime
@@ -55,9 +55,9 @@ final class ExploreReports: Sendable {
         output.record(.caseEnded(result))
     }
 
-    /// Records the end of the command.
+    /// Reports the end of the command.
     ///
-    /// - Returns: the given exit code, or the one of an error if a report could not be written.
+    /// - Returns: the given exit code, or the exit code of an error if a report could not be written.
     func end(code: Int32, interruptedBy signal: Int32?) -> Int32 {
         var summary = RunSummary()
         summary.commandExitCode = code
@@ -69,7 +69,7 @@ final class ExploreReports: Sendable {
         return complete.exitCode
     }
 
-    /// Aborts the command after a second signal.
+    /// Completes the reports if a second signal aborts the command.
     func abort(by signal: Int32) { output.abort(by: signal) }
 
     // MARK: Results
@@ -122,7 +122,7 @@ final class ExploreReports: Sendable {
             report.findings, written.map(\.sentence) + report.findings.dropFirst(written.count).map { _ in "fails" }
         )
         .map { finding, sentence in
-            // A problem at the end of a case has no place, so the place of the variation is used.
+            // A failure at the end of a case has no location in the script, so the location of the variation is used.
             let place = finding.signature.span ?? report.base.place(of: finding.shrunk.candidate.variation)
             return Self.finding(finding, at: place, sentence)
         }
@@ -152,7 +152,7 @@ final class ExploreReports: Sendable {
             return result(of: job, .skipped, [Finding(.skipped, "no fault was tried: \(obstacle)")])
         }
         let findings = report.finding.map { found in
-            // The steps after the fault are not the script's, so the place of the fault is used.
+            // The steps after the injected fault are not in the script, so the location of the fault is used.
             var finding = Finding(.failed, at: found.span, found.sentence)
             if let first = found.result.findings.first { finding.details = [first.summary] + first.details }
             return [finding]
@@ -180,7 +180,7 @@ final class ExploreReports: Sendable {
         }
     }
 
-    /// Returns a failure with the sentence that describes its cause.
+    /// Returns the finding for a failing variation, with a sentence that describes the cause.
     private static func finding(_ found: ExploreFinding, at place: SourceSpan?, _ sentence: String) -> Finding {
         var finding = Finding(.failed, at: place, sentence)
         guard let first = found.result.findings.first, Signature(found.result) == found.signature else {
@@ -193,7 +193,7 @@ final class ExploreReports: Sendable {
         return finding
     }
 
-    /// Returns the finding of a run without variations.
+    /// Returns a finding about a run of the scenario without variations.
     private func about(_ result: CaseResult, _ text: String, _ verdict: Verdict = .inconclusive) -> Finding {
         let first = result.findings.first
         return Finding(

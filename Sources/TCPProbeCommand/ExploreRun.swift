@@ -11,20 +11,20 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// One invocation of `explore` or `shrink`: prepares what runs need, runs the cases one after the other, and reports
-/// the results.
+/// One invocation of `explore` or `shrink`: acquires what the runs need, processes the cases one after another, and
+/// reports the results.
 struct ExploreRun {
     enum Kind {
-        /// Searches for variations or faults.
+        /// Search for variations or faults that make the scenario fail.
         ///
-        /// - Parameter words: the options of the search, for the command that repeats it.
+        /// - Parameter words: the search options, as words of the command line that repeats the search.
         case explore(ExploreSettings, words: [String])
         case shrink
 
         /// The settings of `explore`; `nil` for `shrink`.
         var settings: ExploreSettings? { if case .explore(let settings, _) = self { settings } else { nil } }
 
-        /// The words of the command with these options.
+        /// The words of the command line, including the search options.
         var words: [String] {
             switch self {
             case .explore(_, let words): ["tcpprobe", "explore"] + words
@@ -32,7 +32,7 @@ struct ExploreRun {
             }
         }
 
-        /// Whether a command that connects to a server is explored, not a scenario.
+        /// Whether a command that connects to a server is explored rather than a scenario.
         var exploresCommand: Bool { words.contains("--to") }
     }
 
@@ -43,7 +43,7 @@ struct ExploreRun {
 
     /// Creates a run.
     ///
-    /// - Parameter jobs: the cases, which are run one after the other.
+    /// - Parameter jobs: the cases, which are processed one after another.
     init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind) {
         self.options = options
         chosen = jobs
@@ -51,7 +51,7 @@ struct ExploreRun {
     }
 
     func run() throws {
-        // This must precede any output that contains text of a script.
+        // This call must precede any output that contains text from a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         let session = try RunSession()
@@ -91,8 +91,8 @@ struct ExploreRun {
 
     // MARK: Preparation
 
-    /// Enters a private namespace, in which capture is permitted, if wire statements must be judged and capture is not
-    /// permitted outside.
+    /// Enters a private network namespace if wire statements must be judged and capturing is permitted only in such a
+    /// namespace.
     private func enterNamespace(_ session: RunSession, _ jobs: [RunJob]) {
         guard !Isolation.mayCapture, IsolationObstacle(jobs, allowedTargets: options.targets.allowed) == nil else {
             return
@@ -139,7 +139,7 @@ struct ExploreRun {
 
     // MARK: The run
 
-    /// The destinations of everything that is written.
+    /// The destinations of the command's output.
     private typealias Output = (folder: Folder, capture: ExploreCapture, reports: ExploreReports)
 
     private func execute(
@@ -194,7 +194,7 @@ struct ExploreRun {
         case .explored(let report): code = await printReport(report, runner, text, output, &written)
         default: code = text.printReport(outcome)
         }
-        // Without a finding, an interrupted search has no result.
+        // An interrupted search has a result only if there is a finding.
         let isWhole = runner.control.interruptedBy == nil || !written.scenarios.isEmpty
         output.reports.end(
             runner.job, isWhole ? outcome : .interrupted, written: written.scenarios, problem: written.problem,
@@ -203,15 +203,15 @@ struct ExploreRun {
     }
 }
 
-/// The scenarios that were written for one case.
+/// The scenarios written for one case.
 private struct WrittenFindings {
     var scenarios: [FindingWriter.Written] = []
-    /// Why a scenario could not be written.
+    /// The reason why a scenario could not be written; `nil` if all were.
     var problem: String?
 }
 
 extension ExploreRun {
-    /// Reports the results of variations, and writes the findings.
+    /// Reports the results of the variations, and writes the shrunk scenarios.
     ///
     /// - Returns: the exit code of the case.
     private func printReport(
@@ -235,7 +235,7 @@ extension ExploreRun {
         return isExploring ? 1 : 0
     }
 
-    /// Reports the results of faults, and writes the finding.
+    /// Reports the results of the injected faults, and writes a scenario for the finding.
     ///
     /// - Returns: the exit code of the case.
     private func printReport(
@@ -275,7 +275,7 @@ extension ExploreRun {
     }
 }
 
-/// The exit code of several cases: a finding outranks invalid usage and errors.
+/// Combines the exit codes of several cases. A finding takes precedence over invalid usage and over errors.
 private final class ExitCodeBox: Sendable {
     private let codes = Mutex<[Int32]>([])
 

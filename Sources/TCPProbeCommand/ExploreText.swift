@@ -5,7 +5,7 @@ import ProbeExplore
 import ProbeReport
 import ProbeScenario
 
-/// The console output of `explore` and `shrink` for one case.
+/// Prints the console output of `explore` and `shrink` for one case.
 struct ExploreText {
     private let console: Console
     private let job: RunJob
@@ -17,7 +17,7 @@ struct ExploreText {
         self.options = options
     }
 
-    /// The case's name for files.
+    /// The name of the case in file names.
     var name: String {
         let id = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         return String(id.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "-" })
@@ -38,7 +38,7 @@ struct ExploreText {
 
     // MARK: Results
 
-    /// Prints why nothing was explored.
+    /// Prints the reason why nothing was explored.
     ///
     /// - Returns: the exit code.
     func printReport(_ outcome: ExploreOutcome) -> Int32 {
@@ -90,7 +90,7 @@ struct ExploreText {
         return Escaped.text("\(place)\(first.summary)".utf8)
     }
 
-    /// Prints how much was tried, and what was left out.
+    /// Prints how many variations were tried, and which were left out.
     func printReport(_ report: ExploreReport, isExploring: Bool) {
         var text = ""
         if isExploring {
@@ -121,7 +121,7 @@ struct ExploreText {
         console.write(text)
     }
 
-    /// Prints how many faults were tried, and how the program reacted.
+    /// Prints how many faults were tried, and how the program reacted to them.
     func printReport(_ report: FaultExplorer.Report) {
         if let obstacle = report.obstacle {
             console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
@@ -137,7 +137,7 @@ struct ExploreText {
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 
-    /// Prints a smallest scenario.
+    /// Prints the location and the cause of a shrunk scenario that was written.
     func printReport(_ written: FindingWriter.Written) {
         var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
         text += "  \(Escaped.text(written.path.utf8))"

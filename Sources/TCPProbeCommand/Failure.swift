@@ -4,27 +4,28 @@ import ProbeEngine
 import ProbeSystem
 import ProbeTransport
 
-/// The ways in which a command fails.
+/// The ways in which a command can fail.
 enum Failure {
-    /// Prints what is wrong, and returns the exit code of invalid usage.
+    /// Prints an error message, and returns the exit code of invalid usage.
     static func invalidUsage(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
     }
 
-    /// Prints which resource of the machine is unavailable, and returns the exit code of an error.
+    /// Prints an error message about an unavailable resource of the machine, and returns the exit code of an error.
     static func machine(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(3)
     }
 
-    /// Prints why a subject can't be used, with the known details, and returns the exit code of invalid usage.
+    /// Prints the reason why a subject can't be used, with the known details, and returns the exit code of invalid
+    /// usage.
     static func invalidUsage(_ failure: SubjectFailure) -> ExitCode {
         invalidUsage(([failure.summary] + failure.details).joined(separator: "\n  "))
     }
 
-    /// Returns a message of the argument parser in this tool's style: `error:` in lower case, and the user's input
-    /// escaped.
+    /// Returns a message from the argument parser in this tool's style: it begins with `error:` in lower case, and the
+    /// user's input is escaped.
     static func text(of message: String, arguments: [String]) -> String {
         let prefix = "Error: "
         let own = message.hasPrefix(prefix) ? "error: " + message.dropFirst(prefix.count) : message
@@ -33,7 +34,7 @@ enum Failure {
 }
 
 extension RunSession {
-    /// Ends the session; reports folders that can't be removed.
+    /// Ends the session, and reports folders that could not be removed.
     func endAndReport() {
         for (folder, reason) in end() {
             Console.standardError.write(
@@ -43,9 +44,9 @@ extension RunSession {
 }
 
 extension ScenarioFiles {
-    /// Returns the scenarios that a command line names.
+    /// Returns the scenarios named on the command line.
     ///
-    /// - Throws: the exit code of invalid usage if one of them does not exist or can't be read.
+    /// - Throws: the exit code of invalid usage if a path does not exist or can't be read.
     static func named(_ paths: [String]) throws -> ScenarioFiles {
         do throws(PathError) {
             return try ScenarioFiles(paths)
@@ -54,7 +55,7 @@ extension ScenarioFiles {
         }
     }
 
-    /// Returns the scenarios that a command line names; standard input, named `-`, comes first.
+    /// Returns the scenarios named on the command line. Standard input (`-`) comes first.
     static func namedOrInput(_ paths: [String]) throws -> [File] {
         let named = paths.filter { $0 != "-" }
         if paths.count - named.count > 1 { throw Failure.invalidUsage("standard input can be read only once") }
@@ -62,7 +63,7 @@ extension ScenarioFiles {
         return paths.count == named.count ? files : [File(path: "-", id: "-")] + files
     }
 
-    /// Returns the bytes of a script, or those of standard input.
+    /// Returns the contents of a script, which may be standard input.
     static func content(of file: File) throws(PathError) -> [UInt8] {
         guard file.path == "-" else { return try read(file) }
         let bytes: [UInt8]

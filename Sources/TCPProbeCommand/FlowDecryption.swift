@@ -5,21 +5,21 @@ import ProbeInspect
 import ProbeSystem
 import ProbeWire
 
-/// Decrypts the TLS of a flow with tshark.
+/// Decrypts a flow's TLS data with tshark.
 struct FlowDecryption {
     let path: String
     let flow: Int
     let keyLog: String?
-    /// Whether the capture can be read again.
+    /// Whether the capture is a regular file, which can be read again.
     let isRegular: Bool
     let client: SocketEndpoint
     let server: SocketEndpoint
 
     private static let largestKeyLog = 64 << 20
 
-    /// Returns the bytes sent before TLS and inside it.
+    /// Returns the conversation, with the plaintext before TLS and the decrypted data.
     ///
-    /// - Parameter keysInCapture: lines of a key log that the capture itself contains.
+    /// - Parameter keysInCapture: the key log lines contained in the capture itself.
     /// - Throws: the exit code, after printing the reason.
     func decrypted(_ recorder: FlowRecorder, keysInCapture: [UInt8], limit: Int) throws -> RecordedConversation {
         guard let first = recorder.conversation.firstTLSTurn else { return recorder.conversation }
@@ -35,7 +35,7 @@ struct FlowDecryption {
         guard let stream = tshark.stream(ofFrame: recorder.firstFrame, arguments) else {
             throw fail("the flow uses TLS, but tshark can't read the file")
         }
-        // If the first record is divided among segments, tshark must be told that the port uses TLS.
+        // If the first record is split across segments, tshark must be told that the port uses TLS.
         let ways = [[], ["-d", "tcp.port==\(server.port),tls"]]
         var parts: [TsharkDataReader.Part] = []
         var records = TsharkRecordReader(client: client, server: server)
@@ -60,7 +60,7 @@ struct FlowDecryption {
         return conversation
     }
 
-    /// Returns the decrypted data, up to a little more than the limit.
+    /// Returns the decrypted data. Reading stops when slightly more than the limit has been read.
     private func data(
         of stream: Int, by tshark: Tshark, _ arguments: [String], limit: Int
     ) throws -> [TsharkDataReader.Part] {
@@ -103,7 +103,7 @@ struct FlowDecryption {
                 keyLog.map { "neither the capture nor \(Escaped.text($0)) contains" } ?? "the capture contains no"
             throw fail("the flow uses TLS, but \(place) TLS secrets: \(advice)")
         }
-        // Secrets of an RSA key exchange are not identified by the client random.
+        // The client random does not identify the secrets of an RSA key exchange.
         guard let random = conversation.clientRandom, !lines.contains(where: { $0.starts(with: Array("RSA ".utf8)) })
         else { return }
         let wanted = Array(random.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined().utf8)
@@ -116,7 +116,7 @@ struct FlowDecryption {
         }
     }
 
-    /// Returns whether a line has the format of an NSS key log: a label, a random value and a secret.
+    /// Returns whether a line is a secret in an NSS key log: a label, a random value and a secret.
     private static func isSecret(_ line: ArraySlice<UInt8>) -> Bool {
         let words = line.split(separator: 0x20)
         return words.count == 3 && line.first != 0x23
@@ -149,10 +149,10 @@ struct FlowDecryption {
         Failure.invalidUsage("\(Escaped.text(path)): flow \(flow): \(text)")
     }
 
-    // MARK: The order
+    // MARK: Packet order
 
-    /// Adds data, close_notify and FIN in packet order. An end that was captured before its data, because the network
-    /// reordered packets, is added after it.
+    /// Adds data, close_notify and FIN in the order of their packets. If the network reordered packets so that an end
+    /// was captured before the data that precedes it, the end is added after the data.
     private func add(
         _ parts: [TsharkDataReader.Part], _ alerts: [TsharkRecordReader.Alert], _ recorder: FlowRecorder,
         to conversation: inout RecordedConversation
@@ -178,7 +178,8 @@ struct FlowDecryption {
             let notify = own.first { $0.number == 0 }.map { ($0, max($0.frame, lastData)) }
             let fin = end.map { max($0.frame, lastData) }
             if let (alert, frame) = notify {
-                // The close_notify and the FIN are a single end if the other side did nothing between them.
+                // If the other side sent nothing between the close_notify and the FIN, they are recorded as a single
+                // end.
                 let isOne = end?.event == .fin && !hasSentData(side.opposite, between: frame, and: fin ?? frame)
                 entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
                 if isOne { continue }
@@ -189,7 +190,7 @@ struct FlowDecryption {
             }
         }
         var now = conversation.turns.last?.time ?? .zero
-        // Entries of the same packet keep their order.
+        // Entries that belong to the same packet keep their order.
         for (_, entry) in entries.enumerated().sorted(by: {
             ($0.element.frame, $0.element.rank, $0.offset) < ($1.element.frame, $1.element.rank, $1.offset)
         }) {
@@ -198,6 +199,6 @@ struct FlowDecryption {
         }
     }
 
-    /// `user_canceled`, which only announces a close_notify (RFC 8446, 6.1).
+    /// The alert `user_canceled`, which only announces a close_notify (RFC 8446, 6.1).
     private static let userCanceled: UInt8 = 90
 }

@@ -4,20 +4,20 @@ import ProbeExplore
 import ProbeInspect
 import ProbeWire
 
-/// The recording of one flow of a capture.
+/// The recording of one flow from a capture.
 struct FlowRecording {
     let conversation: RecordedConversation
-    /// The address of the server, in the script's notation.
+    /// The server's address in the notation of scripts.
     let server: String
 
     /// Records a flow.
     ///
     /// - Parameters:
-    ///   - keyLog: a file with TLS secrets, in addition to those in the capture.
-    ///   - limit: the maximum amount that is kept; see ``RecordedConversation``.
+    ///   - keyLog: the path of a file with TLS secrets, in addition to those in the capture.
+    ///   - limit: the maximum number of bytes to keep; see ``RecordedConversation``.
     /// - Throws: the exit code, after printing the reason.
     static func of(_ flow: Int, in path: String, keyLog: String?, limit: Int) throws -> FlowRecording {
-        // A ClientHello that begins right at the limit must still be recognized.
+        // The observer keeps more than the limit, so that it can recognize a ClientHello that begins near the limit.
         let observer = FlowRecorder(limit: limit + 1024)
         let inspection: Inspection
         let isRegular: Bool
@@ -64,7 +64,7 @@ struct FlowRecording {
 }
 
 extension FlowRecording {
-    /// Checks that every byte from the SYN on was captured.
+    /// Checks that every byte of the flow, beginning with the SYN, was captured.
     private static func requireWhole(_ conversation: Conversation, _ name: String) throws {
         for (half, side) in [(conversation.fromClient, "client"), (conversation.fromServer, "server")] {
             let isSilent = conversation.fromClient.segmentCount + conversation.fromServer.segmentCount == 0
@@ -82,30 +82,30 @@ extension FlowRecording {
     }
 }
 
-/// Collects the turns of a flow. A FIN is recorded after the bytes of its packet.
+/// Collects the turns of a flow. A FIN is recorded after the data in the same packet.
 final class FlowRecorder: InspectionObserver {
     struct End {
         var event: RecordedConversation.Event
         var side: ConversationSide
-        /// The number of its packet, from 1.
+        /// The number of the packet that ended the side, starting at 1.
         var frame: Int
-        /// The time in nanoseconds since 1970.
+        /// The time of the packet, in nanoseconds since 1970.
         var time: UInt64
     }
 
     private(set) var conversation: RecordedConversation
     /// The first FIN or RST of each side.
     private(set) var ends: [End] = []
-    /// The number of the flow's first packet, from 1.
+    /// The number of the flow's first packet, starting at 1.
     private(set) var firstFrame = 1
-    /// The time of the flow's first packet.
+    /// The time of the flow's first packet, in nanoseconds since 1970; `nil` before the first packet.
     private(set) var start: UInt64?
     private var now = Duration.zero
     private var pending: [End] = []
 
     init(limit: Int) { conversation = RecordedConversation(limit: limit) }
 
-    /// Returns the time since the beginning of the flow.
+    /// Returns the time elapsed since the beginning of the flow.
     func time(at moment: UInt64) -> Duration {
         .nanoseconds(Int64(clamping: moment - min(moment, start ?? moment)))
     }
@@ -124,7 +124,7 @@ final class FlowRecorder: InspectionObserver {
     }
 
     func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-        // Gaps are reported by the flow itself.
+        // Gaps are checked separately, by `requireWhole`.
         guard case .bytes(let bytes) = part.content else { return }
         self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)
     }

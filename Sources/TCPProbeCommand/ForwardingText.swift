@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// The values of `--to-client` and `--to-server`, which are written like the step `forward`.
+/// Parses the values of `--to-client` and `--to-server`, which have the syntax of the step `forward`.
 enum ForwardingText {
     /// Parses a forwarding style.
     ///
@@ -9,7 +9,7 @@ enum ForwardingText {
     /// - Returns: the style; `nil` if the option was not given.
     static func style(_ text: String?, of option: String) throws -> ForwardStyle<Resolved>? {
         guard let text else { return nil }
-        // It is parsed as the end of that step, so that there is one grammar and one set of messages.
+        // The text is parsed as the end of a `forward` step, so that there is only one grammar and one set of messages.
         let script = "scenario \"\(option)\"\nserver S\nproxy X -> S\nX forward to client \(text)\n"
         let result = ScenarioCompiler.compile(path: option, bytes: Array(script.utf8)) {
             (_: ScriptFile) throws(LoadError) in throw .notFound

@@ -10,7 +10,8 @@ extension Framing: ExpressibleByArgument {
 }
 
 extension Framing {
-    /// Checks that a word names a framing in which a recording or a session can be written: any except `websocket`.
+    /// Checks that a word names a framing that recordings and sessions can use, which is any framing except
+    /// `websocket`.
     static func validate(option word: String) throws(ValidationError) {
         if let framing = Framing(rawValue: word), framing != .websocket { return }
         let words = allCases.filter { $0 != .websocket }.map(\.rawValue) + ["or a delimiter in quotes"]

@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeScenario
 import ProbeSystem
 
-/// Writes the files that are generated from the language's table; used by `make editors`.
+/// Writes the files that are generated from the definition of the scenario language. Used by `make editors`.
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate-language",

@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options of `explore` and `shrink` that specify a program that is known to be correct.
+/// The options of `explore` and `shrink` that specify a known-good program.
 struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good"), parsing: .unconditional,
@@ -34,15 +34,16 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// Whether a correct program is specified.
+    /// Whether a known-good program is specified.
     var isGiven: Bool { command != nil || !assignments.isEmpty }
 
-    /// The options for the command that explores a case again.
+    /// The options, as words of the command line that explores a case again.
     var words: [String] {
         (command.map { ["--good", $0] } ?? []) + assignments.flatMap { ["--good-set", $0] }
     }
 
-    /// Returns the arguments with `--good --set x=1` replaced by the single option that it means: `--good-set x=1`.
+    /// Returns the arguments with `--good --set x=1` replaced with the single option `--good-set x=1`, which has the
+    /// same meaning.
     static func joined(_ arguments: [String]) -> [String] {
         var result: [String] = []
         for argument in arguments {
@@ -56,8 +57,8 @@ struct GoodOptions: ParsableArguments {
         return result
     }
 
-    /// Returns the adapter that `--good` specifies, if it is one. A scenario with a subject has no process that the
-    /// command could replace.
+    /// Returns the adapter if the command of `--good` is one; `nil` otherwise. The command is an adapter if a scenario
+    /// has a subject, but no process that the command could replace.
     func adapter(for jobs: [RunJob]) throws -> AdapterSource? {
         guard let command, jobs.contains(where: { $0.plan.scenario.processes.isEmpty && $0.plan.scenario.needsSubject })
         else { return nil }
@@ -68,13 +69,13 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// Returns the case with the program that is known to be correct.
+    /// Returns the case with its program replaced with the known-good program.
     ///
     /// - Parameters:
-    ///   - adapter: see ``adapter(for:)``.
+    ///   - adapter: the result of ``adapter(for:)``.
     ///   - settings: the values of `--set`.
-    ///   - exploresCommand: whether a command that connects to a server is explored: `{port}` is then the proxy's port, as
-    ///     in that command.
+    ///   - exploresCommand: whether a command that connects to a server is explored. If so, `{port}` in the known-good
+    ///     command stands for the proxy's port, as in the explored command.
     func knownGoodScenario(
         of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
         exploresCommand: Bool
@@ -109,7 +110,7 @@ struct GoodOptions: ParsableArguments {
         return KnownGoodScenario(good)
     }
 
-    /// Returns the process that a command is meant for, and the command without the process's name.
+    /// Returns the name of the process that a command replaces, and the command without that name.
     private func chosen(
         _ command: String, of processes: [String: ProcessCommand], _ job: RunJob
     ) throws -> (name: String, command: String) {
@@ -125,8 +126,8 @@ struct GoodOptions: ParsableArguments {
         )
     }
 
-    /// Returns the command with paths relative to the current folder made absolute, because a process runs in a private
-    /// folder. Words with a quote, a backslash or a variable are unchanged.
+    /// Returns the command with paths relative to the current folder made absolute, because processes run in private
+    /// folders. Words that contain a quotation mark, a backslash or a variable are not changed.
     private static func fromHere(_ command: String) -> String {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         let words = command.split(separator: " ", omittingEmptySubsequences: false)
@@ -147,7 +148,7 @@ struct GoodOptions: ParsableArguments {
 }
 
 extension Scenario {
-    /// The commands of the scenario's processes, by name.
+    /// The commands of the scenario's processes, by the processes' names.
     fileprivate var processes: [String: ProcessCommand] {
         actors.reduce(into: [:]) { found, actor in
             if case .process(let command) = actor.kind { found[actor.name.value] = command }

@@ -175,14 +175,15 @@ struct InspectCommand: ParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// Returns the exit code of two files: invalid usage outranks a failure, and a failure outranks an unknown result.
+    /// Returns the worse of two exit codes: invalid usage is worse than a failure, which is worse than an unknown
+    /// result.
     private func worse(_ left: Int32, _ right: Int32) -> Int32 {
         let order: [Int32] = [0, 3, 1, 2]
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
     }
 
-    /// Returns the notes in a file. A file that can't be read is reported before any problem in the statements, because
-    /// its notes contain the actors that they name.
+    /// Returns the notes in a capture file. They contain the actors that statements name, so a file that can't be read
+    /// is reported before any problem with the statements.
     private func notes(_ file: String) throws -> RunNotes {
         do throws(CaptureSourceError) {
             return try RunNotes(path: file)
@@ -193,7 +194,7 @@ struct InspectCommand: ParsableCommand {
         }
     }
 
-    /// Returns the statements for each file, parsed with the actors from its notes.
+    /// Returns the statements to check for each file, parsed with the actors from the notes in that file.
     private func statements(_ notes: [RunNotes]) throws -> [[WireCheckList]] {
         var texts = check.map { (path: "--check", bytes: Array($0.utf8)) }
         for path in checks {

@@ -5,7 +5,7 @@ import ProbeEvents
 import ProbeInspect
 import ProbeWire
 
-/// The options that select packets and flows. `watch` shares the packet filter.
+/// The options that select packets and flows. The packet filter is shared with `watch`.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Select flows with this address at either end. May be repeated.", valueName: "address"))
     var host: [String] = []
@@ -51,7 +51,7 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// The option that selects which end of a link in a run's capture is shown or judged.
+/// The option that selects which end of a link is shown or judged, for the capture of a run.
 struct SideOptions: ParsableArguments {
     enum Side: String, ExpressibleByArgument, CaseIterable { case left, right, both }
 
@@ -67,7 +67,7 @@ struct SideOptions: ParsableArguments {
     )
     var whole = false
 
-    /// The views to show; `nil` is the default view.
+    /// The link views to show; `nil` stands for the default view.
     var views: [LinkView?] {
         switch side {
         case nil: [nil]
@@ -111,7 +111,7 @@ struct DecryptionOptions: ParsableArguments {
     }
 }
 
-/// A packet filter, for files and live captures.
+/// The option for a packet filter, which applies to files and to live captures.
 struct PacketFilterOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -196,7 +196,8 @@ struct ShowOptions: ParsableArguments {
 extension ConnectionOrder: ExpressibleByArgument {}
 
 extension ConnectionTrait: ExpressibleByArgument {
-    /// Creates a trait from its name, which may also be in the singular or in capitals: `RST`, `retransmission`.
+    /// Creates a trait from its name, which may also be in the singular or in upper case, such as `RST` or
+    /// `retransmission`.
     package init?(argument: String) {
         let word = argument.lowercased()
         guard let trait = ConnectionTrait(rawValue: word) ?? ConnectionTrait(rawValue: word + "s") else { return nil }

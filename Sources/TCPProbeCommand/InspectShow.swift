@@ -10,7 +10,7 @@ import ProbeSystem
 import ProbeTransport
 import ProbeWire
 
-/// Inspects one file in one mode: reads it, shows it, and returns the exit code.
+/// Inspects one capture file in one mode: reads the file, shows it, and returns the exit code.
 struct InspectShow {
     enum Mode {
         case table, ladder, follow
@@ -20,7 +20,7 @@ struct InspectShow {
         case judge([WireCheckList], RunNotes, isOnWhole: Bool)
         case page(String, keyLog: String?, decrypts: Bool)
 
-        /// Whether packets are shown as they are read.
+        /// Whether packets are shown while the file is being read.
         var isObserved: Bool {
             switch self {
             case .table, .judge, .page: false
@@ -34,31 +34,31 @@ struct InspectShow {
     let criteria: ConnectionCriteria
     let packetFilter: PacketFilter?
     let output: OutputBuffer
-    /// The requested width, or the terminal's; `nil` if the output is not a terminal.
+    /// The requested width of the output, or the terminal's width; `nil` if neither is known.
     let width: Int?
     let paint: Paint
     let options: ShowOptions
     let columns: [ConnectionColumn]
-    /// Whether the file's name is printed above its output.
+    /// Whether the name of the file is printed above the output.
     let hasHeading: Bool
-    /// Whether this is the last file.
+    /// Whether the file is the last one to be shown.
     let isLast: Bool
-    /// The selected end of a link; `nil` for the default.
+    /// The selected view of links; `nil` for the default.
     let chosenView: LinkView?
-    /// Whether the file is shown once for each side.
+    /// Whether the file is shown twice, once for each side of a link.
     let isSideShown: Bool
 
-    /// The view of links that is shown.
+    /// The view of links to show.
     var view: LinkView { chosenView ?? .received }
 
     var tunnels: TunnelReading { options.noTunnels ? .named : .opened }
 
-    /// Whether the table shows, or is sorted by, values that require examining every packet.
+    /// Whether the table shows, or is sorted by, values for which every packet must be examined.
     var measures: Bool { columns.contains(where: \.isTiming) || options.sort?.isTiming == true }
 
     var isJSON: Bool { options.json }
 
-    /// The filter for the packets that are read; `nil` to read all.
+    /// A filter for the packets to read; `nil` to read all packets.
     var accepts: PacketPredicate? {
         packetFilter.map { filter in
             { record, bytes in
@@ -74,7 +74,8 @@ struct InspectShow {
             let side = if isSideShown, case .at(let end)? = chosenView { ", \(end.rawValue) side" } else { "" }
             output.write("\(name)\(side):\n")
         }
-        // An observer processes packet by packet, so its flows must be selected in advance: the file is read twice.
+        // An observer shows packets while they are read, so the flows must be selected in advance, by reading the file
+        // twice.
         if !criteria.isOpen, mode.isObserved {
             var chosen = self
             do throws(CaptureSourceError) {
@@ -209,7 +210,7 @@ struct InspectShow {
         }
     }
 
-    /// Appends the text of an outcome.
+    /// Appends the text about the outcome of one check.
     var word: @Sendable (CheckRun.Outcome, inout [UInt8]) -> Void {
         { [isJSON, file, paint] outcome, text in
             if isJSON {
@@ -245,7 +246,7 @@ struct InspectShow {
 
     // MARK: The end
 
-    /// Reports that no flow was found, or prints the remarks on the flows that were shown.
+    /// Reports that no flow was found, or prints the remarks about the flows that were shown.
     func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
         -> Int32
     {
@@ -290,7 +291,7 @@ extension InspectShow {
         "the file contains no TLS secrets: use `--key-log FILE` with a key log that a program wrote (SSLKEYLOGFILE); a run's "
         + "captures contain them unless `--no-secrets` was given"
 
-    /// Shows the plain text of a flow, and the data that tshark decrypts.
+    /// Shows a flow's plaintext and the data that tshark decrypts.
     func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
         guard let tshark = Tshark() else {
             return fail("--decrypt \(Tshark.advice)", code: 3)
@@ -303,28 +304,28 @@ extension InspectShow {
             source, limits: .deliveringParts, filter: filter, observer: observer, tunnels: tunnels, view: view)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
-        // With a NULL cipher (RFC 5246 A.5) tshark needs no secrets.
+        // tshark needs no secrets for a NULL cipher (RFC 5246, A.5).
         guard let failure = show(observer, tshark, keyLog) else { return 0 }
         if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }
         return fail(failure, code: 3)
     }
 
-    /// Returns the exit code if a key log does not exist.
+    /// Returns an exit code if the key log does not exist; `nil` if it does.
     func missing(keyLog: String?) -> Int32? {
         guard let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) else { return nil }
         return fail("--key-log \(Escaped.text(keyLog)): no such file", code: 2)
     }
 
-    /// Shows what tshark decrypts of a flow, after what the observer has seen of it.
+    /// Shows the data of a flow that tshark decrypts, after the data that the observer has already shown.
     ///
-    /// - Returns: the reason why nothing was decrypted; `nil` if something was.
+    /// - Returns: the reason why no data was decrypted; `nil` if some was.
     func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
         guard let conversation = observer.conversation, let packet = observer.firstPacket, observer.hasTLS else {
             return "the flow does not use TLS"
         }
         let common = Tshark.arguments(file, keyLog: keyLog)
         guard let number = tshark.stream(ofFrame: packet + 1, common) else { return "tshark can't read the file" }
-        // If the first record is divided among segments, tshark must be told that the port uses TLS.
+        // If the first record is split across segments, tshark must be told that the port uses TLS.
         for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
             var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)
             var isAny = false
@@ -341,7 +342,7 @@ extension InspectShow {
             "no data of the flow could be decrypted: its secrets are missing, its handshake is not in the capture, or it carried no data"
     }
 
-    /// Prints an error about the file, and returns the exit code.
+    /// Prints an error message about the file, and returns the exit code.
     func fail(_ text: String, code: Int32) -> Int32 {
         output.flush()
         Console.standardError.write("error: \(Escaped.text(file)): \(text)\n")
@@ -349,21 +350,21 @@ extension InspectShow {
     }
 }
 
-/// The secrets with which the TLS in a page is decrypted.
+/// The secrets for decrypting the TLS data in an HTML page.
 struct PageDecryption {
-    /// The path of a key log; `nil` to use the secrets in the capture.
+    /// The path of a key log; `nil` to use only the secrets in the capture.
     var keyLog: String?
 }
 
 extension InspectShow {
-    /// Writes the page of `--html`.
+    /// Writes the HTML page requested by `--html`.
     ///
-    /// A file is read once for all flows, and a second time for those that are shown in full. A pipe can be read only
-    /// once, so the first flows of the capture are shown in full, whatever the table's order.
+    /// A file is read once for all flows, and a second time for the flows that are shown in full. A pipe can be read
+    /// only once, so the flows that come first in the capture are shown in full, regardless of the order of the table.
     func page(_ source: consuming CaptureSource, to path: String, decryption: PageDecryption?) -> Int32 {
         if let code = refusal(of: path, source.isRegular, decryption) { return code }
-        // Report an error before reading a large file. A pipe must be opened only once, because its reader would take
-        // the first close for the end.
+        // An unwritable path is reported before a large file is read. A pipe must be opened only once, because its
+        // reader would consider the first close to be the end of the page.
         let isOrdinary =
             path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
         if isOrdinary, let failure = open(path).failure {
@@ -410,7 +411,7 @@ extension InspectShow {
         return max(code, end(inspection))
     }
 
-    /// Returns the exit code if the options don't fit the files.
+    /// Returns an exit code if the options can't be used with these files; `nil` if they can.
     private func refusal(of path: String, _ isRegular: Bool, _ decryption: PageDecryption?) -> Int32? {
         if let target = FileStatus(at: path)?.identity, target == FileStatus(at: file)?.identity, path != "-", isRegular
         {
@@ -430,9 +431,9 @@ extension InspectShow {
         return missing(keyLog: decryption.keyLog)
     }
 
-    /// Collects the details of the page's first flows.
+    /// Reads the file again to collect the details of the flows that the page shows in full.
     ///
-    /// - Returns: the exit code if the file could not be opened again.
+    /// - Returns: an exit code if the file could not be opened again; `nil` on success.
     private func readAgain(_ inspection: Inspection, _ filter: ConnectionFilter, _ observer: FlowsPageObserver)
         -> Int32?
     {
@@ -453,13 +454,13 @@ extension InspectShow {
     }
 
     private struct DecryptionEnd {
-        /// Why nothing of a flow was decrypted, by the number of the flow.
+        /// The reasons why no data of a flow was decrypted, by the number of the flow.
         var remarks: [Int: String] = [:]
         var failure: String?
         var invalidUsage: String?
     }
 
-    /// Adds what tshark decrypts of the flows that use TLS.
+    /// Adds the data that tshark decrypts to the flows that use TLS.
     private func decrypt(
         _ observer: FlowsPageObserver, _ inspection: Inspection, _ decryption: PageDecryption
     ) -> DecryptionEnd {
@@ -478,14 +479,15 @@ extension InspectShow {
             }
         }
         if end.remarks.count == encrypted.count {
-            // With a NULL cipher, no secrets are needed.
+            // A NULL cipher needs no secrets.
             if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.invalidUsage = Self.noSecrets }
             end.failure = end.remarks.values.min()
         }
         return end
     }
 
-    /// Opens the file for the page. An existing file at the path is kept until the page is complete.
+    /// Opens the file to which the page is written. A file that already exists at the path is kept until the page is
+    /// complete.
     private func open(_ path: String) -> (report: ReportFile?, failure: ReportFileError?) {
         do throws(ReportFileError) {
             return (try ReportFile(path, keepsOld: true, isReadByRunner: Console.isReadByRunner), nil)
@@ -494,10 +496,10 @@ extension InspectShow {
         }
     }
 
-    /// Writes the page. The temporary file exists only for a moment, so that an interrupted inspection leaves nothing
-    /// behind.
+    /// Writes the page to its file. The temporary file is created only now, so that an interrupted inspection leaves
+    /// nothing behind.
     ///
-    /// - Returns: the exit code if the page could not be written.
+    /// - Returns: an exit code if the page could not be written; `nil` on success.
     private func write(_ page: FlowsPage, to path: String) -> Int32? {
         let bytes = page.bytes
         if path == "-" {
@@ -527,17 +529,17 @@ extension InspectShow {
     }
 }
 
-/// The notes that a run has left in its capture, at the beginning of the file.
+/// The notes that a run has written at the beginning of its capture.
 struct RunNotes {
     private(set) var notes = CaptureNotes()
-    /// The numbers of the interfaces that are ends of links.
+    /// The numbers of the capture's interfaces that are ends of links.
     private(set) var linkEnds: Set<Int> = []
 
     var hasLinks: Bool { !linkEnds.isEmpty }
 
-    /// Reads the notes.
+    /// Reads the notes in a capture.
     ///
-    /// - Parameter path: the path of a file; a source that can't be read twice has no notes.
+    /// - Parameter path: the path of a capture. If it can't be read twice, its notes are not read.
     init(path: String) throws(CaptureSourceError) {
         var source = try CaptureSource(path: path)
         guard source.isRegular else { return }
@@ -548,7 +550,7 @@ struct RunNotes {
         }
     }
 
-    /// Reads the file up to the first packet.
+    /// Reads a capture up to its first packet.
     private static func head(of source: inout CaptureSource) -> Result<CaptureFileReader, CaptureSourceError> {
         var reader = CaptureFileReader()
         do throws(CaptureFileError) {
@@ -561,7 +563,8 @@ struct RunNotes {
                 }
             }
         } catch {
-            // The file is damaged. What precedes the damage is valid, and reading the packets reports the rest.
+            // The file is damaged, but the part before the damage is valid. The damage is reported when the packets are
+            // read.
             return .success(reader)
         }
         return .success(reader)
@@ -569,11 +572,11 @@ struct RunNotes {
 }
 
 extension InspectShow {
-    /// Judges statements on the capture of a run.
+    /// Judges statements about the capture of a run.
     func judge(_ lists: [WireCheckList], _ notes: RunNotes, isOnWhole: Bool) -> Int32 {
         let run = RunCheck(notes: notes.notes, view: chosenView, isOnWhole: isOnWhole)
         let checks = lists.flatMap(\.checks)
-        // One analysis per scope, with everything that its judgements need.
+        // Each scope is analyzed once, for all statements that apply to it.
         var assertions: [RunCheck.Scope: [WireAssertion]] = [:]
         var scopes: [RunCheck.Scope] = []
         func need(_ scope: RunCheck.Scope, _ assertion: WireAssertion) {
@@ -637,14 +640,15 @@ extension InspectShow {
             "judged as in the run at \(shown)\(more), on the packets that it had seen by then (`--whole` judges all packets)"
     }
 
-    /// Returns the packets of a scope that arrived over links; `nil` without links, or for a single end of them.
+    /// Returns the packets in a scope that arrived over links; `nil` if there are no links, or if a single end is
+    /// selected.
     private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) throws(CaptureSourceError) -> Inspection? {
         guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty else { return nil }
         return Inspection.of(
             try CaptureSource(path: file), limits: .live, accepts: accepts(scope, notes), view: .received)
     }
 
-    /// Returns the filter for the packets of a scope; `nil` to read all.
+    /// Returns the filter for the packets in a scope; `nil` if all packets are read.
     private func accepts(_ scope: RunCheck.Scope, _ notes: RunNotes) -> PacketPredicate? {
         guard let last = scope.last else { return accepts }
         let (own, ends) = (accepts, notes.linkEnds)

@@ -2,20 +2,20 @@ import ProbeBase
 import ProbeEngine
 import ProbeScenario
 
-/// Why a run without the permission to capture does not enter its own network namespace by default: it may need
-/// something outside.
+/// The reason why a run that is not permitted to capture does not automatically enter a private network namespace: it
+/// may connect to something outside the namespace.
 struct IsolationObstacle {
-    /// A script that names an address.
+    /// A script that contains an address.
     private struct Script {
         var path: String
-        /// The place of the address, such as `redis.scn:3`.
+        /// The location of the address, such as `redis.scn:3`.
         var place: String
     }
 
-    /// The text for the run's notes.
+    /// The text of the obstacle, for the notes of the run.
     let text: String
 
-    /// Looks for an obstacle; `nil` if a namespace can be entered.
+    /// Searches for an obstacle; `nil` if the run can enter a namespace.
     init?(_ jobs: [RunJob], allowedTargets: [String]) {
         if let target = allowedTargets.first {
             text =

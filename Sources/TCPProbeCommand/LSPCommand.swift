@@ -25,11 +25,11 @@ struct LSPCommand: ParsableCommand {
 
     @OptionGroup var targets: TargetOptions
 
-    /// Accepted because many clients add it to every server.
+    /// This option is accepted because many editors pass it to every language server.
     @Flag(help: "Use standard input and output. This is always the case; the option is accepted for compatibility.")
     var stdio = false
 
-    /// The maximum number of reads before answering while the client keeps writing.
+    /// The maximum number of reads before the server responds, if the client keeps sending messages.
     private static let maxReads = 32
 
     func run() throws {
@@ -51,7 +51,8 @@ struct LSPCommand: ParsableCommand {
                 throw Failure.invalidUsage("standard input is not valid Language Server Protocol: \(error.text)")
             }
             reads += 1
-            // Several messages are handled together, so that results superseded by a later message are not computed.
+            // If more messages are available, they are read first, so that results that a later message would supersede
+            // are not computed.
             if reads < Self.maxReads, server.pendingCount < EditorServer.maxPending, Self.hasMoreInput { continue }
             reads = 0
             try Self.write(server.settle())
@@ -88,7 +89,8 @@ struct LSPCommand: ParsableCommand {
         }
     }
 
-    /// Writes directly to standard output, because the console changes text that a CI runner would take for a command.
+    /// Writes directly to standard output, because `Console` changes text that a CI runner would interpret as a
+    /// command.
     private static func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -99,7 +101,7 @@ struct LSPCommand: ParsableCommand {
                 var output = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&output, 1, -1)
             } else if errno != EINTR {
-                // The editor is gone.
+                // The editor has closed its end of the pipe.
                 if errno == EPIPE { throw ExitCode(1) }
                 Console.standardError.write(
                     "error: standard output can't be written: \(String(cString: strerror(errno)))\n")

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeEvents
 
-/// The difference between two texts in the format of `diff -u`.
+/// Computes the difference between two texts, in the format of `diff -u`.
 enum LineDifference {
     private enum Line {
         case same(String)
@@ -9,7 +9,7 @@ enum LineDifference {
         case added(String)
     }
 
-    /// The number of unchanged lines around a change.
+    /// The number of unchanged lines shown before and after a change.
     private static let context = 3
 
     static func unified(old: [UInt8], new: [UInt8], path: String) -> String {
@@ -21,7 +21,7 @@ enum LineDifference {
             guard case .same = merged[index] else {
                 let end = hunkEnd(merged, from: index)
                 let start = max(0, index - context)
-                // The unchanged lines before the change have already been counted.
+                // The unchanged lines before the change have already been counted in the line numbers.
                 let before = index - start
                 text += hunk(merged[start..<end], oldLine: oldLine - before, newLine: newLine - before)
                 for line in merged[index..<end] { advance(line, &oldLine, &newLine) }
@@ -68,7 +68,8 @@ enum LineDifference {
         return merged
     }
 
-    /// Returns the end of the hunk: after the context of the last change that is close enough to share it.
+    /// Returns the end of the hunk: the end of the context after its last change. A change whose context would overlap
+    /// belongs to the same hunk.
     private static func hunkEnd(_ lines: [Line], from start: Int) -> Int {
         var last = start
         var index = start

@@ -35,7 +35,7 @@ struct ListCommand: ParsableCommand {
     }
 }
 
-/// A case as one line of JSON.
+/// Formats a case as one line of JSON.
 enum CaseJSON {
     static func text(of job: RunJob) -> [UInt8] {
         let scenario = job.plan.scenario

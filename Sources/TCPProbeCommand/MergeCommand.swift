@@ -41,7 +41,7 @@ struct MergeCommand: ParsableCommand {
         help: "Show only the summary and the cases that fail the run.")
     var quiet = false
 
-    /// The options that write to standard output.
+    /// The options whose output goes to standard output.
     private var ownOutput: [String] { files.ownOutput + (results == "-" ? ["--results"] : []) }
 
     private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
@@ -52,7 +52,7 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // This must precede any output that contains text of a file.
+        // This call must precede any output that contains text from a file.
         if files.github { Console.standardOutput.stopCommands() }
         try FilesRead(paths, are: "one of the files to merge").requireApart(targets)
         var read: [ResultsFile] = []
@@ -97,21 +97,21 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension ResultsFile {
-    /// The size limit of a file, in bytes: more than the results of a million cases.
+    /// The maximum size of a results file, in bytes. It allows for more than a million cases.
     private static let largest = 4 << 30
-    /// The size limit of a pipe or a device, which may never end, in bytes.
+    /// The maximum number of bytes to read from a pipe or a device, which may never end.
     private static let largestStream = 1 << 30
 
-    /// Reads a file that the command line names.
+    /// Reads a results file that is named on the command line.
     ///
-    /// - Parameter prefix: the beginning of a message.
+    /// - Parameter prefix: the prefix of error messages.
     /// - Throws: the exit code of invalid usage, after printing the message.
     static func read(_ path: String, for prefix: String) throws -> ResultsFile {
         let isOrdinary = FileStatus(at: path)?.isRegular ?? true
         let limit = isOrdinary ? largest : largestStream
         let bytes: [UInt8]
         do throws(SystemError) {
-            // If the beginning shows that the contents can't be results, the rest need not be read.
+            // If the beginning shows that the file does not contain results, the remaining bytes aren't read.
             bytes = try InputFile.contents(of: path, limit: limit + 1) { start in
                 (start.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } ?? UInt8(ascii: "{")) == UInt8(ascii: "{")
             }

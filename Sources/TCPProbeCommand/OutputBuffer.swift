@@ -2,7 +2,7 @@ import ProbeBase
 import Glibc
 import ProbeWire
 
-/// Text for standard output, written in large pieces.
+/// A buffer for standard output, which is written in large pieces.
 final class OutputBuffer {
     private var bytes: [UInt8] = []
     private static let size = 1 << 16
@@ -14,7 +14,7 @@ final class OutputBuffer {
 
     /// Appends UTF-8 text.
     func write(_ text: [UInt8]) {
-        // A large text is written directly: copying it would save nothing.
+        // A large text is written directly, because buffering it would save nothing.
         if text.count >= Self.size {
             flush()
             Console.standardOutput.write(text)
@@ -30,8 +30,8 @@ final class OutputBuffer {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Reports an error if standard output could not be written, for example to a full disk. A reader that has closed
-    /// its end is not a failure.
+    /// Reports an error if output could not be written, for example because the disk is full. A reader that has closed
+    /// its end is not considered a failure.
     ///
     /// - Returns: whether output was lost.
     func reportFailure() -> Bool {

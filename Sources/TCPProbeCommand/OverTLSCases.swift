@@ -3,10 +3,10 @@ import ProbeEngine
 import ProbeReport
 import ProbeScenario
 
-/// The cases of `--over-tls`.
+/// The cases that `--over-tls` runs.
 struct OverTLSCases {
     private(set) var jobs: [RunJob] = []
-    /// A one-line note about what is not run.
+    /// A one-line note about the cases that are not run.
     private(set) var note = ""
 
     init(_ all: [RunJob]) throws {
@@ -37,7 +37,8 @@ struct OverTLSCases {
         if jobs.isEmpty { throw Failure.invalidUsage("no case can be run over TLS; \(note)") }
     }
 
-    /// Returns an obstacle without the names of a script, to group obstacles of the same kind.
+    /// Returns the text of an obstacle without names from the script, so that obstacles of the same kind can be
+    /// grouped.
     private static func kind(of obstacle: String) -> String {
         obstacle.hasPrefix("`") ? "the subject connects to no server of the script" : obstacle
     }

@@ -5,9 +5,10 @@ import ProbeEvents
 import ProbeSystem
 import ProbeWire
 
-/// A pcapng file to which packets are appended, and which is valid after each call.
+/// A pcapng file to which packets are appended. The file is valid after each call.
 ///
-/// It replaces the file at its path as soon as its header has been written. A pipe is written to directly.
+/// The new file replaces an existing file at its path as soon as its header has been written. A pipe is written
+/// directly.
 final class PacketFile {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -48,9 +49,9 @@ final class PacketFile {
         }
     }
 
-    /// Appends packets.
+    /// Appends packets to the file.
     ///
-    /// - Returns: why the file could not be written, on the first failure only.
+    /// - Returns: the reason why the file could not be written, on the first failure only; `nil` otherwise.
     func append(_ packets: [CapturedPacket]) -> String? {
         var bytes: [UInt8] = []
         for packet in packets { bytes += writer.packet(packet) }

@@ -3,7 +3,7 @@ import ProbeBase
 import ProbeInspect
 import ProbeSystem
 
-/// The options that make `--framing` show messages as protobuf.
+/// The options that make `--framing` show messages as Protobuf.
 struct ProtobufOptions: ParsableArguments {
     @Flag(
         name: .customLong("protobuf"),
@@ -22,9 +22,9 @@ struct ProtobufOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --proto, the name of the message type, such as demo.Point.", valueName: "name"))
     var message: String?
 
-    /// Checks the options.
+    /// Checks that the options can be used together.
     ///
-    /// - Parameter modes: the other options that select what is shown.
+    /// - Parameter modes: the other options that determine what is shown.
     func validate(framing: Framing?, modes: [String]) throws {
         guard isOn || proto != nil || message != nil else { return }
         let option = isOn ? "--protobuf" : proto != nil ? "--proto" : "--message"
@@ -43,7 +43,7 @@ struct ProtobufOptions: ParsableArguments {
         }
     }
 
-    /// Returns how messages are shown; `nil` if not as protobuf.
+    /// Returns the format for messages; `nil` if they are not shown as Protobuf.
     func text() throws -> ProtobufText? {
         guard isOn else { return nil }
         guard let proto, let message else { return ProtobufText() }
@@ -69,6 +69,6 @@ struct ProtobufOptions: ParsableArguments {
         return ProtobufText(schema: schema, name: name)
     }
 
-    /// The size limit of a descriptor set, in bytes. Most are a few KiB; the largest are some MiB.
+    /// The maximum size of a descriptor set, in bytes. Most sets have a few KiB, and the largest ones a few MiB.
     private static let largestSet = 64 << 20
 }

@@ -1,16 +1,16 @@
 import ProbeBase
 import ProbeSystem
 
-/// The addresses on the command line of `tcpprobe proxy`.
+/// Parses the addresses on the command line of `tcpprobe proxy`.
 enum ProxyAddress {
-    /// Parses the address to listen on: `7000`, `127.0.0.1:7000` or `[::1]:0`.
+    /// Parses the address on which to listen, such as `7000`, `127.0.0.1:7000` or `[::1]:0`.
     static func listening(_ text: String, _ allowed: AllowedTargets) throws -> SocketAddress {
         if let port = UInt16(text) { return .loopback(port: port) }
         let (host, port) = try split(text, allowsZero: true, "7000, 127.0.0.1:7000 or [::1]:7000")
         return try address(host, port, text, allowed, for: .listening)
     }
 
-    /// Parses the address to connect to: `127.0.0.1:6379` or `localhost:6379`.
+    /// Parses the address to which to connect, such as `127.0.0.1:6379` or `localhost:6379`.
     static func target(_ text: String, _ allowed: AllowedTargets) throws -> SocketAddress {
         if let port = UInt16(text), port > 0 {
             throw Failure.invalidUsage(

@@ -48,7 +48,7 @@ struct ProxyCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Don't print a line for each connection.")
     var quiet = false
 
-    /// The number, from 1, of an additional process of a proxy.
+    /// The number of an additional process of a proxy, starting at 1; `nil` in the proxy's first process.
     @Option(help: .hidden)
     var worker: Int?
 
@@ -104,9 +104,9 @@ private final class ProxySession {
     private let reactor: Reactor
     private let record: ProxyRecord?
     private var totals = ProxyWorker.Totals()
-    /// The next process of the proxy.
+    /// The additional process that this process has started; `nil` if there is none.
     private var worker: ProxyWorker?
-    /// The number of this process; the proxy itself is 0.
+    /// The number of this process. The proxy's first process has the number 0.
     private let number: Int
 
     var address: SocketAddress { proxy.address }
@@ -129,22 +129,22 @@ private final class ProxySession {
             for (side, style) in styles { connection.forward(style, count: nil, to: side) }
         }
         proxy.onClosed = { [unowned self] in note($0, isQuiet) }
-        // Only a single process knows which connections' packets to store.
+        // With `--write`, the proxy uses only one process, which knows whose packets to write.
         if record == nil, let capacity = ProxyWorker.capacity {
             proxy.limit(to: capacity) { [unowned self] in startWorker() }
         }
         proxy.onFailure = { [unowned self] error in
             totals.failures += 1
-            // A machine without free descriptors reports an error for each waiting connection.
+            // If the machine has run out of descriptors, an error is reported for each waiting connection.
             if totals.failures <= 10 {
                 Console.standardError.write("error: can't accept a connection: \(error.reason)\n")
             }
         }
     }
 
-    /// Starts another process if there is none.
+    /// Starts an additional process unless one is running.
     ///
-    /// - Returns: whether another process accepts further connections.
+    /// - Returns: whether an additional process accepts further connections.
     private func startWorker() -> Bool {
         if worker != nil { return true }
         do throws(SystemError) {
@@ -154,7 +154,8 @@ private final class ProxySession {
             worker = started
             return true
         } catch {
-            // Reported once. From then on, connections are accepted as long as there are descriptors.
+            // This error is reported only once. From then on, connections are accepted as long as there are
+            // descriptors.
             proxy.limit(to: .max) { false }
             Console.standardError.write(
                 "error: can't start another process for more connections: \(error); waiting connections are accepted when others have ended\n"
@@ -163,7 +164,7 @@ private final class ProxySession {
         }
     }
 
-    /// Handles an additional process that has ended unexpectedly.
+    /// Handles the unexpected end of the additional process.
     private func noteEnd() {
         guard let ended = worker else { return }
         reactor.unregister(ended.descriptor)
@@ -220,7 +221,7 @@ private final class ProxySession {
         }
     }
 
-    /// Runs an additional process of a proxy, which ends with the process that started it.
+    /// Runs an additional process of a proxy. It ends when the process that started it ends.
     func runAsWorker() {
         do throws(SystemError) {
             try reactor.register(ProxyWorker.control, for: .read) { [reactor] _ in reactor.stop() }
@@ -250,7 +251,7 @@ private final class ProxySession {
 
     /// Ends the proxy and prints the totals.
     ///
-    /// - Returns: whether everything was written.
+    /// - Returns: whether the packet file is complete.
     func end() -> Bool {
         let totals = endAll()
         let isComplete = record?.finish() ?? true

@@ -15,9 +15,9 @@ final class ProxyRecord {
     private var count = 0
     private var failure: String?
 
-    /// Opens the capture and the file.
+    /// Opens the capture and the packet file.
     ///
-    /// - Throws: the exit code, after printing why capturing or writing is impossible.
+    /// - Throws: the exit code, after printing the reason why packets can't be captured or written.
     init(path: String, executable: String, listener: SocketAddress, target: SocketAddress) throws {
         guard let ends = listener.endpoint, target.isLoopback, listener.isLoopback else {
             throw Failure.invalidUsage("--write: only packets of the loopback interface can be captured")
@@ -38,7 +38,7 @@ final class ProxyRecord {
         if !waiter.wait() { failure = "the capture does not deliver packets" }
     }
 
-    /// Adds an outgoing connection before it is established.
+    /// Adds an outgoing connection to the capture, before the connection is established.
     func add(_ local: SocketAddress, _ target: SocketAddress) {
         guard let local = local.endpoint, let target = target.endpoint else { return }
         do throws(CaptureError) {
@@ -60,7 +60,7 @@ final class ProxyRecord {
         if failure == nil { failure = text }
     }
 
-    /// Completes the file.
+    /// Writes the remaining packets and completes the file.
     ///
     /// - Returns: whether the file is complete.
     func finish() -> Bool {

@@ -2,13 +2,12 @@ import CShims
 import Glibc
 import ProbeSystem
 
-/// An additional process of `tcpprobe proxy`, for connections beyond the number of descriptors that one process may
-/// have.
+/// An additional process of `tcpprobe proxy`. It handles connections for which the other processes have no descriptors.
 ///
-/// It has the same arguments, inherits the listening socket and accepts connections from it too. It ends when the
-/// process that started it closes its end of a socket pair, or exits.
+/// An additional process has the same arguments, and accepts connections from the same listening socket, which it
+/// inherits. It ends when the process that started it exits or closes its end of a socket pair.
 final class ProxyWorker {
-    /// The totals of a process's connections.
+    /// The totals over all connections of a process.
     struct Totals {
         var connections = 0
         var toServer = 0
@@ -22,30 +21,31 @@ final class ProxyWorker {
             left.failures += right.failures
         }
 
-        /// Sends the totals to the process that started this one.
+        /// Sends the totals to the process that started this process.
         func send() {
             let words = [connections, toServer, toClient, failures].map(String.init).joined(separator: " ")
             _ = SmallFile.writeAll(Array(words.utf8), to: ProxyWorker.control)
         }
     }
 
-    /// The descriptors that an additional process inherits.
+    /// The numbers of the descriptors that an additional process inherits.
     static let listener: Int32 = 3
     static let control: Int32 = 4
-    /// The size of each process's range of connection numbers.
+    /// The number of connection numbers that each process can assign.
     static let numbers = 1_000_000
-    /// The number of descriptors reserved for anything but connections.
+    /// The number of descriptors reserved for purposes other than connections.
     private static let reserve = 24
 
-    /// The time that it may take to end, in milliseconds.
+    /// The time allowed for an additional process to end, in milliseconds.
     private static let timeoutMilliseconds: Int32 = 5_000
 
     private let pair: OwnedDescriptor
-    /// A descriptor that becomes readable when the process has ended.
+    /// A descriptor that becomes readable when the additional process has ended.
     var descriptor: Int32 { pair.raw }
     private let process: pid_t
 
-    /// The number of connections that this process may have, at two descriptors each; `nil` if there is no limit.
+    /// The maximum number of connections of this process, each of which needs two descriptors; `nil` if the number of
+    /// descriptors is unlimited.
     static var capacity: Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
@@ -55,9 +55,9 @@ final class ProxyWorker {
         return max(1, (Int(clamping: limit.rlim_cur) - used - reserve) / 2)
     }
 
-    /// Starts the process.
+    /// Starts an additional process.
     ///
-    /// - Parameter number: the process's number within the proxy.
+    /// - Parameter number: the number of the process within the proxy.
     init(number: Int, listener: consuming OwnedDescriptor) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         if socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) < 0 {
@@ -75,7 +75,7 @@ final class ProxyWorker {
         posix_spawn_file_actions_adddup2(&actions, given.raw, Self.control)
         var words = ProgramArguments.words
         if let place = words.firstIndex(of: "--worker") { words.removeSubrange(place...(place + 1)) }
-        // Right after the subcommand: after `--` it would not be an option.
+        // The option must directly follow the subcommand, because after `--` it would not be parsed as an option.
         words.insert(contentsOf: ["--worker", "\(number)"], at: min(2, words.count))
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
@@ -85,9 +85,9 @@ final class ProxyWorker {
         process = pid
     }
 
-    /// Ends the process.
+    /// Ends the additional process.
     ///
-    /// - Returns: the totals of its connections; `nil` if it has not sent them.
+    /// - Returns: the totals of the process's connections; `nil` if the process has not sent them.
     func end() -> Totals? {
         shutdown(pair.raw, Int32(SHUT_WR))
         var text: [UInt8] = []

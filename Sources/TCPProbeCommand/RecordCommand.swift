@@ -149,12 +149,12 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
-/// The destination of a scenario, with its payload files next to it.
+/// The path to which a scenario is written. Its payload files are written to the same folder.
 private struct RecordedFile: Sendable {
     private let folder: Folder
     private let path: String
     private let name: String
-    /// The name without `.scn`.
+    /// The file name of the scenario without `.scn`.
     let stem: String
 
     init(_ path: String, replaces: Bool) throws {
@@ -179,12 +179,12 @@ private struct RecordedFile: Sendable {
         takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])
     }
 
-    /// The names of existing files that must not be replaced.
+    /// The names of existing files, which must not be replaced.
     let takenNames: Set<String>
 
-    /// Writes the scenario.
+    /// Writes the recorded scenario.
     ///
-    /// - Returns: the exit code, which is 3 also if the recording is incomplete.
+    /// - Returns: the exit code, which is 3 if writing failed or the recording is incomplete.
     func write(_ conversations: [RecordedConversation], _ options: RecordedScript.Options) -> Int32 {
         let script: RecordedScript
         do throws(RecordedScript.Obstacle) {

@@ -7,24 +7,24 @@ import ProbeProxy
 import ProbeSystem
 import Synchronization
 
-/// A proxy that records traffic until N connections have ended, then lets the others finish.
+/// A proxy that records the first N connections. After these have ended, it gives other connections time to end.
 final class RecordingSession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
     private let interrupts: Int32
     private let count: Int
-    /// The maximum amount that is kept of a connection.
+    /// The maximum number of bytes to keep of each connection.
     private let limit: Int
-    /// The time for which unrecorded connections may continue after the end of the recorded ones.
+    /// The time for which unrecorded connections may continue after the recorded connections have ended.
     private let patience: Duration
     private var recordings: [Recording] = []
     private var isRecorded = false
     private var isEnding = false
-    /// Writes the scenario while connections continue.
+    /// A thread that writes the scenario while other connections continue.
     private var writer: WorkerThread?
     private let written = Written()
 
-    /// The exit code of writing the scenario.
+    /// The exit code of writing the scenario; `nil` until the scenario has been written.
     private final class Written: Sendable {
         let code = Mutex<Int32?>(nil)
     }
@@ -39,13 +39,14 @@ final class RecordingSession {
 
     var address: SocketAddress { proxy.address }
 
-    /// Called once, when recording is over: the recorded connections have ended or reached the limit, or Ctrl-C was
-    /// pressed. Runs on a separate thread, and returns an exit code.
+    /// Writes the scenario and returns an exit code. Called once, on a separate thread, when recording has ended
+    /// because the recorded connections have ended or reached the limit, or because Ctrl-C was pressed.
     var write: @Sendable ([RecordedConversation]) -> Int32 = { _ in 0 }
 
     init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
         (self.count, self.limit, self.patience) = (count, limit, patience)
-        // Before the message about listening is printed, because Ctrl-C may be pressed from then on.
+        // The handler must be installed before the message about listening is printed, because Ctrl-C may be pressed at
+        // any time after that.
         interrupts = probe_interrupt_descriptor()
         do throws(SystemError) {
             reactor = try Reactor()
@@ -66,7 +67,7 @@ final class RecordingSession {
     }
 
     private func record(_ connection: ProxiedConnection) {
-        // Further connections are forwarded but not recorded.
+        // Connections beyond the requested number are forwarded, but not recorded.
         guard recordings.count < count, !isRecorded else { return }
         let recording = Recording(limit: limit)
         recordings.append(recording)
@@ -93,7 +94,7 @@ final class RecordingSession {
         Console.standardError.write(
             "note: the limit of \(ByteText.count(limit, "byte")) was reached: further data on the connection is forwarded but not recorded; raise it with --limit\n"
         )
-        // Not between the arrival of a piece and its forwarding.
+        // The recording must not finish between the arrival of a piece and its forwarding, so finishing is deferred.
         reactor.schedule(at: .now) { [weak self] in self?.finishIfComplete() }
     }
 
@@ -110,7 +111,7 @@ final class RecordingSession {
         let recorded = nonEmpty.isEmpty ? conversations : nonEmpty
         for recording in recordings { recording.conversation.cut() }
         do throws(SystemError) {
-            // With the stack size of a main thread, because scripts are parsed on this thread.
+            // Scripts are parsed on this thread, which requires the stack size of a main thread.
             writer = try WorkerThread("write", signals: .blocked, stack: 8 << 20) { [write, written] in
                 let code = write(recorded)
                 written.code.withLock { $0 = code }
@@ -131,8 +132,8 @@ final class RecordingSession {
 
     // MARK: Connections that continue
 
-    /// Ends the session when every connection is over. A connection that was recorded up to the limit may take as long
-    /// as it needs.
+    /// Ends the session when all connections have ended. A connection that was recorded up to the limit may continue
+    /// for an unlimited time.
     private func endIfOver() {
         guard written.code.withLock({ $0 }) != nil, recordings.allSatisfy(\.isOver) else { return }
         proxy.stopListening()
@@ -154,10 +155,10 @@ final class RecordingSession {
         }
     }
 
-    /// Runs the session.
+    /// Runs the session until the recording has been written and the connections have ended, or until a signal arrives.
     ///
-    /// - Returns: the exit code of writing the scenario, or that of a signal which ended the recording before it was
-    ///   complete.
+    /// - Returns: the exit code of writing the scenario, or of the signal that ended the session before the recording
+    ///   was complete.
     func run() throws -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {

@@ -9,9 +9,9 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options of `run` for reports that no other command writes, and for the expectations that results are compared
-/// with. They don't contain those of `ReportFiles`: a debug build of ArgumentParser checks the options of a group within
-/// a group four times as often, which took a third of the start of `tcpprobe run`.
+/// The options of `run` for reports that no other command writes, and for the expectations with which results are
+/// compared. The options of `ReportFiles` are not nested here: a debug build of ArgumentParser checks the options of
+/// nested groups four times as often, which took a third of the startup time of `tcpprobe run`.
 struct ReportArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -54,12 +54,12 @@ struct RunReports {
     var results: String? { arguments.results }
     private var writeExpectations: String? { arguments.writeExpectations }
 
-    /// Removes the results of an earlier run at the path of `--results`, before anything else can fail: otherwise,
-    /// `merge` would take them for the results of this run. A file that does not contain results is kept.
+    /// Removes the results of an earlier run at the path of `--results`. This is done before anything can fail, because
+    /// `merge` would mistake the old results for those of this run. A file that does not contain results is kept.
     ///
-    /// - Parameter timings: the files of `--timings`.
-    /// - Throws: the exit code of invalid usage, after printing the message, if the results would replace one of those
-    ///   files.
+    /// - Parameter timings: the paths given by `--timings`.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the results would replace a file of
+    ///   `--timings`.
     func removeEarlierResults(apartFrom timings: [String]) throws {
         guard let results, results != "-" else { return }
         if let target = ReportTarget("--results", results) {
@@ -76,19 +76,20 @@ struct RunReports {
         ReportFile.remove(results, openedAs: file)
     }
 
-    /// The options that write to standard output.
+    /// The options whose output goes to standard output.
     private var ownOutput: [String] {
         files.ownOutput + (writeExpectations == "-" ? ["--write-expectations"] : [])
             + (results == "-" ? ["--results"] : [])
     }
 
-    /// Whether a report, or one that `merge` may write from the results, shows what happened in cases that passed.
+    /// Whether a report needs the timelines of cases that passed. `merge` may write such a report from the results.
     var drawsPassedCases: Bool { files.html != nil || results != nil }
 
-    /// The console for the human-readable report: standard error if another report is written to standard output.
+    /// The console for the human-readable report: standard error if the output of another option goes to standard
+    /// output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
-    /// The targets of all reports, without the expectations file.
+    /// The target files of all reports, excluding the expectations file.
     private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
 
     private var allTargets: [ReportTarget] {
@@ -100,28 +101,29 @@ struct RunReports {
         for target in allTargets { try target.validate() }
     }
 
-    /// Checks that no report would replace a file that the run reads. Must be called before any report is opened.
+    /// Checks that no report would replace a file that the run reads. This must happen before any report is opened.
     ///
-    /// - Parameter read: the files that the run reads, without the expectations.
+    /// - Parameter read: the files that the run reads, excluding the expectations.
     /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(from read: FilesRead) throws {
         try read.requireApart(allTargets)
-        // The file of --write-expectations may be one of --expect, because its lines are kept.
+        // `--write-expectations` may replace a file of `--expect`, because lines in this file are kept.
         try FilesRead(expect, are: "a file of --expect").requireApart(targets)
     }
 
     /// The expectations of a run.
     struct Expected {
-        /// The files of `--expect`, in order.
+        /// The files of `--expect`, in the order of the command line.
         var files: [ExpectationsFile] = []
-        /// The file that `--write-expectations` will replace.
+        /// The existing file that `--write-expectations` will replace; `nil` if there is none.
         var old: ExpectationsFile?
 
-        /// The combined expectations. If two files have a line for the same result, the later file counts.
+        /// The combined expectations. If two files contain a line for the same result, the line in the later file
+        /// applies.
         var expectations: Expectations { Expectations(files.flatMap { $0.lines.map(\.expected) }) }
     }
 
-    /// Reads all expectations.
+    /// Reads all expectations files.
     ///
     /// - Throws: the exit code of invalid usage, after printing the messages.
     func readExpectations() throws -> Expected {
@@ -134,7 +136,7 @@ struct RunReports {
             expected.files.append(try readFile(path, "--expect"))
         }
         if let path = writeExpectations, path != "-", SmallFile.exists(path) {
-            // A pipe has no old expectations.
+            // Only a regular file can contain earlier expectations; a pipe can't.
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
                 expected.old =
@@ -166,20 +168,20 @@ struct RunReports {
         return file
     }
 
-    /// Creates all recorders of the run.
+    /// Creates all recorders for the run.
     ///
     /// - Parameters:
-    ///   - division: the cases, and the shard that they belong to.
-    ///   - filteredAway: the ids of cases that `--filter` or `--tag` excluded.
-    ///   - head: the head of the `--results` file; `nil` without that option.
-    ///   - rerun: returns the command that runs one case again.
+    ///   - division: the cases of the plan, and the shard that this run executes.
+    ///   - filteredAway: the ids of the cases that `--filter` or `--tag` excluded.
+    ///   - head: the head of the results file; `nil` if `--results` was not given.
+    ///   - rerun: returns the command line that runs a single case again.
     /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     func recorders(
         _ division: RunDivision, filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         head: ResultsHead?, rerun: (RunJob) -> String
     ) throws -> RecorderSet {
         let planned = division.jobs.map { PlannedCase($0, rerun: rerun($0)) }
-        // An expectation for a case in another shard is not stale.
+        // An expectation for a case in another shard is not stale, so the cases of all shards are considered.
         let whole = division.share.isWhole ? planned : division.whole.map { PlannedCase($0, rerun: "") }
         let notes = StaleExpectations.notes(expected.files, planned: whole, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
@@ -195,7 +197,7 @@ struct RunReports {
             }
             if let path = writeExpectations {
                 let own = Set(planned.map(\.key))
-                // Lines for cases in other shards are kept.
+                // The lines for cases in other shards are kept.
                 let elsewhere = whole.filter { !own.contains($0.key) }.map(\.id)
                 let recorder = ExpectationsRecorder(
                     planned: planned, options: options, old: expected.old,

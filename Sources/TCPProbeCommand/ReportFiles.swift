@@ -6,7 +6,7 @@ import ProbeReport
 import ProbeScenario
 import ProbeTransport
 
-/// The machine-readable reports that `run`, `explore` and `shrink` write.
+/// The options for the machine-readable reports that `run`, `explore` and `shrink` write.
 struct ReportFiles: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -38,8 +38,8 @@ struct ReportFiles: ParsableArguments {
         completion: .file(extensions: ["html", "md", "json"]))
     var matrix: [String] = []
 
-    /// The reports that are written to one file, with their options and paths; the path is `nil` if the option was not
-    /// given.
+    /// The options for reports that are written to one file, with the paths given by the user; the path is `nil` if the
+    /// option was not given.
     private var reports: [(option: String, path: String?, recorder: (String, ReportOptions) -> any Recorder)] {
         [
             ("--junit", junit, { JUnitRecorder(options: $1) }), ("--tap", tap, { TAPRecorder(options: $1) }),
@@ -48,15 +48,16 @@ struct ReportFiles: ParsableArguments {
         ]
     }
 
-    /// The options that write to standard output.
+    /// The options whose output goes to standard output.
     var ownOutput: [String] { reports.filter { $0.path == "-" }.map(\.option) }
 
-    /// The requested files.
+    /// The files that the given options write.
     var targets: [ReportTarget] {
         reports.compactMap { ReportTarget($0.option, $0.path) } + matrix.compactMap { ReportTarget("--matrix", $0) }
     }
 
-    /// The console for the human-readable report: standard error if another report is written to standard output.
+    /// The console for the human-readable report: standard error if the output of another option goes to standard
+    /// output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
     func validate() throws {
@@ -72,9 +73,9 @@ struct ReportFiles: ParsableArguments {
         }
     }
 
-    /// Checks that at most one option writes to standard output.
+    /// Checks that the output of at most one option goes to standard output.
     ///
-    /// - Parameter options: the options that write to standard output.
+    /// - Parameter options: the options whose output goes to standard output.
     func requireOneOutput(_ options: [String]) throws {
         if options.count > 1 {
             throw ValidationError(
@@ -86,7 +87,7 @@ struct ReportFiles: ParsableArguments {
         }
     }
 
-    /// Attaches the requested recorders.
+    /// Attaches the recorders for the requested reports.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     func attach(to set: inout RecorderSet, planned: [PlannedCase], options: ReportOptions) throws {
@@ -124,9 +125,9 @@ struct ReportFiles: ParsableArguments {
 }
 
 extension PlannedCase {
-    /// Creates the planned case of a job.
+    /// Creates the description of a job for reports.
     ///
-    /// - Parameter rerun: the command that runs it again.
+    /// - Parameter rerun: the command line that runs the case again.
     init(_ job: RunJob, rerun: String) {
         let scenario = job.plan.scenario
         self.init(

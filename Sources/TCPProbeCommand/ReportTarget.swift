@@ -2,11 +2,11 @@ import ArgumentParser
 import ProbeBase
 import ProbeSystem
 
-/// A file that an option writes.
+/// The file to which the output of an option is written.
 struct ReportTarget {
-    /// The option, such as `--junit`.
+    /// The name of the option, such as `--junit`.
     let option: String
-    /// The path as given by the user; `-` is standard output.
+    /// The path as given by the user; `-` stands for standard output.
     let path: String
 
     /// Creates the target of an option; `nil` if the option was not given.
@@ -16,9 +16,9 @@ struct ReportTarget {
         self.path = path
     }
 
-    /// Checks the path.
+    /// Checks that the path can name a file.
     ///
-    /// - Throws: an error if the path can't name a file.
+    /// - Throws: an error if the path is empty or names a folder.
     func validate() throws {
         if path.isEmpty { throw ValidationError("\(option): the file's name is empty") }
         if path.hasSuffix("/") {
@@ -27,17 +27,18 @@ struct ReportTarget {
     }
 }
 
-/// The files that a command reads. A report would destroy one of them if it replaced it.
+/// The files that a command reads and that no report may replace.
 struct FilesRead {
-    /// A description of each file, by its identity rather than its name.
+    /// A description of each file, by the file's identity (its device and inode) rather than its path.
     private var kinds: [FileStatus.Identity: String] = [:]
 
-    /// Creates a set of files.
+    /// Creates a set of files that all have the same description.
     ///
     /// - Parameter kind: a description of the files, such as `a script of the run`.
     init(_ paths: some Sequence<String>, are kind: String) { add(paths, are: kind) }
 
-    /// Adds files, except those that are not regular: a report to a device or a pipe destroys nothing.
+    /// Adds files to the set. Files that are not regular are ignored, because writing a report to a device or a pipe
+    /// doesn't destroy anything.
     mutating func add(_ paths: some Sequence<String>, are kind: String) {
         for path in paths where path != "-" {
             guard let status = FileStatus(at: path), status.isRegular else { continue }
@@ -45,8 +46,8 @@ struct FilesRead {
         }
     }
 
-    /// Checks that no report would replace a file that is read. Must be called before any report is opened, because
-    /// opening one removes the existing file.
+    /// Checks that no report would replace a file that the command reads. This must happen before any report is opened,
+    /// because opening a report removes the existing file.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(_ targets: [ReportTarget]) throws {

@@ -36,7 +36,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Number of cases to run in parallel.", valueName: "n"))
     var jobs = 1
 
-    // A value that begins with a minus sign is rejected with a reason, rather than parsed as an option.
+    // A value that begins with a minus sign must be rejected with a reason, rather than be parsed as an option.
     @Option(
         name: .customLong("repeat"), parsing: .unconditional,
         help: ArgumentHelp("Run all cases this many times.", valueName: "n"))
@@ -117,7 +117,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        // This must precede any output that contains text of a script.
+        // This call must precede any output that contains text from a script.
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -132,9 +132,9 @@ struct RunCommand: ParsableCommand {
             return
         }
         let session = try RunSession()
-        // A namespace must be entered while the process has a single thread, and therefore before the capture is
-        // opened. The scripts must be read even earlier, because they determine whether a namespace may be entered
-        // without `--isolate`.
+        // A namespace must be entered while the process has a single thread, which is before the capture is opened. The
+        // scripts must be read even earlier, because they determine whether the run may enter a namespace without
+        // `--isolate`.
         var read: SelectionOptions.Selection?
         var obstacle: IsolationObstacle?
         let mayDoAll = Isolation.mayCapture && NetworkNamespace.missingPrivilege == nil
@@ -148,7 +148,7 @@ struct RunCommand: ParsableCommand {
         }
         try session.requireThreads(2 + 2 * jobs)
         let ports = PortAllocator(seed: getpid())
-        // Opening the capture takes some milliseconds, during which the scripts are read.
+        // Opening the capture takes a few milliseconds, in which the scripts are read.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
         let opening = CaptureOpening(
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
@@ -186,11 +186,11 @@ struct RunCommand: ParsableCommand {
         try session.run(control, abort: { abort($0, output, session) }) { await runner.run(jobs, on: reactor) }
         session.endAndReport()
         configuration.capture?.leaveClosingToKernel()
-        // Without a summary the run has not ended, and its results are unreliable.
+        // Without a summary, the run has not ended properly, so its results are unreliable.
         throw ExitCode(output.summary?.exitCode ?? 3)
     }
 
-    /// Returns the configuration that the arguments specify.
+    /// Returns the configuration for the run that the arguments specify.
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
     ) throws -> RunConfiguration {
@@ -218,14 +218,15 @@ struct RunCommand: ParsableCommand {
     /// The console for the human-readable report.
     var console: Console { reports.console }
 
-    /// Reads the scripts. Until a case runs there is nothing to clean up, so Ctrl-C may end the process immediately.
+    /// Reads the scripts. There is nothing to clean up before the first case runs, so Ctrl-C may end the process
+    /// immediately.
     private func readScripts(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
         return try chosen(notes)
     }
 
-    /// Returns the selected cases, over TLS if requested.
+    /// Returns the selected cases. With `--over-tls`, the cases run over TLS.
     private func chosen(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         var selection = try selection.select(allowing: targets.targets())
         var read = FilesRead(selection.scripts, are: "a script of the run")
@@ -239,11 +240,11 @@ struct RunCommand: ParsableCommand {
         return selection
     }
 
-    /// Creates the folder for captures. It is opened once, so that captures are written to it even if the path changes
-    /// during the run.
+    /// Creates the folder for captures. The folder is opened only once, so that all captures are written to the same
+    /// folder even if its path changes during the run.
     ///
-    /// - Parameter isShared: whether other shards of the run write to the folder as well, so that existing captures may
-    ///   be theirs.
+    /// - Parameter isShared: whether other shards also write to the folder. If so, existing captures may belong to them
+    ///   and are not moved.
     private func makeOutputFolder(isShared: Bool) throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
@@ -266,8 +267,8 @@ struct RunCommand: ParsableCommand {
 
     // MARK: The run
 
-    /// Prints the cases for `--dry-run`. Which cases a shard has depends on the names of the subjects, so the subjects
-    /// are introduced first.
+    /// Prints the cases for `--dry-run`. The subjects are introduced first, because the assignment of cases to shards
+    /// depends on the subjects' names.
     private func showCases(
         _ jobs: [RunJob], _ shard: ShardOptions.Choice?, of sources: [any SubjectSource], _ notes: HeldNotes
     ) throws {
@@ -283,7 +284,7 @@ struct RunCommand: ParsableCommand {
         CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)
     }
 
-    /// Completes the reports of a run that a second signal ends.
+    /// Completes the reports of a run that is ended by a second signal.
     private func abort(_ signal: Int32, _ output: RunOutput, _ session: RunSession) {
         output.abort(by: signal)
         session.endAndReport()
@@ -294,9 +295,9 @@ struct RunCommand: ParsableCommand {
 extension RunConfiguration.Keep: ExpressibleByArgument {}
 
 extension RunCommand {
-    /// Enters a network namespace if one is requested or needed.
+    /// Enters a private network namespace if one is requested or needed.
     ///
-    /// - Returns: the obstacle that keeps the run outside a namespace; `nil` if there is none.
+    /// - Returns: the reason why the run must not enter a namespace; `nil` if there is none.
     func enterNamespace(
         _ session: RunSession, _ jobs: [RunJob], _ notes: HeldNotes
     ) throws -> IsolationObstacle? {
@@ -305,7 +306,7 @@ extension RunCommand {
             throw Failure.invalidUsage(
                 "--isolate and --allow-target are mutually exclusive: an isolated run can't reach outside hosts")
         }
-        // A server that was started before the run is outside the namespace, even if its address is 127.0.0.1.
+        // A server that was started before the run is outside the namespace, even if it listens on 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
         let lacking = Isolation.mayCapture ? "links are" : "capture is"  // Both are permitted in the namespace.
         do {
@@ -331,11 +332,11 @@ extension RunCommand {
 }
 
 extension RunCommand {
-    /// Returns the command that runs one case again, with every option that the case depends on.
+    /// Returns the command line that runs a single case again, with every option on which the case depends.
     func rerun(_ job: RunJob) -> String {
         var words = ["tcpprobe", "run"]
-        // `--expect` finds a case by its id below the given folder. Without `--expect`, the script alone is enough, and
-        // the id is that of the script alone.
+        // With `--expect`, the case must have the same id, which depends on the path of the given folder. Without
+        // `--expect`, the path of the script is enough.
         let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         if job.id != ownID, !reports.expect.isEmpty {
             words += selection.paths + ["--filter", job.id]
@@ -350,12 +351,12 @@ extension RunCommand {
         for target in targets.allowed { words += ["--allow-target", target] }
         if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
         if forbidsProcesses { words.append("--no-process") }
-        // This option changes the environment of programs.
+        // `--no-secrets` also affects the environment of programs.
         if omitsSecrets { words.append("--no-secrets") }
         for path in reports.expect { words += ["--expect", path] }
         if strict { words.append("--strict") }
         if isOverTLS { words.append("--over-tls") }
-        // The share was already parsed when the run began; an error would have ended the run there.
+        // The share was already parsed at the start of the run, where an error would have ended the run.
         if let share = try? crowds.choice()?.share { words += ["--crowd-share", "\(share)"] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
@@ -363,7 +364,7 @@ extension RunCommand {
 }
 
 extension RunCommand {
-    /// Returns the cases that are run here, out of all cases of the plan.
+    /// Returns the division of the plan's cases, which determines the cases that this run executes.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message, if a file of `--timings` can't be used.
     func division(_ whole: [RunJob], _ shard: ShardOptions.Choice?) throws -> RunDivision {
@@ -375,10 +376,10 @@ extension RunCommand {
         return RunDivision(whole, shard, times: times)
     }
 
-    /// Returns the head of the `--results` file; `nil` without that option.
+    /// Returns the head of the results file; `nil` if `--results` was not given.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if the environment's attempt number can't
-    ///   be parsed.
+    /// - Throws: the exit code of invalid usage, after printing the message, if an environment variable contains an
+    ///   invalid attempt number.
     func resultsHead(_ division: RunDivision, _ options: ReportOptions) throws -> ResultsHead? {
         guard reports.results != nil else { return nil }
         var head = ResultsHead(
@@ -398,7 +399,7 @@ extension RunCommand {
         return head
     }
 
-    /// Returns a digest of everything that verdicts depend on, as far as the tool knows it.
+    /// Returns a digest of everything known to the tool on which verdicts depend.
     private func digest(_ division: RunDivision, _ rules: RunRules) -> String {
         var digest = PlanDigest()
         for assignment in selection.assignments { digest.add(option: "set", assignment) }

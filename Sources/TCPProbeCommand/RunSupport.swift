@@ -9,12 +9,12 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// Opens the run's capture while the scripts are read.
+/// Opens the run's capture on another thread while the scripts are read.
 final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureOpeningError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    /// Starts opening the capture.
+    /// Starts opening the capture on another thread.
     ///
     /// - Parameter bufferSize: the size of the kernel's ring buffer, in bytes.
     init(ports: ClosedRange<UInt16>, bufferSize: Int) {
@@ -26,9 +26,9 @@ final class CaptureOpening: Sendable {
         }
     }
 
-    /// Waits until the capture is open and a first fence has been reached, so that no later packet is missed.
+    /// Waits until the capture is open and its first fence has been reached, after which no packet is missed.
     ///
-    /// - Returns: the capture, or the reason why there is none.
+    /// - Returns: the capture, or the reason why it could not be opened.
     func wait(executable: String) -> (Capture?, String?) {
         done.wait()
         switch result.withLock({ $0 }) {
@@ -45,7 +45,7 @@ final class CaptureOpening: Sendable {
     }
 }
 
-/// The recorders of a run. They accept events from any thread, one at a time.
+/// The recorders of a run. They can be given events on any thread and process one event at a time.
 final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
     private let start = MonotonicTime.now
@@ -57,10 +57,10 @@ final class RunOutput: Sendable {
         recorders.withLock { $0.record(event, at: time) }
     }
 
-    /// The time since the run began, in nanoseconds.
+    /// The time elapsed since the run began, in nanoseconds.
     var elapsed: Int64 { (MonotonicTime.now - start).nanoseconds }
 
-    /// Updates live output ten times a second, as long as the reactor runs.
+    /// Updates live output ten times per second while the reactor is running.
     func tick(on reactor: Reactor) {
         reactor.schedule(at: .now + .milliseconds(100)) { [self] in
             let time = (MonotonicTime.now - start).nanoseconds
@@ -69,17 +69,17 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// Completes all reports of an aborted run.
+    /// Completes all reports of a run that is aborted by a signal.
     func abort(by signal: Int32) {
         let time = (MonotonicTime.now - start).nanoseconds
         recorders.withLock { $0.abort(signal: signal, at: time) }
     }
 
-    /// The run's summary, including errors in writing reports, once the run has ended.
+    /// The run's summary, which includes errors in writing reports; `nil` until the run has ended.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 
-/// Quotes words for a shell.
+/// Quotes words for a shell command.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
         let isPlain =
@@ -93,7 +93,7 @@ enum ShellWord {
     }
 }
 
-/// Waits for one fence.
+/// Blocks a thread until one fence has been reached or has failed.
 final class FenceWaiter: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let caughtUp = Mutex(false)
@@ -103,7 +103,7 @@ final class FenceWaiter: Sendable {
         done.signal()
     }
 
-    /// Waits for the fence.
+    /// Waits until the fence has been reached or has failed.
     ///
     /// - Returns: whether the fence was reached.
     func wait() -> Bool {
@@ -116,13 +116,14 @@ func executablePath() -> String {
     SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }
 
-/// Programs that accompany this tool. Their dependencies are not linked into it, so that it starts faster.
+/// Programs that are installed together with this tool. Their dependencies are not linked into the tool, so that it
+/// starts faster.
 enum CompanionProgram {
-    /// The command that starts a crowd's worker; `nil` if the program is missing.
+    /// The command that starts a worker of a crowd; `nil` if the program is missing.
     static var crowd: [String]? { places(of: "tcpprobe-crowd").first { access($0, X_OK) == 0 }.map { [$0] } }
 
-    /// Returns the paths at which a program may be: in the folder of this program, as after a build, and in
-    /// `libexec/tcpprobe`, as after `make install`.
+    /// Returns the paths at which a companion program may be: in the folder of this program (after a build) and in
+    /// `libexec/tcpprobe` (after `make install`).
     static func places(of file: String) -> [String] {
         let tool = executablePath()
         let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."

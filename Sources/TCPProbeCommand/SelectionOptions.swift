@@ -4,7 +4,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeScenario
 
-/// The options that select cases, shared by `run`, `run --dry-run` and `list`.
+/// The options that select cases. They are shared by `run` and `list`.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Scenario files or folders.", valueName: "path"),
@@ -35,7 +35,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// The values of `--set` for the compiler.
+    /// The values given by `--set`, in the form that the compiler expects.
     var settings: [String: [UInt8]] {
         var settings: [String: [UInt8]] = [:]
         for assignment in assignments {
@@ -45,21 +45,22 @@ struct SelectionOptions: ParsableArguments {
         return settings
     }
 
-    /// The selected cases, and the ids of those that `--filter` and `--tag` excluded.
+    /// The selected cases, and the ids of the cases that `--filter` and `--tag` excluded.
     struct Selection {
         var jobs: [RunJob] = []
         var filteredAway: Set<String> = []
-        /// The paths of all scripts that were read, and of the files that they include.
+        /// The paths of all scripts that were read, and of the files that the scripts include.
         fileprivate(set) var scripts: Set<String> = []
-        /// The ids of all cases so far.
+        /// The ids that have already been assigned to cases.
         fileprivate var taken: Set<String> = []
     }
 
-    /// Compiles all scripts and selects the cases. If a script has errors, all errors are printed and no case is
-    /// selected.
+    /// Compiles all scripts and selects cases. If any script has errors, prints the errors of all scripts and selects
+    /// nothing.
     ///
-    /// - Parameter targets: the addresses that scripts may use; `nil` allows any, for commands that open no connection.
-    /// - Throws: the exit code of invalid usage, after printing the message.
+    /// - Parameter targets: the addresses that scripts may use; `nil` if any address is allowed, for commands that open
+    ///   no connections.
+    /// - Throws: the exit code of invalid usage, after printing the errors.
     func select(allowing targets: AllowedTargets?) throws -> Selection {
         let files = try ScenarioFiles.named(paths)
         var selection = Selection()
@@ -98,7 +99,7 @@ struct SelectionOptions: ParsableArguments {
         let index = StepIndex(plan.scenario)
         let folder = ScenarioFiles.folder(of: file.path)
         for casePlan in plan.cases {
-            // The id of one file may be equal to the id of another file's case.
+            // The id of a case may equal the id of a case in another file.
             let plain = file.id + casePlan.label
             var (id, number) = (plain, 1)
             while !selection.taken.insert(id).inserted {
@@ -115,11 +116,11 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// Patterns for ids: `*` matches any text (including `/`), and `?` matches one character. Every other character matches
-/// itself, including `[`, because ids contain it.
+/// Matches ids with patterns: `*` matches any text (including `/`), and `?` matches one character. All other
+/// characters, including `[`, match themselves, because ids may contain `[`.
 enum Glob {
-    /// Returns whether the text matches. Takes time proportional to the product of the lengths, because only the last `*`
-    /// is retried.
+    /// Returns whether a text matches a pattern. The running time is at most proportional to the product of their
+    /// lengths, because only the last `*` is retried.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.unicodeScalars)
         let text = Array(text.unicodeScalars)

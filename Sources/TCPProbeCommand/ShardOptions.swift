@@ -8,9 +8,9 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options of `run`, and the CI engine's variables, that determine which cases are run here.
+/// The options of `run` that determine, together with the variables of a CI engine, which cases this run executes.
 struct ShardOptions: ParsableArguments {
-    // A value that begins with a minus sign is rejected with a reason.
+    // A value that begins with a minus sign must be rejected with a reason, rather than be parsed as an option.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -38,17 +38,16 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
-    /// The share of this run, and its origin.
+    /// This run's share of the cases, and the source of that setting.
     struct Choice {
         var share: Share
-        /// The origin: `--shard`, or the names of the variables.
+        /// The source of the setting: `--shard`, or the names of the environment variables.
         var origin: String
     }
 
-    /// Returns the share of this run.
+    /// Returns this run's share of the cases.
     ///
-    /// - Parameter dividesCrowds: whether each share has every case, and the engine's variables select members of
-    ///   crowds instead.
+    /// - Parameter dividesCrowds: whether the engine's variables select members of crowds instead of cases.
     /// - Returns: the share; `nil` if the cases are not divided.
     /// - Throws: the exit code of invalid usage, after printing the message.
     func choice(dividesCrowds: Bool = false) throws -> Choice? {
@@ -63,9 +62,9 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
-    /// Returns a remark on a questionable choice; `nil` if there is none.
+    /// Returns a remark about a questionable combination of options; `nil` if there is none.
     ///
-    /// - Parameter writesResults: whether `--results`, which `merge` needs, is given.
+    /// - Parameter writesResults: whether `--results` is given, which `merge` needs.
     func remark(_ choice: Choice?, writesResults: Bool) -> String? {
         guard let choice else {
             return timings.isEmpty ? nil : "--timings only affects shards, and this run is not one: all cases are run"
@@ -78,7 +77,7 @@ struct ShardOptions: ParsableArguments {
     /// Returns the value of an environment variable; `nil` if it is not set.
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Touches a status file. Bazel assumes that a test that does not touch it does not support sharding.
+    /// Touches a status file. If a test does not touch the file, Bazel assumes that the test does not support sharding.
     private func touch(_ path: String) throws {
         let raw = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
         guard raw >= 0 else {
@@ -92,25 +91,25 @@ struct ShardOptions: ParsableArguments {
     }
 }
 
-/// The cases of a run, whether it is divided or not.
+/// The cases of a run, divided into shards or not.
 struct RunDivision {
-    /// The cases of this shard, in the order of the plan.
+    /// The cases that this run executes, in the order of the plan.
     private(set) var jobs: [RunJob] = []
-    /// The place of each case in the whole plan, from 1.
+    /// The position of each of these cases in the whole plan, starting at 1.
     private(set) var places: [Int] = []
     /// All cases of the plan.
     let whole: [RunJob]
     let share: Share
     /// The first line of the report; `nil` if the run is not divided.
     private(set) var firstLine: String?
-    /// The division for the results; see ``ResultsHead/division``.
+    /// The description of the division in the results file; see ``ResultsHead/division``.
     private(set) var division = ResultsHead.whole
 
     /// Divides the cases of a plan.
     ///
     /// - Parameters:
-    ///   - whole: all cases of the plan, each with its subject, which must have been introduced.
-    ///   - times: how long cases took before; `nil` if that is not known.
+    ///   - whole: all cases of the plan, each with its subject. The subjects must have been introduced.
+    ///   - times: the durations of the cases in earlier runs; `nil` if they are not known.
     init(_ whole: [RunJob], _ choice: ShardOptions.Choice?, times: CaseTimes? = nil) {
         self.whole = whole
         guard let choice else {
@@ -140,10 +139,10 @@ extension RunJob {
     var key: CaseKey { CaseKey(id: id, subject: plan.scenario.hasSubject ? subject?.name : nil) }
 }
 
-/// Human-readable text that is held until the first line of the report is known.
+/// Holds back human-readable text until the first line of the report is known.
 final class HeldNotes {
     private let console: Console
-    /// The held text; `nil` if text is no longer held.
+    /// The text that has been held back; `nil` if text is no longer held back.
     private var held: String?
 
     init(_ console: Console, waits: Bool) {
@@ -155,7 +154,7 @@ final class HeldNotes {
         if held == nil { console.write(text) } else { held? += text }
     }
 
-    /// Writes the held text, after the first line if there is one. Later text is not held.
+    /// Writes the first line, if there is one, and the text that has been held back. Later text is written immediately.
     func release(after first: String? = nil) {
         console.write((first.map { $0 + "\n" } ?? "") + (held ?? ""))
         held = nil

@@ -5,8 +5,8 @@ import ProbeCapture
 import ProbeSystem
 import ProbeWire
 
-/// Determines which loopback connections belong to a user: those with a socket of that user at either end, according to
-/// the kernel's tables.
+/// Determines which loopback connections belong to a user. A connection belongs to a user if the socket at either end
+/// is owned by that user, according to the kernel's tables.
 struct SocketOwners {
     private struct Pair: Hashable {
         var local: SocketEndpoint
@@ -14,10 +14,10 @@ struct SocketOwners {
     }
 
     private let user: UInt32
-    /// The connections in the tables, and whether one of the two ends belongs to the user.
+    /// The connections in the kernel's tables, each with whether the user owns one of its two ends.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
-    /// The result found at a connection's SYN or later; valid until the next SYN with the same addresses and ports.
+    /// The results for connections since their last SYN. A SYN with the same addresses and ports invalidates a result.
     private var known: [Pair: Bool] = [:]
     /// The number of packets that were not shown.
     private(set) var hidden = 0
@@ -26,13 +26,13 @@ struct SocketOwners {
 
     static var canBeRead: Bool { SmallFile.read("/proc/net/tcp") != nil }
 
-    /// Discards the tables and reads them again.
+    /// Reads the kernel's tables again, discarding their previous contents.
     mutating func refresh() {
         (connections, listeners) = ([:], [])
         readMore()
     }
 
-    /// Reads the tables again, to add connections that have begun since.
+    /// Reads the kernel's tables again and adds connections that have begun since they were last read.
     mutating func readMore() {
         for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
             for line in (SmallFile.read(file) ?? []).split(separator: 10).dropFirst() {
@@ -51,7 +51,7 @@ struct SocketOwners {
             if owner == user { listeners.insert(local) }
             return
         }
-        // The kernel shows a socket without an owner, for example in TIME_WAIT, as root's.
+        // The kernel lists a socket without an owner, for example in TIME_WAIT, as owned by root.
         if fields[9].elementsEqual("0".utf8) && state != "0C" { return }
         let pair = Pair(local: local, remote: remote)
         let isOwn = owner == user
@@ -60,23 +60,23 @@ struct SocketOwners {
         connections[other] = isOwn || connections[other] == true
     }
 
-    /// Returns whether the user may see a segment. A segment with an unknown owner is not shown.
+    /// Returns whether the user may see a segment. If the owner of the connection is unknown, the user may not.
     mutating func mayShow(_ header: DecodedTCP) -> Bool {
         let pair = Pair(local: header.source.unmapped, remote: header.destination.unmapped)
         let other = Pair(local: pair.remote, remote: pair.local)
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
         if begins { (known[pair], known[other]) = (nil, nil) }
         var isOwn = connections[pair] ?? known[pair]
-        // A new connection to a port on which the user listens belongs to the user. An older one may belong to an
-        // earlier listener.
+        // A new connection to a port on which the user listens belongs to the user. An older connection may belong to
+        // an earlier listener.
         if isOwn == nil, begins { isOwn = isListening(pair.remote) ? true : nil }
         if let isOwn { (known[pair], known[other]) = (isOwn, isOwn) }
         if isOwn != true { hidden += 1 }
         return isOwn == true
     }
 
-    /// Returns whether the user listens on an endpoint. A listener on `[::]` counts for IPv6 only, because it may not
-    /// accept IPv4.
+    /// Returns whether the user listens on an endpoint. A listener on `[::]` is considered for IPv6 only, because it
+    /// might not accept IPv4 connections.
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))

@@ -3,9 +3,9 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// The names of the subcommands, and the messages about words that are not subcommands.
+/// The names of the subcommands, and the messages about unknown subcommands.
 enum Subcommands {
-    /// The subcommands that `--help` lists, and `help` itself.
+    /// The subcommands that `--help` lists, including `help` itself.
     static let shown =
         TCPProbe.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map(name) + ["help"]
 
@@ -16,10 +16,10 @@ enum Subcommands {
         command.configuration.commandName ?? ""
     }
 
-    /// Returns the message if the command line begins with a word that is not a subcommand, or asks for help about one;
-    /// otherwise `nil`.
+    /// Returns an error message if the command line begins with a word that is not a subcommand, or requests help about
+    /// such a word; `nil` otherwise.
     ///
-    /// - Parameter arguments: the arguments without the name of the program.
+    /// - Parameter arguments: the arguments, excluding the name of the program.
     static func problem(_ arguments: [String]) -> String? {
         guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
         if !all.contains(first) { return problem(with: first, isHelp: false) }
@@ -41,7 +41,7 @@ enum Subcommands {
         return "\(start): expected one of \(Subcommands.shown.joined(separator: ", ")); see `tcpprobe --help`"
     }
 
-    /// Returns the subcommand that was probably meant if the word is a path.
+    /// Returns the subcommand that was probably intended if the word is a path; `nil` otherwise.
     private static func command(forFile word: String) -> String? {
         let captures = [".pcap", ".pcapng", ".cap"].flatMap { [$0, $0 + ".gz", $0 + ".zst"] }
         if captures.contains(where: word.hasSuffix) { return "inspect" }
@@ -53,8 +53,8 @@ enum Subcommands {
 
     // MARK: Completions
 
-    /// Returns the completion script of the argument parser, which completes no words after `help`, with these words
-    /// added.
+    /// Returns the argument parser's completion script with the names of the subcommands added after `help`, where the
+    /// parser's own script completes nothing.
     static func completed(_ script: String, shell: String) -> String {
         let words = shown.filter { $0 != "help" }
         var lines = script.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -4,9 +4,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeTransport
 
-/// The transports and adapters under test.
+/// The options that specify the transports and adapters under test.
 struct SubjectArguments: ParsableArguments {
-    /// The default, which the command that runs a case again can omit.
+    /// The default, which is omitted from the command line that runs a case again.
     static let standard = ["--transport", "bsd"]
 
     @Option(
@@ -24,7 +24,7 @@ struct SubjectArguments: ParsableArguments {
             valueName: "command"))
     var adapters: [String] = []
 
-    /// Returns the subjects in the order of the command line, transports before adapters.
+    /// Returns the subjects in the order of the command line, but transports before adapters.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message.
     func sources() throws -> [any SubjectSource] {
@@ -43,7 +43,7 @@ struct SubjectArguments: ParsableArguments {
         return sources
     }
 
-    /// Returns each case with each subject. A case without a subject is run once.
+    /// Returns one job for each combination of a case and a subject. A case without a subject is run only once.
     func multiply(_ jobs: [RunJob], by sources: [any SubjectSource]) -> [RunJob] {
         jobs.flatMap { job in
             return (job.plan.scenario.needsSubject ? sources : Array(sources.prefix(1))).map { source in

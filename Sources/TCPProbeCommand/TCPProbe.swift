@@ -7,7 +7,7 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-/// The command line: parses the arguments, runs a subcommand, and returns its exit code.
+/// The main command: parses the arguments, runs a subcommand, and exits with its exit code.
 @main
 struct TCPProbe: ParsableCommand {
     static let version = ProductVersion.text
@@ -48,10 +48,12 @@ struct TCPProbe: ParsableCommand {
     )
 
     static func main() {
-        // If the reader of the output closes its end, writing fails with EPIPE; the signal would end the run.
+        // If the reader of the output closes its end, writes fail with EPIPE. The signal SIGPIPE would end the whole
+        // run.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
-        // Threads inherit the dropped capability. It is raised only while a capture is opened.
+        // The capability is dropped before any thread starts, because threads inherit it. It is raised only while a
+        // capture is opened.
         _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
@@ -59,7 +61,7 @@ struct TCPProbe: ParsableCommand {
                 "error: can't read the command-line arguments from /proc/self/cmdline\n")
             finish(3)
         }
-        // A CI job that omits the subcommand must not succeed.
+        // A CI job that accidentally omits the subcommand must not succeed.
         if arguments.count == 1 {
             Console.standardError.write("\(helpMessage())\n\nerror: a subcommand is missing\n")
             finish(2)
@@ -77,7 +79,7 @@ struct TCPProbe: ParsableCommand {
             Console.standardError.write("error: can't start the run: \(error.message)\n")
             finish(3)
         } catch {
-            // ArgumentParser exits with 64 on invalid usage; this tool exits with 2.
+            // ArgumentParser's exit code for invalid usage is 64, but this tool's is 2.
             let code = exitCode(for: error).rawValue
             let message = fullMessage(for: error)
             if code == 0 {
@@ -91,7 +93,7 @@ struct TCPProbe: ParsableCommand {
         finish(0)
     }
 
-    /// Adds the words after `help` to a completion script; returns any other text unchanged.
+    /// Adds the words that can follow `help` to a completion script. Any other text is returned unchanged.
     private static func completed(_ text: String, _ arguments: [String]) -> String {
         let option = "--generate-completion-script"
         guard let place = arguments.firstIndex(where: { $0.hasPrefix(option) }) else { return text }

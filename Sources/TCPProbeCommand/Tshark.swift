@@ -1,11 +1,11 @@
 import Glibc
 import ProbeSystem
 
-/// Wireshark's command-line program, which can decrypt every TLS version with its secrets.
+/// The command-line version of Wireshark, which can decrypt all versions of TLS if it has the secrets.
 struct Tshark {
     private let path: String
 
-    /// Finds the program; `nil` if it is not installed.
+    /// Searches for `tshark`; `nil` if it is not installed.
     init?() {
         guard let path = ExecutableSearch.find("tshark") else { return nil }
         self.path = path
@@ -14,14 +14,14 @@ struct Tshark {
     static let advice =
         "requires tshark, which is not installed: run `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
 
-    /// Returns the arguments about a file that all runs share.
+    /// Returns the arguments for reading a file, which are common to all uses of `tshark`.
     static func arguments(_ path: String, keyLog: String?) -> [String] {
         ["-n", "-r", path] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
     }
 
-    /// Returns tshark's own number of a flow, which may differ from this tool's.
+    /// Returns the number that tshark assigns to a flow, which may differ from the number that this tool assigns.
     ///
-    /// - Parameter frame: the number of one of the flow's packets, from 1.
+    /// - Parameter frame: the number of one of the flow's packets, starting at 1.
     /// - Returns: the number; `nil` if tshark can't read the file.
     func stream(ofFrame frame: Int, _ arguments: [String]) -> Int? {
         var number: Int?
@@ -31,11 +31,11 @@ struct Tshark {
         return found == 0 ? number : nil
     }
 
-    /// Runs tshark and passes on each line of its output, without the line end.
+    /// Runs tshark, and passes each line of its output to `line`, without the line terminator.
     ///
     /// - Returns: the exit status; `nil` if tshark could not be started or was killed by a signal.
     func run(_ arguments: [String], line: ([UInt8]) -> Void) -> Int32? {
-        // Its own remarks (who runs it, how many packets) are not part of the output.
+        // tshark's own messages on stderr are discarded.
         let command = ([path] + arguments).map(ShellWord.quoted).joined(separator: " ") + " 2>/dev/null </dev/null"
         guard let pipe = popen(command, "re") else { return nil }
         var buffer: UnsafeMutablePointer<CChar>?

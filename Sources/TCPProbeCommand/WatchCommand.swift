@@ -99,12 +99,12 @@ struct WatchCommand: ParsableCommand {
     }
 }
 
-/// The loop of `watch`: takes captured packets, shows and writes them, until it is interrupted.
+/// The loop of `watch`, which takes captured packets, shows them and writes them to a file, until it is interrupted.
 private struct Watch {
     private let capture: Capture
     private let subscription: PortSubscription
     private let file: PacketFile?
-    /// The owners of connections; `nil` if everyone's packets are shown.
+    /// The owners of connections; `nil` if the packets of all users are shown.
     private var owners: SocketOwners?
     private let output = OutputBuffer()
     private var pass: InspectionPass
@@ -117,8 +117,8 @@ private struct Watch {
     private let linkType: LinkType
     private let began = UInt64(clamping: probe_realtime_ns())
 
-    /// The maximum delay before a packet is shown, in milliseconds: the kernel delivers its buffered packets at each
-    /// fence.
+    /// The maximum delay before a packet is shown, in milliseconds. A fence at this interval makes the kernel deliver
+    /// the packets that it has buffered.
     private static let interval: Int32 = 100
 
     init(
@@ -164,13 +164,13 @@ private struct Watch {
 
     /// Takes and shows the packets captured so far.
     ///
-    /// - Returns: why the loop can't continue; `nil` if it can.
+    /// - Returns: the reason why the loop can't continue; `nil` if it can.
     private mutating func takePackets() -> String? {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
-        // The tables are read before the packets are taken, for connections that end meanwhile, and again afterwards,
-        // for connections that begin meanwhile.
+        // The tables are read before the packets are taken, because connections may end in the meantime, and again
+        // afterwards, because connections may begin in the meantime.
         owners?.refresh()
         let taken = subscription.take()
         if !taken.isEmpty { owners?.readMore() }
@@ -193,7 +193,7 @@ private struct Watch {
         }
         output.flush()
         if let failure = file?.append(packets) { return failure }
-        // An overloaded machine delivers packets later; a capture that has ended never does.
+        // On an overloaded machine, packets are delivered later. A capture that has ended never delivers more.
         return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
     }
 
@@ -215,7 +215,7 @@ private struct Watch {
 
     /// Completes the output.
     ///
-    /// - Returns: whether the file is complete.
+    /// - Returns: whether the packet file is complete.
     private mutating func finish() -> Bool {
         pass.finish()
         let dropped = capture.statistics().dropped

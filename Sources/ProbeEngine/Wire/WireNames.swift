@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Maps the names in a script to captured connections. This snapshot is made for a single judgment and then released:
+/// Maps the names in a script to captured connections. This snapshot is made for a single judgement and then released:
 /// if packets arrived while the snapshot existed, adding them would copy all packets.
 struct WireNames {
     let actors: ActorTable
