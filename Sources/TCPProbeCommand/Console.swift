@@ -33,8 +33,8 @@ final class Console: DeskOutput {
         getenv("GITHUB_ACTIONS").map { !["", "false"].contains(String(cString: $0)) } ?? false
         || ProgramArguments.words.contains("--github")
 
-    /// The `errno` of the reason why output was lost, such as a full disk; `nil` if none was lost. A reader that has
-    /// closed its end is not considered a failure.
+    /// The `errno` of the write that lost output, for example because of a full disk; `nil` if no output was lost. A
+    /// reader that has closed its end is not considered a failure.
     var failure: Int32? { state.withLock { $0.broken == EPIPE ? nil : $0.broken } }
 
     /// Whether the reader of the output has closed its end.

@@ -59,7 +59,7 @@ struct CrowdShareOptions: ParsableArguments {
         )
     }
 
-    /// Returns the line about the share with which the report begins.
+    /// Returns the first line of the report, which states the share.
     static func firstLine(_ choice: ShardOptions.Choice) -> String {
         "crowd share \(choice.share.index) of \(choice.share.total), set by \(choice.origin): every case runs with this share of the "
             + "members of its crowds\n"

@@ -116,7 +116,7 @@ struct FlowDecryption {
         }
     }
 
-    /// Returns whether a line is a secret in an NSS key log: a label, a random value and a secret.
+    /// Returns whether a line has the format of a secret in an NSS key log: a label, a random value and a secret.
     private static func isSecret(_ line: ArraySlice<UInt8>) -> Bool {
         let words = line.split(separator: 0x20)
         return words.count == 3 && line.first != 0x23

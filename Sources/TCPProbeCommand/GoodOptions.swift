@@ -69,7 +69,7 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// Returns the case with its program replaced with the known-good program.
+    /// Returns the case in which the known-good program replaces the case's own program.
     ///
     /// - Parameters:
     ///   - adapter: the result of ``adapter(for:)``.

@@ -129,7 +129,7 @@ private final class ProxySession {
             for (side, style) in styles { connection.forward(style, count: nil, to: side) }
         }
         proxy.onClosed = { [unowned self] in note($0, isQuiet) }
-        // With `--write`, the proxy uses only one process, which knows whose packets to write.
+        // With `--write`, the proxy uses only one process, because each connection must be registered with the capture.
         if record == nil, let capacity = ProxyWorker.capacity {
             proxy.limit(to: capacity) { [unowned self] in startWorker() }
         }
@@ -221,7 +221,7 @@ private final class ProxySession {
         }
     }
 
-    /// Runs an additional process of a proxy. It ends when the process that started it ends.
+    /// Runs an additional process of a proxy. The process ends when the process that started it ends.
     func runAsWorker() {
         do throws(SystemError) {
             try reactor.register(ProxyWorker.control, for: .read) { [reactor] _ in reactor.stop() }

@@ -148,7 +148,7 @@ struct RunCommand: ParsableCommand {
         }
         try session.requireThreads(2 + 2 * jobs)
         let ports = PortAllocator(seed: getpid())
-        // Opening the capture takes a few milliseconds, in which the scripts are read.
+        // Opening the capture takes a few milliseconds, during which the scripts are read.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
         let opening = CaptureOpening(
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
@@ -399,7 +399,7 @@ extension RunCommand {
         return head
     }
 
-    /// Returns a digest of everything known to the tool on which verdicts depend.
+    /// Returns a digest of all inputs that are known to affect verdicts.
     private func digest(_ division: RunDivision, _ rules: RunRules) -> String {
         var digest = PlanDigest()
         for assignment in selection.assignments { digest.add(option: "set", assignment) }

@@ -95,7 +95,7 @@ struct ShardOptions: ParsableArguments {
 struct RunDivision {
     /// The cases that this run executes, in the order of the plan.
     private(set) var jobs: [RunJob] = []
-    /// The position of each of these cases in the whole plan, starting at 1.
+    /// The position in the whole plan, starting at 1, of each case that this run executes.
     private(set) var places: [Int] = []
     /// All cases of the plan.
     let whole: [RunJob]

@@ -102,7 +102,7 @@ struct TCPProbe: ParsableCommand {
             text, shell: joined.isEmpty ? arguments[(place + 1)...].first ?? "" : String(joined))
     }
 
-    /// Ends the process. If output was lost, the exit code is not 0.
+    /// Ends the process. If output was lost, the exit code is nonzero.
     private static func finish(_ code: Int32) -> Never {
         Console.standardOutput.resumeCommands()
         guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }

@@ -6,7 +6,7 @@ import ProbeSystem
 
 /// What a satisfied expectation consumes from a connection.
 struct ConnectionMatch {
-    /// The number of unread bytes.
+    /// The number of unread bytes to consume, starting with the first.
     var bytes = 0
     /// The ranges of unread bytes to consume, if only parts of the unread bytes are consumed.
     var parts: [Range<Int>] = []
@@ -94,7 +94,8 @@ struct ConnectionEvaluation {
         }
     }
 
-    /// Returns the clause that reports the unread bytes, which end a finding about input that can't be completed.
+    /// Returns the last clause of a finding about input that can't be completed, which states how many bytes are
+    /// unread.
     private static func incomplete(_ unread: Int) -> String {
         unread == 0 ? "" : ", after \(ByteText.count(unread, "byte")) of incomplete input"
     }
@@ -317,7 +318,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // As for silence, the time counts from the start of the step.
+        // The time counts from the start of the step, as it does for an expected silence.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {
@@ -514,7 +515,7 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// Evaluates a FIN if no step has yet to consume a close_notify.
+    /// Evaluates a FIN that is not preceded by an unconsumed close_notify.
     private func fin(_ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence)
         -> Result
     {

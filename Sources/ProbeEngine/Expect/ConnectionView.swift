@@ -58,7 +58,7 @@ struct ConnectionView {
     var receiveBuffer = ReceiveBuffer()
     var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
-    /// Whether the end of the connection has not been expected by any step yet.
+    /// Whether a step must still expect the end of the connection.
     var endIsUnconsumed = true
     var framing = Framing.crlf
     /// Whether the peer is a client.

@@ -34,7 +34,7 @@ extension Outcome {
     static func mismatch(_ finding: Finding, _ reason: String) -> Outcome { .impossible(finding, .mismatch(reason)) }
 }
 
-/// Why an expectation can no longer be met.
+/// The reason why an expectation can no longer be met.
 struct Impossibility {
     enum Reason {
         /// Something unexpected arrived. The text is a short description, used as the reason of an `either`'s branch.

@@ -117,7 +117,7 @@ struct ProcessEvaluation {
         return .pending(until: window.limit)
     }
 
-    /// Returns `failure` if the output was searched completely; otherwise a result that says that it is unknown whether
+    /// Returns `failure` if the output was searched completely; otherwise a result stating that it is unknown whether
     /// the text was printed.
     private func notPrinted(_ regex: ByteRegex, _ failure: Finding, _ reason: Impossibility.Reason) -> Result {
         let seesAll = OutputSearch.seesAll(regex, in: view.outputLog, from: view.cursor.line)

@@ -50,8 +50,8 @@ struct PollingProgress {
     /// that the harness was stalled during the query.
     static let longestPause = Duration.milliseconds(100)
 
-    /// Returns the time at which a query found something: the time `begin`, or the end of the query if the harness was
-    /// stalled during it, because it is then unknown whether the table was read before or after the stall.
+    /// Returns the time at which a query found something. This is `begin` or, if the harness was stalled during the
+    /// query, the query's end, because the table may have been read only after the stall.
     static func moment(of begin: MonotonicTime, _ end: MonotonicTime, own: Duration) -> MonotonicTime {
         end - begin - own > longestPause ? end : begin
     }

@@ -3,8 +3,8 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The period in which an expectation must be met, and the time at which it is evaluated. Has no side effects: it
-/// doesn't read the clock.
+/// The period in which an expectation must be met, and the time at which it is evaluated. The type does not read the
+/// clock itself.
 struct TimeWindow {
     /// The time at which the previous step ended; for the first step of an `either`'s branch, the time at which the
     /// step before the `either` ended.

@@ -39,7 +39,7 @@ struct CaseLinks {
     /// Whether the case has, or had, links. The packets they carried are kept after the links have been released.
     private(set) var wereOpened = false
 
-    /// Returns the side of a link on which an actor from the header is; `nil` for an actor on loopback.
+    /// Returns the link side to which an actor from the header is attached; `nil` for an actor on loopback.
     func place(of name: String) -> Place? { places[name] }
 
     /// Returns whether an actor is on a link, or is a connection accepted by an actor on a link.
@@ -117,7 +117,7 @@ struct CaseLinks {
         return faults.count - 1
     }
 
-    /// Returns which part of a fault has not taken effect; `nil` if all of the fault has.
+    /// Returns the part of a fault that has not taken effect; `nil` if the whole fault has.
     func shortfall(of number: Int) -> LinkShortfall? {
         guard links.indices.contains(faults[number].link) else { return nil }
         return links[faults[number].link].shortfalls.first { $0.id == number }

@@ -54,8 +54,7 @@ struct LinkExecutor {
         return Condition.Shortfall("`\(text)` was not met for \(shortfall.missingText): \(reason)", hints: hints)
     }
 
-    /// Returns the side of a link on which an actor from the header is, or on which a connection accepted by such an
-    /// actor is.
+    /// Returns the link side to which an actor from the header, or a connection accepted by such an actor, is attached.
     private func place(of name: Name) throws(Finding) -> CaseLinks.Place {
         if let place = context.links.place(of: name.value) { return place }
         if case .connection(let actor)? = context.actors[name.value], case .accepted(let server) = actor.role,

@@ -17,7 +17,7 @@ struct LinkTraffic {
         var place: CaseLinks.Place
     }
 
-    /// How a packet was sent from an end of a link.
+    /// The departure of a packet from an end of a link.
     struct Departure {
         /// The end that sent the packet.
         var place: CaseLinks.Place

@@ -314,7 +314,7 @@ struct InputMatcher {
     static func shownLength(of expected: ConnectionExpectation<Resolved>) -> Int {
         switch expected {
         case .bytes(let bytes): bytes.count
-        // Two more bytes, for a terminator.
+        // The 2 additional bytes are for a terminator, such as CRLF.
         case .line(let text, _), .message(let text, _), .untilLine(let text, _): (text.value?.count ?? 0) + 2
         default: 0
         }

@@ -107,7 +107,7 @@ enum OutputSearch {
         return nil
     }
 
-    /// Whether a match can't have been missed in the lines, from `line` on, that were split.
+    /// Whether any match in the lines from `line` on is certain to be found, even in lines that were split.
     static func seesAll(_ regex: ByteRegex, in log: OutputLog, from line: Int) -> Bool {
         log.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
     }

@@ -56,7 +56,7 @@ struct WebSocketMatcher {
                     "received \(WebSocketFrame.name(of: placed.frame.opcode)) that \(what)", placed.frame,
                     hints: ["use `expect message ws.frame(…)` to expect a frame that the RFC forbids"]))
         }
-        // Examined frames are not examined again.
+        // The offset is moved past the frame, so that the frame isn't examined again.
         _ = progress.spend(placed.range.count)
         progress.frames.offset = placed.range.upperBound
         return next

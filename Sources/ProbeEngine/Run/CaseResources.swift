@@ -57,7 +57,7 @@ struct CaseResources {
                 sockets.append(file)
                 if case .subject = actor.kind, isListener { subjectResources.insert(.socket(file)) }
             case nil:
-                // Likewise, ports that are invalid, or known only when the case runs, are ignored.
+                // Ports that are invalid, or known only when the case runs, are ignored here.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
@@ -109,7 +109,8 @@ struct CaseResources {
 /// Serializes cases that need the same resource, in the order of their requests. Cases with different resources run in
 /// parallel.
 ///
-/// The process has a single instance, because all runs that the library starts in this process share the machine.
+/// There is a single instance of this class, because all runs that the library starts in this process share the
+/// machine.
 final class CaseResourceLocks: Sendable {
     static let shared = CaseResourceLocks()
 

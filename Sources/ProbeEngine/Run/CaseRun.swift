@@ -4,7 +4,7 @@ package import ProbeScenario
 package import ProbeSystem
 package import ProbeWire
 
-/// A running case: executes the case's phases in order and isolates its state.
+/// A running case, which executes its phases in order and isolates its state.
 ///
 /// The actor runs on its reactor's thread. Steps are plain `async` code on this thread, and events from sockets,
 /// programs, the subject and the capture are delivered on it, so no state is shared between threads.
@@ -277,7 +277,7 @@ extension CaseRun {
         return context.hasWaiting(server)
     }
 
-    /// Waits until a server has a waiting connection, for an unlimited time.
+    /// Waits, without a time limit, until a server has a waiting connection.
     ///
     /// - Returns: false if the wait was ended by ``cancelStep()``.
     package func waitForConnection(at server: String) async -> Bool {

@@ -3,8 +3,8 @@ import ProbeScenario
 
 /// Determines how many cases may run in parallel, given the number of descriptors that the process may open.
 package struct DescriptorBudget {
-    /// The number of descriptors reserved for the run itself: for reports, the capture, the guardian process, and
-    /// libraries, which open some briefly.
+    /// The number of descriptors reserved for the run itself: for reports, for the capture, for the guardian process,
+    /// and for libraries, which may open descriptors briefly.
     private static let own = 16
 
     private let limit: Int
@@ -49,7 +49,7 @@ package struct DescriptorBudget {
             case .subject: sum + 5
             case .process: sum + 12
             case .proxy: sum + 9
-            // Includes the pipes of one worker, and of a second worker at the server that it connects to.
+            // A crowd needs the pipes of one worker, and those of a second worker at the server that it connects to.
             case .crowd: sum + 12
             }
         }

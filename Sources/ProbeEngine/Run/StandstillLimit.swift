@@ -5,11 +5,11 @@ import ProbeScenario
 /// A time limit of another party, which may expire while the harness is stalled.
 struct StandstillLimit: Equatable {
     var time: Duration
-    /// A description of the limit that begins with an article or names the owner.
+    /// A description of the limit as a noun phrase, such as `the idle-timeout of T`.
     var text: String
     /// The maximum duration of a stall that can't make the limit expire.
     var harmless: Duration
-    /// The places whose stall can make the limit expire.
+    /// The kinds of processes and threads whose stall can make the limit expire.
     var places: [StandstillFaults.Place.Kind]
 
     /// - Parameters:

@@ -46,8 +46,7 @@ struct TLSAcceptor {
                 server.waiting.append(WaitingConnection(connection))
             }
         } catch {
-            // For example, the process is out of descriptors. The listener would be ready again immediately, in an
-            // endless loop.
+            // If, for example, the process is out of descriptors, the listener would be reported as ready endlessly.
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept connections: \(error)"))
         }

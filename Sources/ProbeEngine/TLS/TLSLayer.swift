@@ -57,18 +57,18 @@ final class TLSLayer: ConnectionLayer {
     /// The number of bytes that steps can never consume, because they arrived after close_notify or a failure.
     private(set) var held = 0
     private var boundary = TLSRecordBoundary()
-    /// The beginning of the most recently received bytes, which the message quotes if they are not TLS.
+    /// The beginning of the most recently received bytes, which error messages quote if the bytes are not TLS.
     private(set) var lastBytes: [UInt8] = []
     /// Whether the harness has sent its close_notify.
     private(set) var hasNotified = false
-    /// The first bytes received, which the message quotes if they are not TLS.
+    /// The first bytes received, which error messages quote if the bytes are not TLS.
     private(set) var firstBytes: [UInt8] = []
     /// The fault to apply to the next record, with the step that requested it; `nil` after the record has been sent.
     private(set) var fault: (kind: TLSRecordFault, span: SourceSpan)?
     private var firstFlight: FirstFlight?
     /// The send operation of the first flight, if the script specifies how the flight is sent.
     private(set) var sentFlight: SendOperation?
-    /// The send operation of the first flight, if the script stops the flight after some bytes.
+    /// The send operation of the first flight, if the script stops the flight after a given number of bytes.
     private(set) var stoppedFlight: SendOperation?
     /// Called with a finding if the faults specified for a flight are impossible.
     private let raise: (Finding) -> Void

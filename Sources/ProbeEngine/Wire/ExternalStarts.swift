@@ -24,8 +24,8 @@ final class ExternalStarts: Sendable {
         var starts: [Int: Start] = [:]
     }
 
-    /// The number of starts from which the oldest ended starts are forgotten. The connections of running cases belong
-    /// to the latest starts.
+    /// The maximum number of starts to keep. When it is reached, the oldest starts that have ended are forgotten,
+    /// because the connections of running cases belong to the latest starts.
     private static let limit = 4096
 
     private let state = Mutex(State())
@@ -40,7 +40,7 @@ final class ExternalStarts: Sendable {
 
     /// Registers a start, unless another case is starting a subject that connects to the same port.
     ///
-    /// - Parameter isForced: whether to register the start even so.
+    /// - Parameter isForced: whether to register the start even if another case is starting such a subject.
     /// - Returns: the number of the start; `nil` if the start must wait.
     func begin(_ name: String, at target: EndpointPattern, now: UInt64, caseNumber: Int, isForced: Bool) -> Int? {
         state.withLock { state in

@@ -131,7 +131,7 @@ extension CaseContext {
 }
 
 extension CaptureNotes.Connection {
-    /// Adds a name that is known to refer to the given side.
+    /// Adds the name of an actor that is known to be at the given side of the connection.
     fileprivate mutating func add(_ name: String, at side: ConversationSide) {
         guard !names(at: side).contains(name) else { return }
         if side == .client { clientNames.append(name) } else { serverNames.append(name) }

@@ -4,8 +4,8 @@ import ProbeWire
 /// Determines which of the possible openers opened each connection.
 ///
 /// A connection that was opened while a subject was starting is the subject's if there is no other possible opener. A
-/// subject that reported `started` has a connection, so if only one connection can be the subject's, it is. All other
-/// connections keep several candidates.
+/// subject that reported `started` has a connection, so if only one connection can be the subject's, that
+/// connection is assigned to the subject. All other connections keep several candidates.
 struct OpenerAssignment {
     private let openers: [WireBinding.Opener]
     /// For each connection, the indices of the openers that may have opened it.
@@ -14,8 +14,8 @@ struct OpenerAssignment {
     private var stray: [Int: Set<Int>] = [:]
     /// The connections to a server that others use as well, each with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// The connections in `outside` to an address to which a single start may have opened several. Some of them belong
-    /// to other users of the server.
+    /// The connections in `outside` whose owner is uncertain, because one start may have opened several connections to
+    /// the same address, although some of them belong to other users of the server.
     private(set) var doubtful: Set<Int> = []
 
     /// The name in reports for any other user of a server outside the run.
