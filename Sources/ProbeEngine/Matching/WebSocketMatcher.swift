@@ -62,7 +62,7 @@ struct WebSocketMatcher {
         return next
     }
 
-    /// Passes allowed frames to `look` in order until `look` returns a result.
+    /// Passes the allowed frames to `look`, in order, until `look` returns a result.
     private func search(
         _ progress: inout InputProgress, _ look: (Placed, inout InputProgress) -> InputMatcher.Result?
     ) -> InputMatcher.Result {
