@@ -1,19 +1,20 @@
-/// The addresses that a script may connect to and listen on: those of loopback, and those named by `--allow-target`.
+/// The addresses that a script may connect to and listen on: the loopback addresses, and the hosts that
+/// `--allow-target` names.
 package struct AllowedTargets: Sendable {
-    /// The reason why an address must not be used, and what to do about it.
+    /// The reason why a script must not use an address, and what the user can do about it.
     package struct Refusal: Sendable, Equatable {
         package let text: String
         package let hint: String
     }
 
-    /// The use of an address.
+    /// What a script uses an address for.
     package enum Purpose: Sendable {
         case connecting, listening
     }
 
-    /// One value of `--allow-target`.
+    /// One `HOST` or `HOST:PORT` that was given to `--allow-target`.
     private struct Entry: Sendable {
-        /// The host in lower case; for an address its canonical text.
+        /// The host: a name in lower case, or an address as canonical text.
         var host: String
         /// The port; `nil` for all ports.
         var port: UInt16?
@@ -21,16 +22,16 @@ package struct AllowedTargets: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Creates a value that allows loopback alone.
+    /// Creates the default value, which allows only loopback addresses.
     package init() {}
 
-    /// Whether only loopback is allowed.
+    /// Whether only loopback addresses are allowed.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// Reads the values of `--allow-target`.
     ///
-    /// - Parameter texts: `HOST` or `HOST:PORT` each; an IPv6 address with a port is in brackets.
-    /// - Throws: the first text that is neither.
+    /// - Parameter texts: the arguments, each `HOST` or `HOST:PORT`; an IPv6 address with a port must be in brackets.
+    /// - Throws: ``Malformed`` with the first argument that is neither.
     package init(_ texts: [String]) throws(Malformed) {
         for text in texts {
             guard let entry = Self.entry(text) else { throw Malformed(text: text) }
@@ -38,18 +39,18 @@ package struct AllowedTargets: Sendable {
         }
     }
 
-    /// A text that does not name a host.
+    /// An argument of `--allow-target` that is neither `HOST` nor `HOST:PORT`.
     package struct Malformed: Error, Sendable, Equatable {
         package let text: String
     }
 
-    /// Returns what prevents a script from using an address; `nil` if nothing does. Names are not resolved: they are
-    /// allowed by name.
+    /// Returns the reason why a script must not use an address; `nil` if it may. Host names are not resolved: a name is
+    /// allowed only if `--allow-target` contains the name itself.
     ///
     /// - Parameters:
     ///   - host: the host as written in the script, without brackets.
-    ///   - port: the port; `nil` if it is not known yet, in which case it is enough that the host is allowed with any
-    ///     port. 0 is a free port.
+    ///   - port: the port; 0 for any free port, and `nil` if the port is not known yet. A host whose port is not known
+    ///     yet is allowed if at least one of its ports is.
     package func refusal(of host: String, port: UInt16?, for purpose: Purpose) -> Refusal? {
         let address = IPAddress(host)?.unmapped
         if Self.isLoopback(host) { return nil }
@@ -108,7 +109,7 @@ package struct AllowedTargets: Sendable {
             guard rest.first == ":", let port = port(rest.dropFirst()) else { return nil }
             return Entry(host: canonical(host), port: port)
         }
-        // More than one colon means an IPv6 address.
+        // A text with more than one colon is an IPv6 address without a port.
         guard let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") else {
             return Entry(host: canonical(text), port: nil)
         }

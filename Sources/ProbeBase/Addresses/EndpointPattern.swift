@@ -1,19 +1,20 @@
-/// The endpoints on which a listener accepts connections: one address or all addresses, and a port.
+/// The local endpoints on which a listener accepts connections: a port, with one address or with every address.
 package struct EndpointPattern: Sendable, Hashable {
-    /// The address; `nil` for a listener on all addresses.
+    /// The address; `nil` if the listener accepts connections on every address.
     package let address: IPAddress?
-    /// The family of a listener on all addresses, if it accepts only one; `nil` if it accepts both.
+    /// The address family of a listener on every address, if it accepts only one family; `nil` if it accepts both.
     package let family: IPAddress.Family?
     package let port: UInt16
 
-    /// Creates the pattern of this endpoint, or of all addresses of its family if its address is 0.0.0.0 or [::].
+    /// Creates the pattern for a listener that is bound to an endpoint; 0.0.0.0 and [::] match every address of their
+    /// family.
     package init(_ endpoint: SocketEndpoint) {
         address = endpoint.address.isUnspecified ? nil : endpoint.address
         family = endpoint.address.family
         port = endpoint.port
     }
 
-    /// Creates the pattern of this port on all addresses.
+    /// Creates the pattern for a listener that is bound to a port on every address of both families.
     package init(anyAddressPort port: UInt16) {
         address = nil
         family = nil

@@ -1,12 +1,12 @@
-/// An IPv4 or IPv6 address: 16 bytes and a family, without heap memory.
+/// An IPv4 or IPv6 address: 16 bytes and a family, stored without a heap allocation.
 ///
 /// An IPv4 address and its IPv4-mapped IPv6 address are different values, as they are in packets.
 package struct IPAddress: Sendable, Hashable {
     package enum Family: Sendable, Hashable { case v4, v6 }
 
-    /// The first eight bytes in network order; 0 for IPv4.
+    /// The first eight bytes of an IPv6 address in network order; 0 for IPv4.
     package let high: UInt64
-    /// The last eight bytes in network order; for IPv4 the address is in the lowest four.
+    /// The last eight bytes in network order; an IPv4 address is in the lowest four.
     package let low: UInt64
     package let family: Family
 
@@ -16,7 +16,7 @@ package struct IPAddress: Sendable, Hashable {
         self.low = low
     }
 
-    /// Creates an IPv4 address from a number in host order: 127.0.0.1 is `0x7f00_0001`.
+    /// Creates an IPv4 address from a number in host order; for example, 127.0.0.1 is `0x7f00_0001`.
     @inlinable package init(v4 address: UInt32) {
         self.init(family: .v4, high: 0, low: UInt64(address))
     }
@@ -60,8 +60,8 @@ package struct IPAddress: Sendable, Hashable {
     package static let loopbackV4 = IPAddress(v4: 0x7f00_0001)
     package static let loopbackV6 = IPAddress(v6High: 0, low: 1)
 
-    /// The IPv4 address that an IPv4-mapped IPv6 address represents (RFC 4291, section 2.5.5.2); any other address
-    /// unchanged.
+    /// The IPv4 address that an IPv4-mapped IPv6 address represents (RFC 4291, section 2.5.5.2); every other address is
+    /// returned unchanged.
     package var unmapped: IPAddress {
         guard family == .v6, high == 0, low >> 32 == 0xffff else { return self }
         return IPAddress(v4: UInt32(truncatingIfNeeded: low))
@@ -80,14 +80,15 @@ package struct IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: Comparable {
-    /// Orders IPv4 before IPv6, then by number.
+    /// Orders IPv4 addresses before IPv6 addresses, and the addresses of a family by their numeric value.
     package static func < (left: IPAddress, right: IPAddress) -> Bool {
         if left.family != right.family { return left.family == .v4 }
         return left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }
 
-/// The addresses that a transport tries first if a name has addresses of both families, in the words of the language.
+/// The address family that a transport tries first if a name resolves to addresses of both families. The raw values are
+/// the words of the language.
 public enum AddressPreference: String, Sendable, CaseIterable {
     case ipv4, ipv6
 }
@@ -106,8 +107,8 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// Reads the output of `description` and every other legal form (RFC 4291 2.2), without zone, brackets or prefix
-    /// length.
+    /// Creates an address from any textual form that RFC 4291, section 2.2 allows; a zone, brackets and a prefix length
+    /// are not accepted.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 45 else { return nil }
@@ -137,7 +138,7 @@ extension IPAddress: CustomStringConvertible {
 
     private var v6Text: String {
         if high == 0, low >> 32 == 0xffff {
-            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952 5: a known mapped prefix
+            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952 5: a well-known prefix
         }
         let groups = groups
         let zeros = Self.longestZeroRun(groups)
@@ -166,7 +167,8 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // Some readers interpret a leading zero as octal, others do not, so it is rejected (RFC 6943 3.1.1).
+            // Some implementations interpret a number with a leading zero as octal and others as decimal, so it is
+            // rejected (RFC 6943 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

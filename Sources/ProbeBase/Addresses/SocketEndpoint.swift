@@ -13,10 +13,10 @@ package struct SocketEndpoint: Sendable, Hashable {
         left.port == right.port && left.address == right.address
     }
 
-    /// The same endpoint with the IPv4 address that an IPv4-mapped one represents.
+    /// The same endpoint, in which an IPv4-mapped IPv6 address is replaced with the IPv4 address that it represents.
     package var unmapped: SocketEndpoint { SocketEndpoint(address: address.unmapped, port: port) }
 
-    /// Reads `127.0.0.1:80` and `[::1]:80`.
+    /// Creates an endpoint from text such as `127.0.0.1:80` or `[::1]:80`.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]

@@ -1,8 +1,8 @@
-/// Base64 of RFC 4648, section 4, with padding; white space is skipped.
+/// The Base64 encoding of RFC 4648, section 4, with padding. The decoder skips white space.
 package enum Base64 {
     package enum Outcome {
         case bytes([UInt8])
-        /// The first character that is not Base64, at this offset.
+        /// The text contains a character that is not Base64; the first one is at this offset.
         case invalid(offset: Int)
     }
 

@@ -1,7 +1,7 @@
 extension Span where Element == UInt8 {
     /// Returns the index of the first `byte` at or after `start`; `nil` if there is none.
     ///
-    /// Reads eight bytes at a time; the span checks the bounds.
+    /// The search reads eight bytes at a time, and the bounds of each read are checked.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start >= 0 else { return nil }
         let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
@@ -18,7 +18,7 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Returns the index of the first byte at or after `start` that is one of the two; `nil` if there is none.
+    /// Returns the index of the first byte at or after `start` that equals `first` or `second`; `nil` if there is none.
     package func firstIndex(of first: UInt8, or second: UInt8, from start: Int = 0) -> Int? {
         guard start >= 0 else { return nil }
         let firstPattern = UInt64(first) &* 0x0101_0101_0101_0101
@@ -37,14 +37,15 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Returns eight bytes as one word, the first byte lowest: one load, whose bounds are checked, in debug builds too.
+    /// Returns eight bytes as one word, with the first byte in the lowest bits. In debug builds too, this is a single
+    /// load with checked bounds.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
         UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns the highest bit of each zero byte. Above the first zero byte a bit may be wrong; at the first one it
-    /// never is.
+    /// Returns a word in which the highest bit of each zero byte is set. The result is exact up to the first zero byte;
+    /// bits above it may be set incorrectly.
     @inline(__always)
     private func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080

@@ -1,12 +1,12 @@
-/// The 64-bit FNV-1a hash (RFC 9923): the same on every machine and in every version, unlike Swift's own hashes.
+/// The 64-bit FNV-1a hash (RFC 9923). Unlike Swift's own hashes, it is the same on every machine and in every version.
 ///
-/// It offers no protection, because two texts with one hash are easily made: names that must differ use ``SHA256``.
+/// Two texts with the same hash are easy to construct, so ``SHA256`` is used for names that must differ.
 package struct FNV1a: Sendable {
     @usableFromInline var state: UInt64
 
     package var value: UInt64 { state }
 
-    /// Creates a hash.
+    /// Creates the hash of no bytes.
     ///
     /// - Parameter salt: a number that selects a different hash of the same bytes.
     package init(salt: UInt64 = 0) { state = 0xcbf2_9ce4_8422_2325 ^ salt }

@@ -1,8 +1,8 @@
-/// The encoding of an unsigned integer on the wire. Without `le` it is big-endian.
+/// The encoding of an unsigned integer on the wire. The formats are big-endian unless their name ends in `le`.
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u24, u32, u64, u16le, u32le, u64le, varint
 
-    /// The number of bytes on the wire (`nil` for a varint, which has one to ten), and their order.
+    /// The number of bytes on the wire (`nil` for a varint, which has 1 to 10 bytes), and the byte order.
     private var layout: (width: Int?, isLittleEndian: Bool) {
         switch self {
         case .u8: (1, false)
@@ -17,12 +17,13 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number of bytes on the wire; `nil` for a varint, which has one to ten.
+    /// The number of bytes on the wire; `nil` for a varint, which has 1 to 10 bytes.
     package var width: Int? { layout.width }
 
     package var isLittleEndian: Bool { layout.isLittleEndian }
 
-    /// The largest value that can be computed and encoded. A 64-bit format can represent up to 2^64 - 1.
+    /// The largest value that a script can compute and encode. It is at most `Int.max`, although a 64-bit format can
+    /// represent numbers up to 2^64 - 1.
     package var largest: Int {
         if let width, width < 8 { 1 << (8 * width) - 1 } else { Int.max }
     }
@@ -40,13 +41,13 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
 // MARK: Writing
 
 extension IntegerFormat {
-    /// Returns the bytes of a value; `nil` if it does not fit.
+    /// Returns the encoding of a value; `nil` if the value is negative or too large for the format.
     package func encode(_ value: Int) -> [UInt8]? {
         guard value >= 0, value <= largest else { return nil }
         return bytes(of: UInt64(value))
     }
 
-    /// Does the same as `encode`, for values up to 2^64 - 1.
+    /// Returns the encoding of a value that may be as large as 2^64 - 1; `nil` if it is too large for the format.
     package func encode(unsigned value: UInt64) -> [UInt8]? {
         guard largest == Int.max || value <= UInt64(largest) else { return nil }
         return bytes(of: value)
@@ -58,8 +59,8 @@ extension IntegerFormat {
         return isLittleEndian ? bytes : bytes.reversed()
     }
 
-    /// Returns the varint encoding of Protocol Buffers, in base 128: lowest group first, the highest bit of all bytes
-    /// but the last one set.
+    /// Returns the varint encoding of Protocol Buffers: groups of seven bits, the lowest group first. The highest bit
+    /// is set in every byte except the last one.
     package static func varint(_ value: UInt64) -> [UInt8] {
         var rest = value
         var bytes: [UInt8] = []
@@ -78,13 +79,13 @@ extension IntegerFormat {
     /// The result of reading an integer.
     package enum Reading: Sendable, Equatable {
         case value(UInt64, width: Int)
-        /// The end of the integer has not arrived.
+        /// The last byte of the integer has not arrived yet.
         case incomplete
-        /// A varint has more than ten bytes, or more than 64 bits.
+        /// A varint has more than 10 bytes, or represents more than 64 bits.
         case tooLong
     }
 
-    /// Reads the integer at the start of the received bytes. A varint may be longer than needed.
+    /// Reads the integer at the start of the received bytes. A varint may have more bytes than its value requires.
     package func read(_ bytes: ArraySlice<UInt8>) -> Reading {
         guard let width else { return Self.readVarint(bytes) }
         guard bytes.count >= width else { return .incomplete }
@@ -98,7 +99,7 @@ extension IntegerFormat {
     private static func readVarint(_ bytes: ArraySlice<UInt8>) -> Reading {
         var value: UInt64 = 0
         for (index, byte) in bytes.prefix(10).enumerated() {
-            // The tenth byte has room for one bit.
+            // Of the seven bits of the tenth byte, only the lowest still fits in 64 bits.
             guard index < 9 || byte <= 1 else { return .tooLong }
             value |= UInt64(byte & 0x7F) << UInt64(7 * index)
             if byte & 0x80 == 0 { return .value(value, width: index + 1) }

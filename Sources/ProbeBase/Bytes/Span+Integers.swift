@@ -1,4 +1,4 @@
-/// Reads integers from untrusted bytes: returns `nil` if there are too few bytes, and never traps.
+/// Reads of integers from untrusted bytes. They return `nil` if there are too few bytes, and never trap.
 extension Span<UInt8> {
     @inlinable @inline(__always)
     package func byte(at offset: Int) -> UInt8? {
@@ -32,7 +32,7 @@ extension Span<UInt8> {
     @inlinable @inline(__always)
     package func little64(at offset: Int) -> UInt64? { big64(at: offset)?.byteSwapped }
 
-    /// Returns the part of `range` that is within the span.
+    /// Returns the part of a range that is within the span's bounds.
     @inlinable @inline(__always)
     package func clamping(_ range: Range<Int>) -> Range<Int> {
         range.clamped(to: 0..<count)
@@ -49,16 +49,17 @@ extension Span<UInt8> {
 extension [UInt8] {
     /// Appends a span with one memory copy.
     @inlinable package mutating func append(span: Span<UInt8>) {
-        // The pointer does not escape the closure. This toolchain has no other way to copy a span at once.
+        // The pointer does not escape from the closure. This toolchain offers no other way to copy a span in a single
+        // operation.
         span.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
 
 extension UInt8 {
-    /// The digits of hexadecimal numbers, in lower case.
+    /// The hexadecimal digits in lower case.
     package static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// The value of a hexadecimal digit, 0 to 15; `nil` if the byte is not one.
+    /// The value of a hexadecimal digit, 0 to 15; `nil` if the byte is not a hexadecimal digit.
     package var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -1,8 +1,8 @@
-/// The generator for `random(…, seed n)` and `cut at random seed n`: SplitMix64 (Steele, Lea and Flood, 2014), so that
-/// a seed gives the same bytes on every machine and in every version.
+/// The random number generator of `random(…, seed n)` and `cut at random seed n`. SplitMix64 (Steele, Lea and Flood,
+/// 2014) produces the same bytes from a seed on every machine and in every version.
 ///
-/// The state starts as the seed; each step adds 0x9E3779B97F4A7C15 and mixes; bytes are taken from each number, lowest
-/// first.
+/// The initial state is the seed. Each step adds 0x9E3779B97F4A7C15 to the state and mixes it into a number, whose
+/// bytes are used from the lowest to the highest.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -33,7 +33,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// Returns a number from 0 to `bound - 1`, by remainder; 0 for a bound below 1.
+    /// Returns a number from 0 to `bound - 1`, computed as a remainder; 0 if `bound` is less than 1.
     package mutating func below(_ bound: Int) -> Int {
         guard bound > 1 else { return 0 }
         return Int(truncatingIfNeeded: next() % UInt64(bound))

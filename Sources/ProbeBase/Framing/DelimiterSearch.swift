@@ -1,10 +1,10 @@
-/// Finds a delimiter of any bytes in a stream that arrives in pieces. It reads each byte once, even if the delimiter
-/// repeats its own beginning (Knuth, Morris, Pratt).
+/// Finds a delimiter in a stream that arrives in pieces. Even if the delimiter repeats its own beginning, each byte of
+/// the stream is read only once (the algorithm of Knuth, Morris and Pratt).
 package struct DelimiterSearch: Sendable {
     private let delimiter: [UInt8]
-    /// For each number of matched bytes, how many of them remain matched if the next byte differs.
+    /// For each number of matched bytes, the number of them that remain matched if the next byte differs.
     private let fallbacks: [Int]
-    /// The number of bytes at the end of the input that begin a delimiter.
+    /// The number of bytes at the end of the input that match the beginning of the delimiter.
     package private(set) var matched = 0
 
     /// Creates a search.
@@ -22,7 +22,7 @@ package struct DelimiterSearch: Sendable {
         self.fallbacks = fallbacks
     }
 
-    /// Reads a byte. Returns whether a delimiter ends with it; the search then restarts.
+    /// Reads a byte and returns whether it completes a delimiter, in which case the search restarts.
     package mutating func read(_ byte: UInt8) -> Bool {
         while matched > 0, delimiter[matched] != byte { matched = fallbacks[matched] }
         if delimiter[matched] == byte { matched += 1 }
@@ -31,9 +31,10 @@ package struct DelimiterSearch: Sendable {
         return true
     }
 
-    /// Reads bytes up to the end of a delimiter, and skips those that can't begin one eight at a time.
+    /// Reads bytes up to the end of a delimiter. Bytes that can't begin a delimiter are skipped, eight at a time.
     ///
-    /// - Returns: the index after the delimiter, where the search restarts; `nil` if all bytes were read.
+    /// - Returns: the index after the delimiter, where the search restarts; `nil` if `bytes` contains no complete
+    ///   delimiter.
     package mutating func end(in bytes: borrowing Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         while index < bytes.count {

@@ -1,37 +1,39 @@
 /// Divides one direction of a connection into the units of a framing.
 ///
-/// It does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete frames. It
-/// never traps and reads each byte once. It keeps only the bytes that no frame has taken: an announced length is
-/// compared with the limit and allocates nothing.
+/// The decoder does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete
+/// frames. It never traps, and reads each byte once. It stores only bytes that are not yet part of a frame; an
+/// announced length is compared with the limit, and no memory is allocated for it.
 ///
-/// - A terminator ends a line. Its first bytes are content if another byte follows.
-/// - A length precedes a message. A varint may be longer than needed, but has at most ten bytes and 64 bits.
-/// - `none`, and `websocket`, which this decoder does not divide: there are no units. A frame is what has arrived since
-///   the previous frame, and the limit does not apply.
+/// - A framing by terminator: the terminator ends a line. The beginning of a terminator is content if another byte
+///   follows.
+/// - A framing by length: a length precedes each message. A varint may have more bytes than its value requires, but at
+///   most 10 bytes and 64 bits.
+/// - `none`, and `websocket`, whose frames this decoder does not parse: the stream has no units. A frame contains the
+///   bytes that have arrived since the previous frame, and the limit does not apply.
 package struct FrameDecoder: Sendable {
     package let framing: Framing
     /// The maximum number of payload bytes in a frame; `nil` for no limit.
     package let limit: Int?
 
     private let kind: Framing.Kind
-    /// The reason why the stream can no longer be divided.
+    /// The reason why the stream can no longer be divided into frames.
     private var failure: FrameError?
     private var buffer: [UInt8] = []
     /// The start of the current frame in the buffer.
     private var head = 0
-    /// The search for a terminator; `nil` if there is none.
+    /// The search for the terminator; `nil` if the framing has no terminator.
     private var search: DelimiterSearch?
-    /// The index after the bytes that the search has read.
+    /// The index in the buffer after the last byte that the search has read.
     private var searched = 0
-    /// The offset in the stream of the buffer's first byte.
+    /// The offset of the buffer's first byte in the stream.
     private var bufferOffset: Int
 
     /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of payload bytes, without terminator and prefix; a negative one is 0.
-    ///   - offset: the offset of the first byte that will be appended, for frames and errors that count from an earlier
-    ///     byte.
+    ///   - limit: the maximum number of payload bytes, excluding the terminator and the length; a negative limit is
+    ///     treated as 0.
+    ///   - offset: the stream offset of the first byte that will be appended, from which frames and errors are counted.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }
@@ -40,19 +42,19 @@ package struct FrameDecoder: Sendable {
         bufferOffset = max(offset, 0)
     }
 
-    /// The offset in the stream of the first byte that no frame has taken.
+    /// The stream offset of the first byte that is not part of a returned frame.
     package var offset: Int { bufferOffset + head }
 
-    /// The bytes that no frame has taken.
+    /// The bytes that are not part of a returned frame.
     package var pending: ArraySlice<UInt8> { buffer[head...] }
 
-    /// Appends the bytes that have arrived.
+    /// Appends received bytes.
     package mutating func append(_ bytes: borrowing Span<UInt8>) {
         compact()
         for index in bytes.indices { buffer.append(bytes[index]) }
     }
 
-    /// Appends the bytes that have arrived.
+    /// Appends received bytes.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         compact()
         buffer.append(contentsOf: bytes)
@@ -60,8 +62,8 @@ package struct FrameDecoder: Sendable {
 
     /// Returns the next complete frame; `nil` if more bytes are needed.
     ///
-    /// - Throws: the reason why the stream can't be divided, as soon as it is certain, and again at each later call.
-    ///   The bytes from the invalid frame on stay `pending`.
+    /// - Throws: the reason why the stream can't be divided, as soon as it is certain, and again on each later call.
+    ///   The invalid frame and all bytes after it remain `pending`.
     package mutating func next() throws(FrameError) -> Frame? {
         if let failure { throw failure }
         do throws(FrameError) {
@@ -78,7 +80,8 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Returns and removes all bytes that no frame has taken: the stream has ended, or another reader continues it.
+    /// Returns and removes all bytes that are not part of a returned frame, for use when the stream has ended or when
+    /// another reader takes over.
     package mutating func finish() -> [UInt8] {
         let leftover = Array(pending)
         bufferOffset += buffer.count
@@ -94,15 +97,16 @@ package struct FrameDecoder: Sendable {
         let end = search.end(in: buffer.span, from: searched)
         self.search = search
         searched = end ?? buffer.count
-        // Without an end, the bytes before those that may be a terminator are content, whatever follows.
+        // If no terminator was found, all bytes are content, except those at the end that may begin a terminator.
         let count = searched - head - (end == nil ? search.matched : terminatorLength)
         if let limit, count > limit { throw FrameError(.tooLong(limit: limit, length: nil), offset: offset) }
         return end == nil ? nil : take(payload: count, terminator: terminatorLength)
     }
 
-    /// Returns the frame at `head`, which is complete.
+    /// Returns the frame at `head`, which must be complete.
     ///
-    /// - Parameter end: the number of bytes after the payload that are not a terminator.
+    /// - Parameter end: the number of bytes between the payload and the next frame that are not a terminator, such as a
+    ///   netstring's comma.
     private mutating func take(prefix: Int = 0, payload: Int, end: Int = 0, terminator: Int = 0) -> Frame {
         let content = (head + prefix)..<(head + prefix + payload)
         let next = content.upperBound + end + terminator
@@ -114,8 +118,8 @@ package struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// Removes the bytes of returned frames, once they are at least half of the buffer, so that each byte is moved once
-    /// on average.
+    /// Removes the bytes of returned frames when they fill at least half of the buffer; each byte is thus moved only
+    /// once on average.
     private mutating func compact() {
         guard head > 0, head >= buffer.count - head else { return }
         buffer.removeFirst(head)
@@ -125,13 +129,13 @@ package struct FrameDecoder: Sendable {
     }
 }
 
-/// One unit of a framing, with its place in the stream. Offsets count bytes from the start of the stream.
+/// One unit of a framing, with its position in the stream. All ranges are offsets from the start of the stream.
 package struct Frame: Sendable, Equatable {
-    /// The payload without prefix and terminator.
+    /// The payload, excluding the length and the terminator.
     package var payload: [UInt8]
-    /// The range of the whole frame, with prefix and terminator.
+    /// The range of the entire frame, including the length and the terminator.
     package var range: Range<Int>
-    /// The range of the terminator; empty, at the frame's end, if the framing has none.
+    /// The range of the terminator. If the framing has no terminator, the range is empty and at the frame's end.
     package var terminator: Range<Int>
 
     package init(payload: [UInt8], range: Range<Int>, terminator: Range<Int>) {

@@ -1,9 +1,9 @@
-/// Encodes one unit of a framing. `FrameDecoder` with the same framing returns the same payload.
+/// Encodes one unit of a framing. A `FrameDecoder` with the same framing decodes it to the same payload.
 package struct FrameEncoder: Sendable {
     package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The payload contains the terminator at this offset, so it would be read as two units.
+        /// The payload contains the terminator at this offset, so a receiver would read two units.
         case containsTerminator(offset: Int)
-        /// The payload has more bytes than the prefix can express.
+        /// The payload has more bytes than the length's encoding can express.
         case tooLong(maximum: UInt64)
 
         package var description: String {
@@ -16,7 +16,7 @@ package struct FrameEncoder: Sendable {
     }
 
     package let framing: Framing
-    /// The search for the terminator, which each payload begins anew; `nil` if there is none.
+    /// The search for the terminator, copied for each payload; `nil` if the framing has no terminator.
     private let search: DelimiterSearch?
 
     package init(framing: Framing) {
@@ -24,13 +24,13 @@ package struct FrameEncoder: Sendable {
         search = framing.terminator.map { DelimiterSearch($0) }
     }
 
-    /// Returns the payload, followed by its terminator or preceded by its length.
+    /// Returns the payload followed by its terminator, or preceded by its length.
     package func encode(_ payload: [UInt8]) throws(Failure) -> [UInt8] {
         guard let (before, after) = framing.envelope(of: payload.count) else {
             throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
         }
         let unit = before + payload + after
-        // The end of the payload and the beginning of a delimiter may be a delimiter together: "a" and "aab" before "aab".
+        // The end of the payload and the beginning of the delimiter can form a delimiter: "a" and "aab" before "aab".
         if var search, let end = search.end(in: unit.span), end < unit.count {
             throw .containsTerminator(offset: end - after.count)
         }

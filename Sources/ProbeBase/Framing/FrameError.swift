@@ -1,13 +1,13 @@
-/// The reason why a stream can't be divided into frames from some byte on.
+/// The reason why a stream can't be divided into frames after a certain byte.
 package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
-        /// The payload has more bytes than the limit. The length is known if the frame announces it.
+        /// The payload has more bytes than the limit allows. The length is known only if the frame announces it.
         case tooLong(limit: Int, length: UInt64?)
-        /// The announced length is larger than possible in a stream.
+        /// The announced length is larger than any stream can be.
         case lengthOutOfRange(UInt64)
-        /// A varint has more than ten bytes, or more than 64 bits.
+        /// A varint has more than 10 bytes, or represents more than 64 bits.
         case varintTooLong
-        /// A netstring is invalid.
+        /// The frame is not a valid netstring.
         case netstring(LengthPrefix.NetstringFailure)
     }
 

@@ -1,34 +1,35 @@
-/// How a stream of bytes is divided into units: by a terminator after each, or by a length before each.
+/// How a stream of bytes is divided into units: by a terminator after each unit, or by a length before each unit.
 public enum Framing: Sendable, Hashable {
     case crlf, lf, cr, nul
     case u8, u16, u24, u32, u64, u16le, u32le, varint
-    /// The length in decimal digits and `:` before a unit, `,` after it.
+    /// Decimal digits and `:` before each unit, and `,` after it.
     case netstring
     case websocket, none
-    /// These bytes end a unit; at least one. ``init(delimiter:)`` chooses between this and the named terminators.
+    /// A delimiter of one or more bytes after each unit. Create this value with ``init(delimiter:)``, which returns a
+    /// named framing if one has this terminator.
     case delimiter([UInt8])
 }
 
 extension Framing {
-    /// How a framing divides a stream. Code that reads or writes units decides by this, so that another terminator or
-    /// another length changes nothing there.
+    /// The way in which a framing divides a stream. Code that reads or writes units switches over the kind, so that a
+    /// new terminator or a new length format does not change that code.
     package enum Kind: Sendable, Hashable {
-        /// These bytes end each unit, which is a line.
+        /// Each unit is a line that ends with these bytes.
         case lines(terminator: [UInt8])
-        /// A length precedes each unit, which is a message.
+        /// Each unit is a message after its length.
         case counted(LengthPrefix)
         case webSocket
-        /// There are no units.
+        /// The stream has no units.
         case undivided
     }
 
-    /// The word for a unit in the language.
+    /// What the language calls a unit.
     package enum Unit: String, Sendable {
         case line, message
     }
 
-    /// The declaration of each framing: its word in a script (of a delimiter, which has none: the word in the list of
-    /// what a transport offers), and how it divides a stream. Everything else follows from it.
+    /// The word of each framing in a script, and its kind, from which all other properties are derived. A delimiter has
+    /// no word in a script; its word is the one in the list of framings that a transport offers.
     private var declaration: (word: String, kind: Kind) {
         switch self {
         case .crlf: ("crlf", .lines(terminator: [0x0D, 0x0A]))
@@ -52,19 +53,19 @@ extension Framing {
 }
 
 extension Framing: CaseIterable {
-    /// All framings that have a word, without the delimiters that a script defines.
+    /// All framings that have a word, excluding the delimiters that scripts define.
     public static let allCases: [Framing] = [
         .crlf, .lf, .cr, .nul, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none,
     ]
 }
 
 extension Framing: RawRepresentable {
-    /// The word in a script, such as `crlf`; a delimiter is in quotes, with the escapes of a script.
+    /// The framing as written in a script: a word such as `crlf`, or a delimiter in quotes, with escapes.
     public var rawValue: String {
         if case .delimiter(let bytes) = self { "\"\(Escaped.bytes(bytes))\"" } else { declaration.word }
     }
 
-    /// Creates the framing of a word, or of a delimiter in quotes.
+    /// Creates a framing from a script's word, or from a delimiter in quotes.
     public init?(rawValue: String) {
         if rawValue.hasPrefix("\"") {
             guard let bytes = Framing.unquoted(Array(rawValue.utf8)) else { return nil }
@@ -75,13 +76,14 @@ extension Framing: RawRepresentable {
         self = framing
     }
 
-    /// Creates the framing in which these bytes end a unit; `nil` if there are none.
+    /// Creates the framing in which these bytes end each unit; `nil` if `delimiter` is empty.
     public init?(delimiter: [UInt8]) {
         if delimiter.isEmpty { return nil }
         self = Framing.allCases.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
     }
 
-    /// Returns the bytes of a text in quotes, in which `\\r \\n \\t \\0 \\\\ \\"` and `\\xHH` are escapes.
+    /// Returns the bytes that a text in quotes represents. The escapes are `\\r \
+    /// \\t \\0 \\\\ \\"` and `\\xHH`.
     private static func unquoted(_ text: [UInt8]) -> [UInt8]? {
         guard text.count >= 2, text.last == UInt8(ascii: "\"") else { return nil }
         var rest = text.dropFirst().dropLast()
@@ -118,17 +120,17 @@ extension Framing: RawRepresentable {
 extension Framing {
     package var kind: Kind { declaration.kind }
 
-    /// The bytes that end a unit; `nil` for a framing by length, and for `websocket` and `none`.
+    /// The bytes that end a unit; `nil` for a framing by length, for `websocket` and for `none`.
     package var terminator: [UInt8]? {
         if case .lines(let terminator) = kind { terminator } else { nil }
     }
 
-    /// The length that precedes a unit; `nil` for other framings.
+    /// The format of the length that precedes a unit; `nil` for other framings.
     package var prefix: LengthPrefix? {
         if case .counted(let prefix) = kind { prefix } else { nil }
     }
 
-    /// What a unit is; `nil` if the framing does not divide a stream of bytes.
+    /// What a unit is called; `nil` if the framing does not divide a stream of bytes.
     package var unit: Unit? {
         switch kind {
         case .lines: .line
@@ -137,21 +139,21 @@ extension Framing {
         }
     }
 
-    /// Whether a stream is divided into units.
+    /// Whether the framing divides a stream into units.
     package var hasUnits: Bool { unit != nil }
 
-    /// The name of the terminator in a report, such as `CRLF` or `"END"`; the framing's word if it has none.
+    /// The name of the terminator in a report, such as `CRLF` or `"END"`; the framing's word if it has no terminator.
     package var terminatorName: String {
         if case .delimiter = self { return rawValue }
         return terminator == nil ? rawValue : rawValue.uppercased()
     }
 
-    /// The framings whose units are lines, for a message: `crlf, lf, cr, nul or a delimiter`.
+    /// The framings whose units are lines, for use in a message: `crlf, lf, cr, nul or a delimiter`.
     package static var lineWords: String {
         allCases.filter { $0.unit == .line }.map(\.rawValue).joined(separator: ", ") + " or a delimiter"
     }
 
-    /// Returns the bytes before and after a payload of `count` bytes; `nil` if its length can't be encoded.
+    /// Returns the bytes before and after a payload of `count` bytes; `nil` if the length can't be encoded.
     package func envelope(of count: Int) -> (before: [UInt8], after: [UInt8])? {
         switch kind {
         case .lines(let terminator): ([], terminator)
@@ -160,7 +162,7 @@ extension Framing {
         }
     }
 
-    /// Returns the number of bytes of a unit on the wire.
+    /// Returns the number of bytes that a payload and its envelope take on the wire.
     package func length(of payload: [UInt8]) -> Int {
         let envelope = envelope(of: payload.count)
         return payload.count + (envelope.map { $0.before.count + $0.after.count } ?? 0)
@@ -170,30 +172,32 @@ extension Framing {
 // MARK: What a transport offers
 
 extension Framing {
-    /// The item of a list of framings that represents every delimiter that a script defines.
+    /// The element of a list of framings that stands for all delimiters defined by scripts.
     public static let anyDelimiter = Framing.delimiter([])
 
-    /// Creates the framing of a word of such a list, such as `crlf`; `delimiter` is ``anyDelimiter``.
+    /// Creates a framing from its word in a list of the framings that a transport offers, such as `crlf`; `delimiter`
+    /// is ``anyDelimiter``.
     package init?(offer word: String) {
         guard let framing = Framing.offers.first(where: { $0.offer == word }) else { return nil }
         self = framing
     }
 
-    /// The framing as a word of such a list.
+    /// The framing's word in a list of the framings that a transport offers.
     fileprivate var offer: String { declaration.word }
 
-    /// The framings that a list can contain. `websocket` is a capability, because it is more than a framing.
+    /// The framings that a transport can offer. `websocket` is not one of them; it is a capability, because it is more
+    /// than a framing.
     fileprivate static let offers = allCases.filter { $0 != .websocket } + [anyDelimiter]
 }
 
 extension Set<Framing> {
-    /// Returns whether a transport with this list has the framing.
+    /// Returns whether a transport that offers these framings supports `framing`.
     package func offers(_ framing: Framing) -> Bool {
         if case .delimiter = framing { return contains(framing) || contains(.anyDelimiter) }
         return contains(framing)
     }
 
-    /// The words of the list, in the language's order.
+    /// The words of the framings, in the order of the language's reference.
     package var words: [String] {
         let words = Set<String>(map(\.offer))
         return Framing.offers.map(\.offer).filter(words.contains)

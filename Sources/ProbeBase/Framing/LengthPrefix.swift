@@ -1,14 +1,14 @@
-/// The length before a unit: how it is written and read.
+/// The format of the length that precedes a unit.
 package enum LengthPrefix: Sendable, Hashable {
     /// An integer, as in `u16`.
     case integer(IntegerFormat)
-    /// Decimal digits without unnecessary zeros and `:`. A comma follows the payload: `5:hello,`.
+    /// Decimal digits without leading zeros, followed by `:`. A comma follows the payload, as in `5:hello,`.
     case netstring
 
-    /// The byte after the payload; `nil` if nothing follows it.
+    /// The byte that follows the payload; `nil` if there is none.
     package var end: UInt8? { self == .netstring ? UInt8(ascii: ",") : nil }
 
-    /// The greatest length that can be computed and encoded.
+    /// The largest length that a script can compute and encode.
     package var largest: Int {
         switch self {
         case .integer(let format): format.largest
@@ -16,7 +16,7 @@ package enum LengthPrefix: Sendable, Hashable {
         }
     }
 
-    /// Returns the encoding of a length; `nil` if the length does not fit.
+    /// Returns the encoding of a length; `nil` if the length is too large for the format.
     package func encode(_ count: Int) -> [UInt8]? {
         switch self {
         case .integer(let format): format.encode(count)
@@ -24,11 +24,11 @@ package enum LengthPrefix: Sendable, Hashable {
         }
     }
 
-    /// Reads the length at the start of the received bytes; `nil` if its end has not arrived.
+    /// Reads the length at the start of the received bytes; `nil` if more bytes are needed.
     ///
-    /// - Parameter offset: the offset of the first byte in its stream, for the error.
+    /// - Parameter offset: the stream offset of the first byte, for the error.
     /// - Returns: the length, and the number of bytes that encode it.
-    /// - Throws: the reason why these bytes are not a valid length, as soon as the first invalid byte is read.
+    /// - Throws: the reason why these bytes are not a valid length, as soon as the first invalid byte has arrived.
     package func read(
         _ bytes: ArraySlice<UInt8>, at offset: Int = 0
     ) throws(FrameError) -> (length: UInt64, width: Int)? {
@@ -40,12 +40,13 @@ package enum LengthPrefix: Sendable, Hashable {
         }
     }
 
-    /// Finds the unit at the start of the received bytes; `nil` if its end has not arrived.
+    /// Finds the unit at the start of the received bytes; `nil` if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - offset: the offset of the first byte in its stream.
+    ///   - offset: the stream offset of the first byte.
     ///   - limit: the maximum length; `nil` for no limit.
-    /// - Returns: the numbers of bytes of the length and of the payload, which ``end`` follows.
+    /// - Returns: the number of bytes of the encoded length, and the number of bytes of the payload. If the format has
+    ///   an ``end``, it follows the payload.
     /// - Throws: the reason why these bytes are not a valid unit, as soon as it is certain.
     package func unit(
         in bytes: ArraySlice<UInt8>, at offset: Int = 0, limit: Int?
@@ -54,7 +55,7 @@ package enum LengthPrefix: Sendable, Hashable {
         if let limit, length > UInt64(limit) {
             throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
         }
-        // The additional byte is `end`.
+        // The sum includes one more byte for `end`.
         guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + width + 1).overflow else {
             throw FrameError(.lengthOutOfRange(length), offset: offset)
         }
@@ -71,10 +72,10 @@ package enum LengthPrefix: Sendable, Hashable {
 extension LengthPrefix {
     /// The reason why bytes are not a valid netstring.
     package enum NetstringFailure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// A character other than a digit, or no digit before the colon.
+        /// The netstring begins with a character other than a digit, or with the colon.
         case noNumber
         case leadingZero
-        /// A number with more than 19 digits, or larger than possible in a stream.
+        /// The number has more than 19 digits, or is larger than any stream can be.
         case tooLong
         /// The payload is not followed by a comma.
         case noComma
@@ -89,7 +90,7 @@ extension LengthPrefix {
         }
     }
 
-    /// The maximum number of digits; any number with this many fits in 64 bits.
+    /// The maximum number of digits; every number with 19 digits fits in 64 bits.
     private static let maxDigits = 19
 
     private static func readDecimal(

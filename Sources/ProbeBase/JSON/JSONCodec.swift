@@ -1,17 +1,19 @@
-/// The reason why a JSON value is not valid: a clause in which texts of the value are escaped.
+/// The reason why the content of a JSON value is not valid. The description is a clause in which quoted values are
+/// escaped.
 package struct JSONContentError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Writes values of a type as JSON, and reads them again: one declaration for both directions.
+/// Writes the values of a type as JSON, and reads them. A single declaration describes the two directions.
 package struct JSONCodec<Value>: Sendable {
     package typealias Encode = @Sendable (Value) -> JSONValue
-    /// Reads a value. The text is the name of the member, for messages. Returns `nil` for another kind of JSON value.
+    /// Reads a value; returns `nil` if the JSON value is of another kind. The second argument is the member's name, for
+    /// messages.
     package typealias Decode = @Sendable (JSONValue, String) throws(JSONContentError) -> Value?
 
-    /// The required kind of JSON value, for messages, such as `a string`.
+    /// The required kind of JSON value, for use in messages, such as `a string`.
     fileprivate let kind: String
     private let encoding: Encode
     private let decoding: Decode
@@ -35,7 +37,7 @@ package struct JSONCodec<Value>: Sendable {
         return decoded
     }
 
-    /// Reads a value.
+    /// Reads a value from JSON.
     ///
     /// - Parameter name: the name of the member whose value is read.
     fileprivate func decode(_ value: JSONValue, of name: String) throws(JSONContentError) -> Value {
@@ -46,7 +48,7 @@ package struct JSONCodec<Value>: Sendable {
     }
 }
 
-/// A type that has the same JSON everywhere.
+/// A type with one JSON representation, which is used everywhere.
 package protocol JSONConvertible {
     static var codec: JSONCodec<Self> { get }
 }
@@ -54,7 +56,7 @@ package protocol JSONConvertible {
 extension JSONConvertible {
     package var json: JSONValue { Self.codec.encode(self) }
 
-    /// Creates the value; `nil` if the JSON value is invalid.
+    /// Creates the value from JSON; `nil` if the JSON value is invalid.
     package init?(json: JSONValue) {
         do throws(JSONContentError) { self = try Self.codec.decode(json) } catch { return nil }
     }
@@ -63,7 +65,7 @@ extension JSONConvertible {
 // MARK: - Members
 
 extension JSONValue {
-    /// Returns a member; `nil` if it is missing or null.
+    /// Returns the value of a member; `nil` if the member is missing or null.
     private func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
 
     package func required<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value {
@@ -73,7 +75,7 @@ extension JSONValue {
         return try codec.decode(value, of: name)
     }
 
-    /// Returns a member's value; `nil` if the member is missing or null.
+    /// Returns the decoded value of a member; `nil` if the member is missing or null.
     package func optional<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value? {
         guard let value = present(name) else { return nil }
         return try codec.decode(value, of: name)
@@ -111,7 +113,7 @@ extension JSONCodec<Double> {
 }
 
 extension JSONCodec<[UInt8]> {
-    /// A string of U+0000 to U+00FF, one character for each byte.
+    /// Bytes, represented by a string of the characters U+0000 to U+00FF, one for each byte.
     package static let bytes = JSONCodec(
         "a string of characters up to U+00FF, one per byte", encode: { .latin1($0) },
         decode: { value, _ in value.latin1 }
@@ -132,17 +134,17 @@ extension JSONCodec<[String]> {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-    /// Any number of the type.
+    /// Any number that the type can represent.
     package static var integer: JSONCodec {
         JSONCodec("a whole number", encode: { .integer(Int(clamping: $0)) }) { value, _ in
             value.integer.flatMap(Value.init(exactly:))
         }
     }
 
-    /// Returns the codec of numbers in a range.
+    /// Returns the codec of integers within a range.
     ///
-    /// - Parameter range: the accepted numbers, all of which the type can represent. A smaller number is written as the
-    ///   lowest one.
+    /// - Parameter range: the accepted numbers; the type must be able to represent all of them. A number below the
+    ///   range is written as the range's lower bound.
     package static func integer(in range: ClosedRange<Int>) -> JSONCodec {
         JSONCodec("a whole number", encode: { .integer(max(Int(clamping: $0), range.lowerBound)) }) {
             (value, name) throws(JSONContentError) in
@@ -156,7 +158,7 @@ extension JSONCodec where Value: FixedWidthInteger & Sendable {
 }
 
 extension JSONCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
-    /// One of the words of a type.
+    /// One of the raw values of an enumeration.
     package static var word: JSONCodec {
         let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
         return JSONCodec("a string", encode: { .string($0.rawValue) }) { (value, name) throws(JSONContentError) in
@@ -177,7 +179,7 @@ extension JSONCodec {
 
     /// Returns the codec of an object.
     ///
-    /// - Parameter blank: the value that provides the properties of missing members.
+    /// - Parameter blank: the value whose properties are used for missing members.
     package static func object(_ blank: Value, _ fields: [JSONField<Value>]) -> JSONCodec where Value: Sendable {
         JSONCodec("an object", encode: { .object(fields.members(of: $0)) }) { (value, _) throws(JSONContentError) in
             guard case .object = value else { return nil }

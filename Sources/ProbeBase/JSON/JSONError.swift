@@ -1,4 +1,4 @@
-/// The reason why bytes are not JSON text, and the offset of the first wrong byte.
+/// The reason why bytes are not a JSON text, and the offset of the first invalid byte.
 package struct JSONError: Error, Equatable {
     package enum Reason: Equatable, Sendable {
         case unexpectedEnd
@@ -21,7 +21,7 @@ package struct JSONError: Error, Equatable {
         self.offset = offset
     }
 
-    /// The reason and the offset, for use after a colon.
+    /// The reason and the offset, worded to follow a colon.
     package var text: String {
         if offset == 0, reason == .unexpected(0xef) {
             return "it begins with byte 0xef, as in a byte order mark (BOM), which JSON does not allow"

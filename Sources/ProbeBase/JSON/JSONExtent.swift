@@ -1,13 +1,13 @@
 import CBytes
 
-/// Finds where values of a JSON text end, without creating them, so that a large document can be read part by part.
+/// Finds the ends of values in a JSON text without creating the values, so that a large document can be read in parts.
 ///
-/// The inside of a value is examined only as far as necessary to find its end; ``JSONParser`` checks it when the value
-/// is read.
+/// The content of a value is examined only as far as needed to find the value's end; ``JSONParser`` validates it when
+/// the value is read.
 package enum JSONExtent {
     /// Returns the offset after the value that begins at an offset.
     ///
-    /// - Throws: an error if there is no value, or the value has no end.
+    /// - Throws: an error if there is no value at the offset, or if the value is incomplete.
     package static func end(ofValueAt start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         var position = start
         var depth = 0
@@ -32,7 +32,7 @@ package enum JSONExtent {
         throw JSONError(reason: .unexpectedEnd, offset: bytes.count)
     }
 
-    /// Returns the offset of the first byte that is not white space; the end of the text if there is none.
+    /// Returns the offset of the first byte that is not white space; the end of the text if only white space follows.
     package static func skipSpace(at start: Int, in bytes: Span<UInt8>) -> Int {
         var position = start
         while position < bytes.count {
@@ -44,7 +44,8 @@ package enum JSONExtent {
         return position
     }
 
-    /// Returns the offset after a byte that must be next, apart from white space.
+    /// Skips white space and then the given byte, and returns the offset after it. Throws an error if another byte
+    /// follows.
     package static func take(_ byte: UInt8, at start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         let position = skipSpace(at: start, in: bytes)
         guard position < bytes.count else { throw JSONError(reason: .unexpectedEnd, offset: position) }
@@ -74,7 +75,7 @@ package enum JSONExtent {
             guard position < bytes.count else { break }
             switch bytes[position] {
             case UInt8(ascii: "\""): return position + 1
-            // The next byte, even a quotation mark, belongs to the string.
+            // The byte after a backslash belongs to the string, even if it is a quotation mark.
             case UInt8(ascii: "\\"): position += 2
             default: position += 1
             }

@@ -1,6 +1,6 @@
-/// A member of the object that represents values of a type, and the property that it is read into.
+/// A member of the JSON object that represents a value of `Root`, and the property that the member is read into.
 ///
-/// A list of fields is the format of a type: members are written in its order.
+/// A list of fields is the format of a type; the members are written in the order of the list.
 package struct JSONField<Root>: Sendable {
     package typealias Encode = @Sendable (Root, inout [JSONValue.Member]) -> Void
     package typealias Decode = @Sendable (JSONValue, inout Root) throws(JSONContentError) -> Void
@@ -14,14 +14,14 @@ package struct JSONField<Root>: Sendable {
 }
 
 extension Array {
-    /// Returns the members of an object, in the order of the fields.
+    /// Returns the members of the object that represents `root`, in the order of the fields.
     package func members<Root>(of root: Root) -> [JSONValue.Member] where Element == JSONField<Root> {
         var members: [JSONValue.Member] = []
         for field in self { field.encode(root, &members) }
         return members
     }
 
-    /// Reads the members of an object; members without a field are ignored.
+    /// Reads the members of a JSON object; members for which there is no field are ignored.
     package func decode<Root>(
         _ value: JSONValue, into root: inout Root
     ) throws(JSONContentError) where Element == JSONField<Root> {
@@ -34,7 +34,7 @@ extension Array {
 extension JSONField {
     package typealias Property<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// Returns a member that is always present.
+    /// Returns a field for a member that must be present.
     package static func required<Value>(
         _ name: String, _ property: Property<Value>, _ codec: JSONCodec<Value>
     ) -> JSONField {
@@ -45,7 +45,7 @@ extension JSONField {
         }
     }
 
-    /// Returns a member that is missing, or null, if the property is `nil`.
+    /// Returns a field for a member that is missing, or null, if the property is `nil`.
     package static func optional<Value>(
         _ name: String, _ property: Property<Value?>, _ codec: JSONCodec<Value>, writesNull: Bool = false
     ) -> JSONField {
@@ -60,9 +60,9 @@ extension JSONField {
         }
     }
 
-    /// Returns a member that may be missing, in which case the property is unchanged.
+    /// Returns a field for a member that may be missing, in which case the property keeps its value.
     ///
-    /// - Parameter isOmitted: whether the member is omitted for a value.
+    /// - Parameter isOmitted: whether the member is omitted when the property has the given value.
     package static func defaulted<Value>(
         _ name: String, _ property: Property<Value>, _ codec: JSONCodec<Value>,
         isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false }
@@ -75,19 +75,19 @@ extension JSONField {
         }
     }
 
-    /// Returns a member that is present only if the property is `true`.
+    /// Returns a field for a member that is present only if the property is `true`.
     package static func mark(_ name: String, _ property: Property<Bool>) -> JSONField {
         .defaulted(name, property, .flag, isOmitted: { !$0 })
     }
 
-    /// Returns an array that may be missing, in which case the property is unchanged.
+    /// Returns a field for an array that may be missing, in which case the property keeps its value.
     package static func list<Value>(
         _ name: String, _ property: Property<[Value]>, _ codec: JSONCodec<[Value]>, writesEmpty: Bool = true
     ) -> JSONField {
         .defaulted(name, property, codec, isOmitted: { !writesEmpty && $0.isEmpty })
     }
 
-    /// Returns an object that contains properties of the root itself.
+    /// Returns a field for a JSON object that groups properties of the root.
     package static func nested(_ name: String, _ fields: [JSONField]) -> JSONField {
         JSONField { root, members in
             members.append((name, .object(fields.members(of: root))))
@@ -96,7 +96,7 @@ extension JSONField {
         }
     }
 
-    /// Returns the members of a part, which are members of the root's object.
+    /// Returns a field for a property whose members are flattened into the root's JSON object.
     package static func part<Part>(_ property: Property<Part>, _ codec: JSONCodec<Part>) -> JSONField {
         JSONField { root, members in
             members += codec.members(of: root[keyPath: property])
@@ -105,9 +105,10 @@ extension JSONField {
         }
     }
 
-    /// Returns the members of a part, which are members of the root's object; none of them if the property is `nil`.
+    /// Returns a field for an optional property whose members are flattened into the root's JSON object; `nil` has no
+    /// members.
     ///
-    /// - Parameter names: the members that show that the part is present.
+    /// - Parameter names: the property is read if at least one of these members is present.
     package static func optionalPart<Part>(
         _ property: Property<Part?>, _ codec: JSONCodec<Part>, named names: String...
     ) -> JSONField {
@@ -118,7 +119,7 @@ extension JSONField {
         }
     }
 
-    /// Returns a member that is written but not read; it is omitted if its value is `nil`.
+    /// Returns a field for a member that is written but not read. The member is omitted if `value` returns `nil`.
     package static func written(_ name: String, _ value: @escaping @Sendable (Root) -> JSONValue?) -> JSONField {
         JSONField { root, members in
             if let value = value(root) { members.append((name, value)) }

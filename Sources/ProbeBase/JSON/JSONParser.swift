@@ -1,17 +1,17 @@
 import CBytes
 
-/// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no duplicate names in
-/// an object.
+/// Parses a JSON text (RFC 8259) strictly: it accepts no comments, trailing commas or lone surrogates, and no duplicate
+/// names within an object.
 ///
-/// Never traps. Values may be nested up to ``depthLimit``. Time is linear in the input, memory at most a small multiple
-/// of it.
+/// The parser never traps. Values may be nested up to ``depthLimit``. The time is linear in the size of the input, and
+/// the memory is at most a small multiple of that size.
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// The number of members up to which names are compared one by one.
+    /// The number of members of an object up to which a new name is compared with each of the others.
     private static let fewMembers = 16
 
-    /// The bytes of U+FFFD.
+    /// The UTF-8 encoding of U+FFFD.
     private static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
     private var position = 0
@@ -21,8 +21,8 @@ package struct JSONParser {
 
     /// Parses a JSON text.
     ///
-    /// - Parameter replacesInvalid: whether lone surrogates in a string, and invalid UTF-8, are replaced by U+FFFD
-    ///   instead of being an error.
+    /// - Parameter replacesInvalid: whether invalid UTF-8, and lone surrogates in a string, are replaced with U+FFFD
+    ///   instead of causing an error.
     /// - Throws: an error if the bytes are not exactly one value with optional white space around it.
     package static func parse(_ bytes: Span<UInt8>, replacesInvalid: Bool = false) throws(JSONError) -> JSONValue {
         var parser = JSONParser(replacesInvalid: replacesInvalid)
@@ -73,7 +73,7 @@ package struct JSONParser {
                 ? members.allSatisfy { !$0.key.utf8.elementsEqual(name.utf8) } : names.insert(Array(name.utf8)).inserted
             if !isNew { throw JSONError(reason: .duplicateName, offset: start) }
             members.append((name, value))
-            // With more members a set is used, so that the time stays linear.
+            // The names of an object with more members are kept in a set, so that the time remains linear.
             if members.count == JSONParser.fewMembers { names = Set(members.map { Array($0.key.utf8) }) }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }
@@ -173,7 +173,7 @@ package struct JSONParser {
 // MARK: - Strings, RFC 8259 section 7
 
 extension JSONParser {
-    /// Parses from the opening quotation mark to just after the closing one; returns the string's value.
+    /// Parses a string from its opening quotation mark to just after the closing one, and returns its value.
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         var content: [UInt8] = []
@@ -194,7 +194,8 @@ extension JSONParser {
         }
     }
 
-    /// Takes a sequence of characters without escapes at once; most of a string consists of them.
+    /// Appends a run of characters that need no decoding in a single operation. Most strings consist mainly of such
+    /// runs.
     private mutating func plain(_ bytes: Span<UInt8>, into content: inout [UInt8]) {
         position += bytes.extracting(droppingFirst: position).withUnsafeBytes { rest in
             guard let base = rest.baseAddress else { return 0 }
@@ -232,7 +233,7 @@ extension JSONParser {
         }
     }
 
-    /// Takes the second half of a surrogate pair. Returns `nil`, without taking anything, if another character follows.
+    /// Parses the second half of a surrogate pair. Returns `nil`, and consumes nothing, if another character follows.
     private mutating func lowSurrogate(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32? {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")
@@ -256,8 +257,8 @@ extension JSONParser {
         return value
     }
 
-    /// Parses one character of two to four bytes (RFC 3629 section 4: no overlong form, no surrogate, nothing above
-    /// U+10FFFF).
+    /// Parses one character of two to four bytes. Overlong forms, surrogates and code points above U+10FFFF are invalid
+    /// (RFC 3629, section 4).
     private mutating func multibyte(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(JSONError) {
         let lead = bytes[position]
         let (length, second): (Int, ClosedRange<UInt8>)
@@ -280,16 +281,16 @@ extension JSONParser {
         position += length
     }
 
-    /// Returns whether the next three bytes are a surrogate encoded as in UTF-8: some programs write these for half of
-    /// a pair.
+    /// Returns whether the next three bytes are a surrogate in the encoding of UTF-8. Some programs write half of a
+    /// surrogate pair this way.
     private func isSurrogate(_ bytes: Span<UInt8>) -> Bool {
         position + 2 < bytes.count && bytes[position] == 0xed && (0xa0...0xbf).contains(bytes[position + 1])
             && (0x80...0xbf).contains(bytes[position + 2])
     }
 
-    /// Replaces invalid bytes.
+    /// Replaces invalid bytes with U+FFFD, or throws an error if the parser does not replace them.
     ///
-    /// - Parameter count: the number of bytes that are not a character.
+    /// - Parameter count: the number of invalid bytes.
     private mutating func replace(_ count: Int, into content: inout [UInt8]) throws(JSONError) {
         guard replacesInvalid else { throw JSONError(reason: .invalidUTF8, offset: position) }
         content.append(contentsOf: JSONParser.replacement)

@@ -1,6 +1,6 @@
 import CBytes
 
-/// A JSON value (RFC 8259). The members of an object keep their order.
+/// A JSON value (RFC 8259). The order of an object's members is preserved.
 package enum JSONValue: Sendable {
     /// A member of an object.
     package typealias Member = (key: String, value: JSONValue)
@@ -8,27 +8,28 @@ package enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
-    /// A number with a fraction or an exponent, or one that does not fit into `Int`.
+    /// A number with a fraction or an exponent, or one that is out of the range of `Int`.
     case number(Double)
     case string(String)
-    /// Bytes as a string of U+0000 to U+00FF. For encoding only: `JSONParser` returns `string`.
+    /// Bytes, encoded as a string of the characters U+0000 to U+00FF. The parser never creates this case; it creates
+    /// `string`.
     case latin1([UInt8])
     case array([JSONValue])
     case object([Member])
 
-    /// Returns the member with this name; `nil` if there is none or the value is not an object.
+    /// Returns the value of the member with this name; `nil` if there is no such member or the value is not an object.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == name }?.value
     }
 
-    /// The text; `nil` if the value is not a string.
+    /// The string; `nil` if the value is not a string.
     package var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The integer; `nil` if the value is not one.
+    /// The integer; `nil` if the value is not an integer.
     package var integer: Int? {
         guard case .integer(let number) = self else { return nil }
         return number
@@ -38,11 +39,11 @@ package enum JSONValue: Sendable {
         if case .null = self { true } else { false }
     }
 
-    /// The bytes of a string of U+0000 to U+00FF; `nil` for any other value.
+    /// The bytes that a string of the characters U+0000 to U+00FF represents; `nil` for any other value.
     package var latin1: [UInt8]? {
         guard case .string(let text) = self else { return nil }
         let utf8 = Array(text.utf8)
-        // All characters are below U+0080, so these are the bytes.
+        // If all characters are below U+0080, their UTF-8 encoding is already the result.
         if utf8.withUnsafeBytes({ probe_plain_json($0.baseAddress, $0.count) }) == utf8.count { return utf8 }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
@@ -62,7 +63,7 @@ package enum JSONValue: Sendable {
         return bytes
     }
 
-    /// The kind of value, for messages.
+    /// The kind of value with its article, for messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -76,29 +77,29 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// The characters of a string that are written unescaped. All others are escaped, so that the text has no line
-    /// break and is safe on a terminal.
+    /// The set of characters that are written unescaped. All other characters are escaped, so the text contains no line
+    /// break and is safe to print on a terminal.
     package enum Characters: Sendable {
-        /// Printable ASCII: the text is pure ASCII.
+        /// Printable ASCII characters, so that the text is pure ASCII.
         case ascii
-        /// Every visible character (`UnicodeScalar.isVisible`): the text is UTF-8.
+        /// All visible characters (`UnicodeScalar.isVisible`), so that the text is UTF-8.
         case visible
     }
 
-    /// Returns the value on one line, with members in their order.
+    /// Returns the value as JSON text on one line.
     package func encoded(_ characters: Characters = .visible) -> [UInt8] {
         var text: [UInt8] = []
         append(to: &text, characters)
         return text
     }
 
-    /// Appends the value to a text.
+    /// Appends the value as JSON text.
     package func append(to text: inout [UInt8], _ characters: Characters = .visible) {
         switch self {
         case .null: text.append(text: "null")
         case .boolean(let value): text.append(text: value ? "true" : "false")
         case .integer(let number): text.append(decimal: number)
-        // JSON can't express infinity or NaN.
+        // JSON has no representation of infinity and NaN.
         case .number(let number): text.append(text: number.isFinite ? "\(number)" : "null")
         case .string(let string): JSONValue.append(string, to: &text, characters)
         case .latin1(let bytes): JSONValue.append(latin1: bytes, to: &text)
@@ -127,7 +128,7 @@ extension JSONValue {
         string.withUTF8 { utf8 in
             var rest = UnsafeRawBufferPointer(utf8)
             while let plain = appendPlain(&rest, to: &text) {
-                // A character that needs an escape or a check: one to four bytes.
+                // The next character, of one to four bytes, may need an escape.
                 let length = max(1, min((~plain).leadingZeroBitCount, rest.count))
                 let character = String(decoding: rest[..<length], as: UTF8.self)
                 for scalar in character.unicodeScalars { append(scalar, to: &text, characters) }
@@ -150,8 +151,8 @@ extension JSONValue {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Takes a sequence of characters without escapes at once; most of a string consists of them. Returns the byte
-    /// after them, `nil` at the end.
+    /// Appends a run of characters that need no escape in a single operation; most strings consist mainly of such runs.
+    /// Returns the byte after the run, or `nil` at the end.
     private static func appendPlain(_ rest: inout UnsafeRawBufferPointer, to text: inout [UInt8]) -> UInt8? {
         guard let base = rest.baseAddress, rest.count > 0 else { return nil }
         let plain = probe_plain_json(base, rest.count)

@@ -1,8 +1,8 @@
-/// The place of a field in a message: field numbers, from the outside in, such as `3.1[0]`.
+/// The path of a field in a protobuf message: field numbers from the outermost message inward, such as `3.1[0]`.
 package struct ProtobufPath: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package var number: Int
-        /// The index in a repeated field, from 0; `nil` if the field occurs once.
+        /// The index in a repeated field, from 0; `nil` if the path gives none.
         package var index: Int?
 
         package init(number: Int, index: Int? = nil) {
@@ -23,28 +23,29 @@ package struct ProtobufPath: Equatable, Sendable {
     package enum Found: Equatable, Sendable {
         case varint(UInt64)
         case fixed(UInt64)
-        /// For a group: the fields between its tags.
+        /// The range of a length-delimited value; for a group, the range of the fields between its tags.
         case bytes(Range<Int>)
     }
 
-    /// The reason why a message has no such field.
+    /// The reason why the message contains no value for the path.
     package enum Failure: Error, Equatable, Sendable {
-        /// The message, or a message in it, is not valid protobuf; `within` names the field that contains the latter.
+        /// The message, or a message nested in it, is not valid protobuf. `within` names the field that contains the
+        /// nested message.
         case malformed(within: String?, ProtobufReader.Problem)
-        /// The field is missing; `others` are the numbers of the fields that are present, at most ten of them.
+        /// The field is missing. `others` contains the numbers of up to ten fields that are present.
         case missing(String, others: [Int])
         case missingIndex(String, count: Int)
         case repeated(String, count: Int)
-        /// A field of a number was requested.
+        /// The path continues after a field that contains a number and not a message.
         case noMessage(String)
 
-        /// Whether the message exceeds a limit of this reader, and may be valid.
+        /// Whether the message exceeds a limit of this reader, so that it may still be valid.
         package var isLimit: Bool {
             if case .malformed(_, let problem) = self { problem.kind == .tooDeep } else { false }
         }
     }
 
-    /// Finds the field's value. All messages on the path are read to their ends, so that a truncated one is detected.
+    /// Finds the field's value. Every message on the path is read to its end, so that truncation is detected.
     package func find(in message: Span<UInt8>) throws(Failure) -> Found {
         var range = 0..<message.count
         var outer: String?
@@ -95,7 +96,7 @@ package struct ProtobufPath: Equatable, Sendable {
 }
 
 extension ProtobufPath.Failure {
-    /// A description of the failure in one line.
+    /// The failure as text on one line.
     package var text: String {
         switch self {
         case .malformed(let outer, let problem):

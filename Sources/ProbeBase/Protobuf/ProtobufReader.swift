@@ -1,13 +1,13 @@
-/// Reads protobuf's wire format field by field (Protocol Buffers Documentation, *Encoding*). It copies nothing, holds
-/// one field at a time, and never traps on any input.
+/// Reads protobuf's wire format one field at a time (Protocol Buffers Documentation, *Encoding*). The reader copies no
+/// data and never traps.
 package struct ProtobufReader: Sendable {
     package enum Value: Equatable, Sendable {
         case varint(UInt64)
         case fixed32(UInt32)
         case fixed64(UInt64)
-        /// A text, bytes, a message or packed numbers: their range in the message.
+        /// The range in the message of a string, bytes, a nested message or packed numbers.
         case bytes(Range<Int>)
-        /// A message between two tags (deprecated, still legal): the range of its fields.
+        /// The range of the fields of a group, a message between two tags, which is deprecated but still valid.
         case group(Range<Int>)
     }
 
@@ -22,19 +22,19 @@ package struct ProtobufReader: Sendable {
             case truncated
             /// The length of the field's contents exceeds the number of remaining bytes.
             case lengthBeyondEnd(UInt64, remaining: Int)
-            /// A varint has more than ten bytes, or more than 64 bits.
+            /// A varint has more than 10 bytes, or represents more than 64 bits.
             case longVarint
-            /// The wire type is 6 or 7, which do not exist.
+            /// The wire type is 6 or 7; these types do not exist.
             case wireType(Int)
             /// The field number is 0, or above 2^29 - 1.
             case fieldNumber(UInt64)
-            /// The end of a group that did not begin, or of a different one.
+            /// The end tag of a group that has not begun, or that is not the innermost one.
             case strayEnd(Int)
             case tooDeep
         }
 
         package var kind: Kind
-        /// The offset of the field's start, from the message's first byte.
+        /// The offset of the field's first byte in the message.
         package var offset: Int
 
         package init(kind: Kind, offset: Int) {
@@ -43,7 +43,7 @@ package struct ProtobufReader: Sendable {
         }
     }
 
-    /// The maximum nesting of groups: protobuf's own limit.
+    /// The maximum nesting depth of groups, which is protobuf's own limit.
     private static let maxGroupDepth = 100
 
     private var offset: Int
@@ -51,13 +51,14 @@ package struct ProtobufReader: Sendable {
 
     /// Creates a reader.
     ///
-    /// - Parameter range: the part of the message that is read. All offsets count from the start of the message.
+    /// - Parameter range: the part of the message that is read. Offsets are still counted from the start of the
+    ///   message.
     package init(_ range: Range<Int>) {
         offset = range.lowerBound
         end = range.upperBound
     }
 
-    /// Returns the next field; `nil` at the end.
+    /// Returns the next field; `nil` at the end of the range.
     package mutating func next(in message: Span<UInt8>) throws(Problem) -> Field? {
         if offset == end { return nil }
         let start = offset
@@ -98,7 +99,7 @@ package struct ProtobufReader: Sendable {
         }
     }
 
-    /// Moves past a group; returns where its fields end.
+    /// Moves past a group, and returns the offset at which its fields end.
     private mutating func endOfGroup(_ number: Int, from start: Int, in message: Span<UInt8>) throws(Problem) -> Int {
         var open = [number]
         while true {
@@ -151,7 +152,7 @@ package struct ProtobufReader: Sendable {
 }
 
 extension ProtobufReader.Problem {
-    /// A description of the problem without its place: `the length 300 exceeds the remaining 2 bytes`.
+    /// A description of the problem without its offset, such as `the length 300 exceeds the remaining 2 bytes`.
     package var text: String {
         switch kind {
         case .truncated: "the message ends inside the field"

@@ -4,7 +4,7 @@ package struct ProtobufWriter {
 
     package init() {}
 
-    /// How a field's value is written, in the low three bits of its tag.
+    /// How a field's value is encoded. The type is in the low three bits of the field's tag.
     package enum WireType: UInt64, Sendable {
         case varint = 0
         case fixed64 = 1
@@ -12,7 +12,7 @@ package struct ProtobufWriter {
         case fixed32 = 5
     }
 
-    /// The largest field number.
+    /// The largest field number that protobuf allows.
     package static let largestField = (1 << 29) - 1
 
     package mutating func field(_ number: Int, varint value: UInt64) {

@@ -1,39 +1,41 @@
-/// A command of a link: a fault of some packets, or a state of the whole link.
+/// A command to a link: a fault that affects certain packets, or a state of the entire link.
 package enum LinkCommand<Stage: StatementStage>: Sendable {
     case packets(PacketFault, PacketSelection<Stage>)
-    /// Truncates the IP packet after this number of bytes; its header still contains the original length.
+    /// Truncates the IP packet to this number of bytes; the packet's header still contains the original length.
     case truncate(PacketSelection<Stage>, to: Stage.Number)
     /// Forwards held packets.
     case release
     case reset(ResetPlace)
-    /// Sends an RST as soon as that packet has been forwarded.
+    /// Sends an RST as soon as the selected packet has been forwarded.
     case resetBehind(PacketSelection<Stage>)
-    /// The sender announces a window of 0 from now on.
+    /// Sets the window that the sender advertises to 0 from now on.
     case shutWindow
-    /// The largest window that the sender announces from now on, in bytes.
+    /// Limits the window that the sender advertises from now on, in bytes.
     case window(Stage.Number)
-    /// Replaces an option of SYN and SYN-ACK by NOPs (RFC 9293, 3.1).
+    /// Replaces an option of SYN and SYN-ACK with NOPs (RFC 9293, 3.1).
     case strip(StrippedOption)
-    /// The largest MSS that SYN and SYN-ACK announce.
+    /// Limits the MSS that SYN and SYN-ACK announce.
     case clampMSS(Stage.Number)
-    /// Inserts a segment at the receiver's next sequence number.
+    /// Inserts a segment at the sequence number that the receiver expects next.
     case inject(Stage.Bytes)
-    /// Drops packets and answers them with ICMP "destination unreachable"; `nil` for all packets.
+    /// Drops the selected packets, or all of them if the selection is `nil`, and answers each one with ICMP
+    /// "destination unreachable".
     case unreachable(PacketSelection<Stage>?)
-    /// Drops larger packets, with or without the ICMP message that reports it (RFC 1191, RFC 8201).
+    /// Drops packets that exceed the MTU; unless `isSilent`, the link reports the MTU in an ICMP message (RFC 1191, RFC
+    /// 8201).
     case mtu(Stage.Number, isSilent: Bool)
     /// - Parameter mayReorder: whether a packet may overtake an earlier one whose jitter is longer.
     case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
-    /// - Parameter queue: the maximum number of queued bytes; further packets are dropped. The default is 64 KiB.
+    /// - Parameter queue: the maximum number of queued bytes, above which packets are dropped. The default is 64 KiB.
     case rate(bytesPerSecond: Int, queue: Stage.Number?)
-    /// - Parameter burst: the number of packets that are lost in a row; `nil` for single losses.
+    /// - Parameter burst: the number of consecutive packets that are lost; `nil` if single packets are lost.
     case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
     case burst(Stage.Number)
     case down, up
-    /// Ends every fault and state, and forwards held packets.
+    /// Ends every fault and state, and forwards the held packets.
     case heal
 
-    /// The packets that the command names.
+    /// The packets to which the command applies.
     package var selection: PacketSelection<Stage>? {
         switch self {
         case .packets(_, let selection), .truncate(let selection, _), .resetBehind(let selection),
@@ -44,12 +46,12 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     }
 }
 
-/// A fault of a packet.
+/// A fault that affects a packet.
 package enum PacketFault: Sendable, Equatable {
     case drop
     case duplicate
     case delay(Duration)
-    /// The packet is forwarded after the next packet of its direction.
+    /// The packet is forwarded after the next packet in the same direction.
     case swap
     case breakChecksum
     /// A payload byte is changed, and the checksum is adjusted.
@@ -57,18 +59,18 @@ package enum PacketFault: Sendable, Equatable {
     /// The packet is held until ``LinkCommand/release``.
     case hold
 
-    /// The words of the commands of a link by which a packet does not reach its receiver's TCP.
+    /// The words of the link's commands that prevent a packet from reaching its receiver's TCP.
     package static let lossWords = ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"]
 }
 
-/// The position of a link's RST in the stream of the receiver.
+/// The sequence number of an RST that a link sends, relative to the receiver's window.
 package enum ResetPlace: Sendable {
     case now
-    /// With a sequence number outside the receiver's window.
+    /// The RST has a sequence number outside the receiver's window.
     case outsideWindow
 }
 
-/// An option of SYN and SYN-ACK that a link can remove. `sack` is SACK-Permitted.
+/// An option that a link can remove from SYN and SYN-ACK. `sack` is the SACK-Permitted option.
 package enum StrippedOption: String, Sendable, CaseIterable {
     case sack, wscale, timestamps, mss
 }
@@ -77,11 +79,11 @@ package enum PacketKind: String, Sendable, CaseIterable {
     case data, syn, synack, ack, fin, rst, any
 }
 
-/// A selection of packets of one direction, counted from the command on.
+/// A selection of packets in one direction. Packets are numbered from the time at which the command takes effect.
 package struct PacketSelection<Stage: StatementStage>: Sendable {
     package var kind: PacketKind
     package var ordinals: Stage.Ordinals
-    /// Whether the next copy of the packet is meant.
+    /// Whether the selection contains the packet's next retransmission instead of its first transmission.
     package var isAgain: Bool
 
     package init(kind: PacketKind, ordinals: Stage.Ordinals, isAgain: Bool = false) {

@@ -1,18 +1,19 @@
-/// When each piece of a send is sent. Without a pace, pieces are sent at once.
+/// When the pieces of a send are sent. Without a pace, they are sent without a delay between them.
 package enum Pace: Sendable, Equatable {
-    /// The interval after the departure of the previous piece: never shorter, and a delay is not made up for.
+    /// The minimum interval between the departures of two pieces. A late piece does not shorten the next interval.
     case every(Duration)
-    /// Bytes per second, on average, from the first byte.
+    /// The average number of bytes per second, counted from the first byte.
     case rate(Int)
 }
 
 /// Where bytes are cut into pieces, each of which is sent as a separate segment.
 package enum Cut<Stage: StatementStage>: Sendable {
-    /// At offsets in ascending order.
+    /// The bytes are cut at these offsets, in ascending order.
     case at([Stage.Number])
-    /// At the places that the seed chooses.
+    /// The bytes are cut at pseudorandom offsets that the seed determines.
     case random(seed: Stage.Number)
-    /// Into pieces of at most this size, without waiting for more bytes to fill one.
+    /// The bytes are cut into pieces of at most this size. A smaller piece does not wait until more bytes are
+    /// available.
     case inPieces(of: Stage.Number)
 }
 

@@ -1,24 +1,25 @@
-/// The stage of a statement between its text and its execution. It determines how the statement holds its values.
+/// The stage of a statement between parsing and execution, which determines the types of the statement's values.
 ///
-/// The parser produces statements that hold expressions, and the engine evaluates them when the step is due. Both are one type with
-/// different stages: its cases are listed once, and modules that execute statements need not know about expressions.
+/// The parser produces statements that contain expressions, and the engine evaluates the expressions when the step is
+/// due. One generic type represents the two stages, so that its cases are listed only once, and the modules that
+/// execute statements do not depend on expressions.
 package protocol StatementStage {
     associatedtype Number: Sendable
     associatedtype Bytes: Sendable
     /// The seed of a random choice.
     associatedtype Seed: Sendable
-    /// The selection of packets by their numbers.
+    /// The selection of packets by their ordinal numbers.
     associatedtype Ordinals: Sendable
-    /// The framing that the header sets. It is not known until the whole header has been read.
+    /// The framing that the script's header sets, which is unknown until the header has been read completely.
     associatedtype HeaderFraming: Sendable
 }
 
-/// The stage of statements whose values are computed.
+/// The stage of statements whose expressions have been evaluated.
 package enum Resolved: StatementStage {
     package typealias Number = Int
     package typealias Bytes = [UInt8]
     package typealias Seed = UInt64
-    /// The numbers of first transmissions; `nil` for every packet, and each of its copies.
+    /// The ordinal numbers of first transmissions; `nil` selects every packet, including retransmissions.
     package typealias Ordinals = ClosedRange<Int>?
     package typealias HeaderFraming = Framing
 }

@@ -1,7 +1,7 @@
-/// Appends ASCII text to large outputs without creating a string for each piece.
+/// Appends ASCII text to large outputs without creating a string for each part.
 extension [UInt8] {
     package mutating func append(text: String) {
-        // Appended at once, because appending a string's bytes one by one takes many times as long.
+        // The bytes are appended in a single operation, which is many times as fast as appending them one by one.
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
         if isDone == nil { append(contentsOf: text.utf8) }
     }
@@ -20,7 +20,7 @@ extension [UInt8] {
         append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
-    /// Appends the text of `SocketEndpoint.description`.
+    /// Appends the same text as `SocketEndpoint.description`.
     package mutating func append(_ endpoint: SocketEndpoint) {
         guard endpoint.address.family == .v4 else { return append(text: endpoint.description) }
         for shift: UInt64 in [24, 16, 8, 0] {

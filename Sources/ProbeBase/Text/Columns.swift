@@ -1,27 +1,28 @@
-/// Text in columns of a terminal. A wide character takes two columns.
+/// Text that is aligned to the columns of a terminal. A wide character takes two columns.
 package enum Columns {
     package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 
-    /// Returns the text followed by spaces up to `width`.
+    /// Returns the text, followed by spaces up to `width` columns.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - Columns.width(text)))
     }
 
-    /// Returns the text preceded by spaces up to `width`.
+    /// Returns the text, preceded by spaces up to `width` columns.
     package static func right(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - Columns.width(text))) + text
     }
 
-    /// Returns the text cut to `width` columns; the ellipsis of a cut text takes one of them.
+    /// Returns the text, cut to `width` columns. If the text is cut, its last column is an ellipsis.
     package static func cut(_ text: String, to width: Int) -> String {
         var kept = String.UnicodeScalarView()
         var used = 0
         for scalar in text.unicodeScalars {
             let columns = CharacterWidth.columns(of: scalar)
             if used + columns > width {
-                // The ellipsis replaces the last character that fits. If that was a wide one, a column remains empty.
+                // The ellipsis replaces the last character that fits. If that character is wide, one column remains
+                // empty.
                 return kept.isEmpty ? "" : String(String.UnicodeScalarView(kept.dropLast())) + "…"
             }
             used += columns
@@ -34,7 +35,7 @@ package enum Columns {
 /// The number of columns that a character takes on a terminal.
 package enum CharacterWidth {
     package static func columns(of scalar: UnicodeScalar) -> Int {
-        // Most characters: those below are neither combining nor wide.
+        // The usual characters are handled first; below U+0300 there are no combining and no wide characters.
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0

@@ -1,7 +1,7 @@
-/// Durations as text for people.
+/// Formats durations for people.
 package enum DurationText {
-    /// Returns a text with at least three digits if the value has that many: `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`;
-    /// with a minus sign if it is negative.
+    /// Returns the duration with at least three digits, if the value has them: `870 ns`, `12.1 us`, `30.2 ms`, `1.25
+    /// s`. A negative duration begins with a minus sign.
     package static func text(nanoseconds: Int64) -> String {
         let sign = nanoseconds < 0 ? "-" : ""
         let value = nanoseconds.magnitude
@@ -13,12 +13,13 @@ package enum DurationText {
         }
     }
 
-    /// Returns the nanoseconds from `a` to `b`, negative if `b` is earlier, clamped to Int64.
+    /// Returns the nanoseconds from `a` to `b`, clamped to `Int64`; negative if `b` is earlier than `a`.
     package static func difference(from a: UInt64, to b: UInt64) -> Int64 {
         b >= a ? Int64(clamping: b - a) : -Int64(clamping: a - b)
     }
 
-    /// Returns the value, truncated and not rounded: a gap of 24.99 ms must not be shown as 25.0 ms next to `>= 25ms`.
+    /// Returns the value in a larger unit. Decimals are truncated and not rounded: a gap of 24.99 ms must not be shown
+    /// as 25.0 ms next to `>= 25ms`.
     private static func scaled(_ value: UInt64, by unit: UInt64) -> String {
         let whole = value / unit
         let decimals: UInt64 = whole >= 100 ? 1 : whole >= 10 ? 2 : 3
@@ -29,7 +30,7 @@ package enum DurationText {
         return fraction.isEmpty ? "\(whole)" : "\(whole).\(fraction)"
     }
 
-    /// Returns the notation of a script: `1.5s`, `200ms`, `50us`, `2min`.
+    /// Returns the duration in a script's notation: `1.5s`, `200ms`, `50us`, `2min`.
     package static func script(_ duration: Duration) -> String { script(nanoseconds: duration.nanoseconds) }
 
     package static func script(nanoseconds: Int64) -> String {
@@ -41,24 +42,24 @@ package enum DurationText {
         let value = Double(nanoseconds) / divisor
         let rounded = (value * 100).rounded() / 100
         if rounded == rounded.rounded() { return "\(Int64(rounded))\(unit)" }
-        // At most two digits; Double's description of such a number is exact.
+        // The number has at most two decimals, and the description of such a `Double` is exact.
         return "\(rounded)\(unit)"
     }
 
-    /// Returns whole milliseconds; from one second on, seconds with two decimals: `12 ms`, `1.25 s`. A negative value
-    /// is shown as 0.
+    /// Returns the duration in milliseconds, or in seconds with two decimals if it is at least one second: `12 ms`,
+    /// `1.25 s`. A negative duration is shown as 0.
     package static func rounded(nanoseconds: Int64) -> String {
         nanoseconds < 1_000_000_000
             ? "\(max(0, nanoseconds) / 1_000_000) ms" : "\(fixed(Double(nanoseconds) / 1e9, digits: 2)) s"
     }
 
-    /// Returns milliseconds with three decimals, right-aligned in `width`.
+    /// Returns the duration in milliseconds with three decimals, right-aligned to `width` characters.
     package static func milliseconds(_ nanoseconds: Int64, width: Int) -> String {
         let text = fixed(Double(nanoseconds) / 1e6, digits: 3)
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Returns seconds with six decimals, as other tools write them: `0.000123`, `-0.000004`.
+    /// Returns the duration in seconds with six decimals, the format of other tools: `0.000123`, `-0.000004`.
     package static func seconds(_ nanoseconds: Int64) -> String {
         let micro = (nanoseconds.magnitude + 500) / 1_000
         let fraction = String(micro % 1_000_000)

@@ -1,13 +1,13 @@
-/// Text for people from arbitrary bytes. Control characters, invisible characters and characters that change the
-/// direction of the text are escaped, so that it is safe on a terminal and in every report.
+/// Text for people that represents arbitrary bytes. Control characters, invisible characters and characters that change
+/// the direction of the text are escaped, so that the text is safe on a terminal and in every report.
 package enum Escaped {
     // MARK: Text
 
-    /// Returns text in the notation of a script, without quotes: `220 a\r\n`. Printable UTF-8 is not escaped, nor are
-    /// quotes and backslashes.
+    /// Returns text in a script's notation, without quotes, such as `220 a\r
+    /// `. Printable UTF-8, quotes and backslashes are not escaped.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var pending = Array(bytes)[...]
-        // The usual case.
+        // Usually there is nothing to escape.
         if pending.allSatisfy({ 0x20...0x7E ~= $0 }) { return String(decoding: pending, as: UTF8.self) }
         var result: [UInt8] = []
         while let first = pending.first {
@@ -30,16 +30,17 @@ package enum Escaped {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Does the same for a string.
+    /// Returns the text of a string in a script's notation, without quotes.
     package static func text(_ text: String) -> String {
-        // The usual case; there may be thousands of texts.
+        // Usually there is nothing to escape. This check is fast, because there may be thousands of texts.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         }
         return isPlain == true ? text : Escaped.text(text.utf8)
     }
 
-    /// Returns the text in backquotes, for messages. A long text is cut: the excerpt below the message shows its place.
+    /// Returns the text in backticks, for use in messages. A long text is cut, because the excerpt below the message
+    /// shows the rest.
     package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
@@ -47,14 +48,16 @@ package enum Escaped {
 
     private static let longestQuote = 60
 
-    /// Returns text from another program. Bytes that are not UTF-8 become U+FFFD, and each invisible character becomes
-    /// its code, `\u{1b}`. If there are more than `limit` bytes, the first ones are returned, followed by their number.
+    /// Returns text that another program has written. Invalid UTF-8 is replaced with U+FFFD, and each invisible
+    /// character with its code, such as `\u{1b}`. If there are more than `limit` bytes, the text is cut and the total
+    /// number of bytes is appended.
     package static func foreignText(_ bytes: some Collection<UInt8>, limit: Int) -> String {
         let text = visible(String(decoding: bytes.prefix(limit), as: UTF8.self))
         return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
     }
 
-    /// Returns the text with each character replaced by its code that is invisible or changes the text's direction.
+    /// Returns the text, in which each character that is invisible or changes the direction of the text is replaced
+    /// with its code.
     package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -72,10 +75,10 @@ package enum Escaped {
 
     // MARK: Bytes
 
-    /// Returns bytes in the notation of a script, without quotes: printable ASCII unchanged, `\r \n \t \0 \\ \"`, every
-    /// other byte as `\xHH`. The bytes can be recovered from the text.
+    /// Returns bytes in a script's notation, without quotes: printable ASCII unchanged, the escapes `\r
+    /// \t \0 \\ \"`, and every other byte as `\xHH`. The bytes can be recovered from the text.
     ///
-    /// - Parameter limit: the maximum number of bytes that are shown; further ones are counted.
+    /// - Parameter limit: the maximum number of bytes that are shown; if there are more, the total is appended.
     package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = Array(bytes.prefix(limit))
         var text: [UInt8] = []
@@ -84,21 +87,23 @@ package enum Escaped {
         return String(decoding: text, as: UTF8.self) + rest
     }
 
-    /// Does the same as `bytes` in double quotes, followed by the number of bytes if not all are shown.
+    /// Returns bytes as a script's literal in double quotes, followed by the total number of bytes if not all are
+    /// shown.
     package static func literal(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = "\"\(Escaped.bytes(bytes.prefix(limit)))\""
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
-    /// Returns bytes for use in a sentence, cut if they would fill the screen.
+    /// Returns bytes for use in a sentence. More than 60 bytes are cut.
     package static func phrase(_ bytes: some Collection<UInt8>) -> String { readable(bytes, limit: 60) }
 
     // MARK: Readable bytes
 
-    /// Returns bytes in double quotes, readable for people: characters of valid UTF-8 unchanged, everything else as in
-    /// `literal`. If there are more than `limit` bytes, the first ones are returned, followed by the total number.
+    /// Returns bytes in double quotes, in a form that is easy to read: characters of valid UTF-8 are unchanged, and
+    /// other bytes are escaped as in `literal`. If there are more than `limit` bytes, the text is cut and the total
+    /// number of bytes is appended.
     package static func readable(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
-        // A character that the limit would cut is shown completely.
+        // A character that extends beyond the limit is shown completely.
         let shown = bytes.count > limit ? Array(bytes.prefix(limit + 3)) : Array(bytes)
         var text = "\""
         var index = 0
@@ -110,12 +115,14 @@ package enum Escaped {
         return index < bytes.count ? "\(text)\"… (\(bytes.count) bytes in all)" : text + "\""
     }
 
-    /// Returns the text for the byte at an index, or for the character that begins there, and the number of its bytes.
+    /// Returns the text for the byte at an index, or for the UTF-8 character that begins there, and the number of bytes
+    /// that it represents.
     package static func readableUnit(of bytes: [UInt8], at index: Int) -> (text: String, length: Int) {
         readableUnit(of: bytes.span, at: index)
     }
 
-    /// Does the same for a span.
+    /// Returns the text for the byte at an index, or for the UTF-8 character that begins there, and the number of bytes
+    /// that it represents.
     package static func readableUnit(of bytes: Span<UInt8>, at index: Int) -> (text: String, length: Int) {
         let first = bytes[index]
         if first >= 0xC2 {
@@ -124,7 +131,7 @@ package enum Escaped {
                 let character = (index..<(index + length)).map { bytes[$0] }
                 if UTF8Check.firstInvalidOffset(in: character.span) == nil {
                     let text = String(decoding: character, as: UTF8.self)
-                    // A character that is not visible is shown as its bytes, in the notation of a script.
+                    // An invisible character is shown as the escapes of its bytes.
                     let isVisible = text.unicodeScalars.allSatisfy(\.isVisible)
                     return (isVisible ? text : Escaped.bytes(character), length)
                 }
@@ -133,8 +140,8 @@ package enum Escaped {
         return (byte(first), 1)
     }
 
-    /// Returns a literal such as `"220 rea"` in at most `width` columns; `"220 …` if it is cut, `nil` if not even one
-    /// character fits. Characters of valid UTF-8 are shown unchanged.
+    /// Returns a literal such as `"220 rea"` in at most `width` columns. If it must be cut, it ends with an ellipsis:
+    /// `"220 …`. The result is `nil` if not even one character fits. Characters of valid UTF-8 are shown unchanged.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]
         var columns = 1
@@ -143,7 +150,7 @@ package enum Escaped {
             let length = text.count
             let start = index
             columns += appendReadable(bytes, &index, to: &text)
-            // One column is reserved for the quote, or for the ellipsis if more bytes follow.
+            // One column is reserved for the closing quote, or for the ellipsis if more bytes follow.
             if columns + 1 > width {
                 return start == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
             }
@@ -151,12 +158,12 @@ package enum Escaped {
         return columns + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
     }
 
-    /// Appends the text for the byte or the character at an index, and moves the index past it. Returns the number of
-    /// columns that it takes.
+    /// Appends the text for the byte or the UTF-8 character at an index, moves the index past it, and returns the
+    /// number of columns of the text.
     private static func appendReadable(_ bytes: Span<UInt8>, _ index: inout Int, to text: inout [UInt8]) -> Int {
         let length = text.count
         if bytes[index] < 0x80 {
-            // The usual case.
+            // Most bytes are ASCII.
             append(bytes[index], to: &text)
             index += 1
             return text.count - length
@@ -167,16 +174,18 @@ package enum Escaped {
         return Columns.width(unit.text)
     }
 
-    /// Returns an excerpt such as `"220 rea\r\n"`. Characters of valid UTF-8 are shown unchanged; one that is cut, by
-    /// the limit too, as its bytes. If there are more than `limit` bytes, the first ones are returned, followed by the
-    /// total number: `"aaaa"… (5000 bytes)`.
+    /// Returns an excerpt such as `"220 rea\r
+    /// "`. Characters of valid UTF-8 are shown unchanged; a character that is incomplete, or that the limit cuts, is
+    /// shown as escaped bytes. If there are more than `limit` bytes, the total number is appended: `"aaaa"… (5000
+    /// bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Does the same for a span.
+    /// Returns an excerpt of a span, such as `"220 rea\r
+    /// "`.
     package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         append(bytes.extracting(0..<min(bytes.count, max(limit, 0))), of: bytes.count, to: &text)
@@ -184,7 +193,7 @@ package enum Escaped {
     }
 
     static func appendExcerpt(of bytes: some Collection<UInt8>, limit: Int, to text: inout [UInt8]) {
-        // A loop over a generic collection would call it for each byte.
+        // The bytes are copied to an array, because a loop over a generic collection makes a call for each byte.
         append(Array(bytes.prefix(max(limit, 0))).span, of: bytes.count, to: &text)
     }
 
@@ -197,14 +206,14 @@ package enum Escaped {
         if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
     }
 
-    /// Returns one byte in the notation of `bytes`.
+    /// Returns one byte in a script's notation.
     package static func byte(_ byte: UInt8) -> String {
         var text: [UInt8] = []
         append(byte, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends one byte to a text; without `quotes`, a double quote and a backslash are not escaped.
+    /// Appends one byte in a script's notation. If `quotes` is `false`, double quotes and backslashes are not escaped.
     package static func append(_ byte: UInt8, to text: inout [UInt8], quotes: Bool = true) {
         let letter: UInt8
         switch byte {
@@ -229,8 +238,8 @@ package enum Escaped {
 }
 
 extension UnicodeScalar {
-    /// Whether the character may be shown unescaped in a text for people: it is not a control character, an invisible
-    /// one, one that changes the text's direction, or a line break. Messages and all reports use this definition.
+    /// Whether a text for people may contain the character unescaped: it must not be a control character or a line
+    /// break, be invisible, or change the direction of the text. Messages and all reports use this definition.
     package var isVisible: Bool {
         if 0x20...0x7E ~= value { return true }
         return switch properties.generalCategory {

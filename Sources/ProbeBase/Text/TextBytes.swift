@@ -1,5 +1,5 @@
-/// Text from an interpolated string, for code that creates thousands of texts: all pieces go into one buffer, and none
-/// becomes a separate string.
+/// Text that is created from an interpolated string, for code that creates thousands of texts. All parts are appended
+/// to one buffer, so that no separate strings are created.
 ///
 /// For example: `TextBytes("\(name) sent \(count) bytes").string`
 package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
@@ -19,7 +19,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
         fileprivate var utf8: [UInt8] = []
 
         package init(literalCapacity: Int, interpolationCount: Int) {
-            // Most interpolated values are shorter, so the buffer is rarely moved.
+            // Most interpolated values have fewer than 32 bytes, so the buffer is rarely reallocated.
             utf8.reserveCapacity(literalCapacity + 32 * interpolationCount)
         }
 
@@ -37,9 +37,9 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// Counts of things in a sentence.
+/// Numbers of things, for use in a sentence.
 package enum ByteText {
-    /// Returns a count such as `1 byte` or `2 bytes`.
+    /// Returns a number with its noun, such as `1 byte` or `2 bytes`.
     package static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : noun.hasSuffix("s") ? "es" : "s")"
     }

@@ -1,4 +1,4 @@
-/// A comparison of two values, as a script writes it.
+/// A comparison operator as written in a script.
 package enum Comparison: String, Sendable, CaseIterable {
     case equal = "=="
     case notEqual = "!="
@@ -7,7 +7,7 @@ package enum Comparison: String, Sendable, CaseIterable {
     case greater = ">"
     case greaterOrEqual = ">="
 
-    /// Returns what is expected, as the end of a sentence: `at least 5`, or `5` alone for equality.
+    /// Returns the expected values, worded for the end of a sentence: `at least 5`, or only `5` for equality.
     package func phrase(_ bound: some CustomStringConvertible) -> String {
         switch self {
         case .equal: "\(bound)"

@@ -1,4 +1,5 @@
-/// An end of a TCP connection: `client` sent the SYN (or, if none was seen, spoke first).
+/// A side of a TCP connection. The client is the side that sent the SYN or, if the SYN was not captured, the side that
+/// sent first.
 package enum ConversationSide: Sendable, Hashable, CaseIterable {
     case client, server
 

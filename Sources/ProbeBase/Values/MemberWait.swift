@@ -1,4 +1,5 @@
-/// The waits of a crowd's members whose time is measured, from the moment at which the step was due.
+/// The kinds of waits of a crowd's members whose duration is measured. A wait begins at the time at which its step was
+/// due.
 package enum MemberWait: String, Sendable, CaseIterable {
     case connect, line, bytes, until, eof
 }

@@ -1,4 +1,4 @@
-/// A time of CLOCK_MONOTONIC, in nanoseconds.
+/// A time on CLOCK_MONOTONIC, in nanoseconds.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     package var nanoseconds: Int64
 
@@ -23,7 +23,7 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, clamped to 64 bits (292 years).
+    /// The duration in nanoseconds, clamped to 64 bits (292 years).
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,11 +1,11 @@
-/// A TLS alert (RFC 8446, 6; for the codes that only earlier versions have, RFC 5246, 7.2).
+/// A TLS alert. The codes are those of RFC 8446, section 6 and, for earlier versions of TLS, RFC 5246, section 7.2.
 package struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
     package enum Level: UInt8, Sendable {
         case warning = 1
         case fatal = 2
     }
 
-    /// The level byte as sent; 1 and 2 have a name.
+    /// The level byte as sent; ``Level`` names the values 1 and 2.
     package var level: UInt8
     package var code: UInt8
 
@@ -14,16 +14,16 @@ package struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
         self.code = code
     }
 
-    /// The name of the alert's code, or the number if it has no name.
+    /// The name of the alert's code; the number if the code has no name.
     package var description: String { Self.names[code] ?? String(code) }
 
     package static let userCanceled: UInt8 = 90
     package static let closeNotify: UInt8 = 0
 
-    /// Returns the code of a name as scripts spell it.
+    /// Returns the code of the alert with this name in a script; `nil` if there is none.
     package static func code(named name: String) -> UInt8? { names.first { $0.value == name }?.key }
 
-    /// The names from the RFCs, with `-` instead of `_`.
+    /// The names of the codes in the RFCs, with `-` instead of `_`.
     package static let names: [UInt8: String] = [
         0: "close-notify", 10: "unexpected-message", 20: "bad-record-mac", 21: "decryption-failed",
         22: "record-overflow",

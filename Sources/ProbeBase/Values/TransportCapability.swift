@@ -1,13 +1,14 @@
-/// What a transport under test can do, in the words of `require subject …` and of the adapter protocol's `can`.
+/// A capability of a transport under test. The raw values are the words of `require subject …` and of the adapter
+/// protocol's `can`.
 public enum TransportCapability: String, Sendable, CaseIterable {
     case connect, listen, send
-    /// It accepts messages to send before it is connected.
+    /// The transport accepts messages for sending before it is connected.
     case sendEarly = "send-early"
     case lines, data, messages
-    /// It can change its framing in mid-stream.
+    /// The transport can change its framing in the middle of a stream.
     case framing
     case halfClose = "half-close"
-    /// It can stay open after the peer's FIN, and report it.
+    /// The transport can stay open after the peer's FIN, and reports the FIN.
     case halfClosed = "half-closed"
     case stop, reset
     case stopReading = "stop-reading"
@@ -17,37 +18,41 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
     case maxLine = "max-line"
-    /// It can discard a message that is longer than `max-line`, report that, and continue after it.
+    /// The transport can discard a message that is longer than `max-line`, report the message as discarded, and
+    /// continue with the next one.
     case discarded
-    /// It can report when too much of what was sent is queued, and when it no longer is.
+    /// The transport reports when its queue of unsent data exceeds a limit, and when it no longer does.
     case highWater = "high-water"
-    /// It can bind its local end to an address; bind it to a network interface; try the addresses of one family first.
+    /// The transport can bind its local end to an address (`local`) or to a network interface (`interface`), and can
+    /// try the addresses of one family first (`prefer`).
     case local, interface, prefer
-    /// It can connect to Unix sockets, and listen on them.
+    /// The transport can connect to Unix sockets and listen on them.
     case unix
-    /// It speaks WebSocket: the opening handshake, text and binary messages, pings and closes.
+    /// The transport implements WebSocket: the opening handshake, text and binary messages, pings and closes.
     case webSocket = "websocket"
-    /// It reports the peer's pings and pongs if it speaks WebSocket.
+    /// The transport, if it implements WebSocket, reports the peer's pings and pongs.
     case pings
-    /// It can send a heartbeat if it sends nothing else, and stop if nothing is received from the peer.
+    /// The transport can send a heartbeat when it is not sending anything else, and can stop when it receives nothing
+    /// from the peer.
     case heartbeat
-    /// It can reconnect when its connection is lost, and report that.
+    /// The transport can reconnect after its connection is lost, and reports the new connection.
     case reconnect
-    /// It can parse messages by the schema of `with protobuf`, and serialise them.
+    /// The transport can parse and serialise messages according to the schema of `with protobuf`.
     case protobuf
-    /// It notices that the peer has ended or reset the stream even while no read is requested.
+    /// The transport notices that the peer has ended or reset the stream even if no read is pending.
     case watches
-    /// The transport itself, and not its adapter, appends terminators and lengths to what it sends.
+    /// The transport itself, not its adapter, appends terminators and lengths to the data that it sends.
     case frames
 
-    /// The capabilities that a transport has unless it declares that it lacks them: the adapter protocol's `lacks`.
+    /// The capabilities that a transport has unless it declares, with the adapter protocol's `lacks`, that it lacks
+    /// them.
     public static let assumed: Set<TransportCapability> = [.watches, .frames, .pings]
 }
 
-/// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.
+/// An operation on a subject that has no arguments. The raw values are the words of the adapter protocol's `op`.
 ///
-/// The language, the engine and the adapter protocol pass it on without interpreting it. Only a transport knows what it
-/// does.
+/// The language, the engine and the adapter protocol pass the operation on without interpreting it; only a transport
+/// defines its effect.
 package enum PlainOperation: String, Sendable, CaseIterable {
     case halfClose = "half-close"
     case stopReading = "stop-reading"
@@ -64,8 +69,8 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the operation ends the connection, in any state of it, so that the step does not wait for the connection
-    /// first.
+    /// Whether the operation ends the connection, whatever state the connection is in. The step for such an operation
+    /// does not wait until the connection is established.
     package var ends: Bool {
         switch self {
         case .reset: true
@@ -73,7 +78,7 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the operation makes the transport send a segment, which is then marked in the timeline.
+    /// Whether the operation makes the transport send a segment. The timeline marks that segment.
     package var sends: Bool {
         switch self {
         case .halfClose, .reset: true

@@ -1,4 +1,4 @@
-/// One WebSocket frame (RFC 6455, 5.2), valid or invalid: its fields are written as they are, without checks.
+/// One WebSocket frame (RFC 6455, 5.2). The frame may be invalid: its fields are encoded without checks.
 package struct WebSocketFrame: Sendable, Equatable {
     package enum Opcode {
         package static let continuation: UInt8 = 0
@@ -10,19 +10,19 @@ package struct WebSocketFrame: Sendable, Equatable {
     }
 
     package enum CloseCode {
-        /// The code by which APIs report a close without a code (RFC 6455, 7.1.5); never sent on the wire.
+        /// The code that APIs report for a close without a code (RFC 6455, 7.1.5). It is never sent.
         package static let none: UInt16 = 1005
     }
 
-    /// How the length is written.
+    /// How the length of the payload is encoded.
     package enum LengthForm: Int, Sendable, CaseIterable {
         /// The length is in the second byte of the header.
         case inHeader = 1
         case twoBytes = 2
         case eightBytes = 8
 
-        /// The largest length in this form. The highest bit of the longest form must be 0 (RFC 6455, 5.2), but can be
-        /// written.
+        /// The largest length that this form can represent. RFC 6455, 5.2 requires the highest bit of the longest form
+        /// to be 0, but a script can set it.
         package var largest: UInt64 {
             switch self {
             case .inHeader: 125
@@ -33,19 +33,19 @@ package struct WebSocketFrame: Sendable, Equatable {
     }
 
     package var isFinal = true
-    /// The bits RSV1 (4), RSV2 (2) and RSV3 (1).
+    /// The reserved bits, as a sum: RSV1 is 4, RSV2 is 2 and RSV3 is 1.
     package var reserved: UInt8 = 0
     /// The opcode, 0 to 15.
     package var opcode: UInt8
     /// The masking key of four bytes; `nil` for an unmasked frame.
     package var key: [UInt8]?
     package var payload: [UInt8]
-    /// The length in the header, if it is not the payload's length.
+    /// The length in the header, if it differs from the length of the payload.
     package var statedLength: UInt64?
-    /// The form of the length, if it is not the shortest that fits.
+    /// The form of the length, if it is not the shortest form that fits.
     package var lengthForm: LengthForm?
 
-    /// Returns the kind of a frame with this opcode, with its article.
+    /// Returns the name of a frame with this opcode, including the article.
     package static func name(of opcode: UInt8) -> String {
         switch opcode {
         case Opcode.continuation: "a continuation"
@@ -58,7 +58,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         }
     }
 
-    /// The frame in words, for example `a text frame (no FIN, RSV 4)`.
+    /// The frame as text, for example `a text frame (no FIN, RSV 4)`.
     package var description: String {
         var notes: [String] = []
         if !isFinal { notes.append("no FIN") }
@@ -69,7 +69,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         return Self.name(of: opcode) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
 
-    /// The name of the opcode in RFC 6455; `nil` for the reserved ones.
+    /// The name that RFC 6455 gives the opcode; `nil` for a reserved opcode.
     package var opcodeName: String? {
         switch opcode {
         case Opcode.continuation: "continuation"
@@ -93,7 +93,7 @@ package struct WebSocketFrame: Sendable, Equatable {
 
     /// Encodes the frame.
     ///
-    /// - Returns: `nil` if the length does not fit into its form.
+    /// - Returns: `nil` if the length does not fit in its form.
     package func encoded() -> [UInt8]? {
         let length = statedLength ?? UInt64(payload.count)
         let shortest = LengthForm.allCases.first { length <= $0.largest } ?? .eightBytes
@@ -119,7 +119,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         return bytes
     }
 
-    /// Masks and unmasks bytes (RFC 6455, 5.3).
+    /// Masks or unmasks the bytes after an index (RFC 6455, 5.3).
     package static func mask(_ bytes: inout [UInt8], from start: Int, with key: [UInt8]) {
         let (a, b, c, d) = (key[0], key[1], key[2], key[3])
         bytes.withUnsafeMutableBufferPointer { bytes in
@@ -141,16 +141,16 @@ package struct WebSocketFrame: Sendable, Equatable {
 extension WebSocketFrame {
     /// The result of reading the beginning of a stream.
     package enum Scan: Equatable {
-        /// More bytes are needed; `total` is the length of the frame, if its header is complete.
+        /// More bytes are needed. `total` is the length of the frame, if the header is complete.
         case incomplete(total: Int?)
-        /// A frame that ends at offset `length` of the stream.
+        /// The stream begins with a frame of `length` bytes.
         case frame(WebSocketFrame, length: Int)
-        /// The frame's length exceeds the limit.
+        /// The length of the frame exceeds the limit.
         case tooLong(UInt64)
     }
 
-    /// Reads a frame, and unmasks it. What RFC 6455 forbids (reserved bits and opcodes, a long form for a short length)
-    /// is read without checks.
+    /// Reads and unmasks a frame. Violations of RFC 6455 (reserved bits, reserved opcodes, a length in a longer form
+    /// than needed) are not checked.
     ///
     /// - Parameter limit: the maximum length of the payload.
     package static func scan(_ bytes: Span<UInt8>, limit: Int) -> Scan {
@@ -195,24 +195,24 @@ extension WebSocketFrame {
     }
 }
 
-/// The declared content of a WebSocket data message (RFC 6455, 5.6), in the words of the language and of the adapter
-/// protocol.
+/// The type of a WebSocket data message (RFC 6455, 5.6). The raw values are the words of the language and of the
+/// adapter protocol.
 public enum WebSocketMessageKind: String, Sendable, CaseIterable {
-    /// UTF-8.
+    /// The content is UTF-8.
     case text
-    /// Any bytes.
+    /// The content is any sequence of bytes.
     case binary
 }
 
 /// The violations of RFC 6455 in a frame.
 extension WebSocketFrame {
-    /// Returns what is wrong with the frame, such as
-    /// `was not masked: a client must mask every frame (RFC 6455, 5.1)`; `nil` if it is valid.
+    /// Returns what is wrong with the frame, such as `was not masked: a client must mask every frame (RFC 6455, 5.1)`;
+    /// `nil` if the frame is valid.
     ///
-    /// No extension is in use, so the reserved bits have no meaning. Whether a text is UTF-8 can be determined only for
-    /// a whole message.
+    /// The reserved bits must be 0, because no extension is negotiated. Whether a text is UTF-8 is not checked here;
+    /// that can be determined only for a complete message.
     ///
-    /// - Parameter peerIsClient: whether a client has sent the frame.
+    /// - Parameter peerIsClient: whether the frame was sent by a client.
     package func violation(peerIsClient: Bool) -> String? {
         if peerIsClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, 5.1)" }
         if !peerIsClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, 5.1)" }
@@ -243,13 +243,13 @@ extension WebSocketFrame {
         return nil
     }
 
-    /// The code of a close; `nil` if it has none.
+    /// The status code of a close frame; `nil` if the frame contains none.
     package var closeCode: UInt16? {
         opcode == Opcode.close && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
     }
 
-    /// Returns whether a code may be sent. 1000 to 2999 belong to the protocol and its registry, the others to
-    /// frameworks and applications (RFC 6455, 7.4.2).
+    /// Returns whether a status code may be sent. The codes 1000 to 2999 belong to the protocol and its registry;
+    /// higher codes belong to frameworks and applications (RFC 6455, 7.4.2).
     package static func mayBeSent(code: UInt16) -> Bool {
         switch code {
         case 1004, 1005, 1006, 1015: false

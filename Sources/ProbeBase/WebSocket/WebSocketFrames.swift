@@ -1,27 +1,27 @@
-/// The frames in one direction of a connection, by their headers alone (RFC 6455, 5.2). Never traps on any input.
+/// Counts the frames in one direction of a connection, reading only their headers (RFC 6455, 5.2). Never traps.
 package struct WebSocketFrames: Equatable, Sendable {
     /// The number of complete frames, including control frames.
     package private(set) var count = 0
-    /// The number of complete data messages: frames that end one.
+    /// The number of complete data messages, which is the number of data frames with FIN set.
     package private(set) var messageCount = 0
-    /// The rest of the stream after the last complete frame.
+    /// What follows the last complete frame in the stream.
     package private(set) var rest = Rest.nothing
 
     package enum Rest: Equatable, Sendable {
         case nothing
-        /// A head of the opening handshake is unfinished.
+        /// The head of an opening handshake is incomplete.
         case unfinishedHead(seen: Int)
-        /// The server's answer is not 101.
+        /// The server's response does not have the status 101.
         case refused([UInt8])
-        /// `seen` bytes of a frame; `total` is `nil` while its header is incomplete.
+        /// Only `seen` bytes of a frame have arrived. `total` is `nil` if the frame's header is incomplete.
         case unfinished(offset: Int, seen: Int, total: Int?)
-        /// The frame's length has the highest bit set, which is not allowed.
+        /// The frame's length has its highest bit set, which RFC 6455 forbids.
         case tooLong(offset: Int, UInt64)
     }
 
     /// Reads frames.
     ///
-    /// - Parameter bytes: the stream from its first byte on, with its opening handshake.
+    /// - Parameter bytes: the stream from its first byte, including the opening handshake.
     package init(_ bytes: Span<UInt8>) {
         switch WebSocketStart(bytes) {
         case .undecided: rest = .unfinishedHead(seen: bytes.count)
@@ -59,12 +59,11 @@ extension WebSocketFrame {
     package struct Header: Equatable, Sendable {
         package var isFinal: Bool
         package var opcode: UInt8
-        /// The length of the header, with its extended length and its key.
+        /// The length of the header, including the extended length and the masking key.
         package var length: Int
         package var payloadLength: UInt64
 
-        /// Reads a header; `nil` while the extended length, if there is one, is incomplete. The key may still be
-        /// missing.
+        /// Reads a header; `nil` if the extended length is incomplete. The masking key need not have arrived.
         package init?(_ bytes: Span<UInt8>) {
             guard bytes.count >= 2 else { return nil }
             let width =
@@ -81,8 +80,8 @@ extension WebSocketFrame {
             length = 2 + width + (bytes[1] & 0x80 == 0 ? 0 : 4)
         }
 
-        /// The length of the whole frame; `nil` if its length has the highest bit set, or nearly so, which is
-        /// impossible.
+        /// The length of the entire frame; `nil` if the sum of the header's and the payload's lengths exceeds
+        /// `Int.max`.
         package var total: Int? {
             guard payloadLength <= UInt64(Int.max - length) else { return nil }
             return length + Int(payloadLength)

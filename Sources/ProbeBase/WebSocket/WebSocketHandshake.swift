@@ -1,16 +1,16 @@
-/// The opening handshake of WebSocket (RFC 6455, 4): what the two ends send, and how it is checked.
+/// The opening handshake of WebSocket (RFC 6455, 4): the client's request and the server's response, and their checks.
 package enum WebSocketHandshake {
     private static let suffix = Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
 
-    /// Returns a server's answer to a client's `Sec-WebSocket-Key`.
+    /// Returns the value of `Sec-WebSocket-Accept` with which a server answers a client's `Sec-WebSocket-Key`.
     package static func accept(_ key: [UInt8]) -> String { Base64.encode(SHA1.digest(key + suffix)) }
 
-    /// The bytes that end a head.
+    /// The bytes that end the head of a request or response.
     package static let end: [UInt8] = [13, 10, 13, 10]
-    /// The maximum number of bytes of a head.
+    /// The maximum number of bytes in the head of a request or response.
     package static let longestHead = 16_384
 
-    /// Returns a client's request. `path` is written unchanged.
+    /// Returns a client's request. The path is written unchanged.
     package static func request(_ path: [UInt8], host: String, key: String) -> [UInt8] {
         Array("GET ".utf8) + path
             + Array(
@@ -26,7 +26,7 @@ package enum WebSocketHandshake {
                 """.utf8)
     }
 
-    /// Returns a server's answer.
+    /// Returns a server's response.
     package static func answer(to key: [UInt8]) -> [UInt8] {
         Array(
             """
@@ -39,7 +39,7 @@ package enum WebSocketHandshake {
             """.utf8)
     }
 
-    /// The reason why a head is not a valid handshake, such as `it has no Host`.
+    /// The reason why a request or response is not a valid handshake, such as `it has no Host`.
     package struct Problem: Error, Equatable, Sendable {
         package let text: String
 
@@ -48,7 +48,7 @@ package enum WebSocketHandshake {
 
     /// Reads a client's request (RFC 6455, 4.2.1).
     ///
-    /// - Parameter head: the head, with the empty line.
+    /// - Parameter head: the head of the request, including the empty line.
     /// - Returns: the requested path, and the client's key.
     package static func readRequest(_ head: [UInt8]) throws(Problem) -> (path: [UInt8], key: [UInt8]) {
         let head = try Head(head)
@@ -73,7 +73,7 @@ package enum WebSocketHandshake {
         return (Array(words[1]), key)
     }
 
-    /// Reads a server's answer to a request that offers neither extensions nor protocols (RFC 6455, 4.1).
+    /// Checks a server's response to a request that offers no extensions and no subprotocols (RFC 6455, 4.1).
     package static func readAnswer(_ head: [UInt8], to key: String) throws(Problem) {
         let head = try Head(head)
         guard head.startLine.starts(with: "HTTP/1.1 ".utf8) else {
@@ -96,7 +96,7 @@ package enum WebSocketHandshake {
         }
     }
 
-    /// The head of a request or of an answer (RFC 9112).
+    /// The head of an HTTP request or response (RFC 9112).
     private struct Head {
         var startLine: [UInt8]
         private var fields: [(name: [UInt8], value: [UInt8])] = []
@@ -144,7 +144,8 @@ package enum WebSocketHandshake {
             return value
         }
 
-        /// Checks for `Upgrade: websocket` and `Connection: Upgrade`, each possibly in a list, case-insensitively.
+        /// Checks that `Upgrade` contains `websocket` and `Connection` contains `Upgrade`; the two fields may be lists,
+        /// and case is ignored.
         func requireUpgrade() throws(Problem) {
             for (name, token) in [("Upgrade", "websocket"), ("Connection", "upgrade")] {
                 let tokens = values(of: name).flatMap { $0.split(separator: 44) }.map { part in

@@ -1,15 +1,16 @@
-/// Where the frames of one direction begin: after the heads of the opening handshake (RFC 6455, 4), or at the first
-/// byte of a stream without one. Never traps on any input.
+/// The position at which the WebSocket frames of one direction begin: after the opening handshake (RFC 6455, 4), or at
+/// the first byte of a stream that has no handshake. Never traps.
 package enum WebSocketStart: Equatable, Sendable {
     case frames(at: Int)
-    /// A head is incomplete, or there are too few bytes to decide.
+    /// The head of a request or response is incomplete, or there are too few bytes to decide.
     case undecided
-    /// The last answer is not 101, and nothing that can be read follows it; the value is its first line.
+    /// The last response does not have the status 101, and no head of another response follows it. The value is the
+    /// response's first line.
     case refused([UInt8])
 
-    /// Finds the start.
+    /// Finds the position of the first frame.
     ///
-    /// - Parameter bytes: the stream from its first byte on.
+    /// - Parameter bytes: the stream from its first byte.
     package init(_ bytes: Span<UInt8>) {
         var offset = 0
         while true {
@@ -25,7 +26,7 @@ package enum WebSocketStart: Equatable, Sendable {
                     self = .frames(at: end)
                     return
                 }
-                // An answer is followed by its content, whose length it contains.
+                // A final response is followed by its content, whose length is in the head.
                 let isInterim = status.map { 100...199 ~= $0 } ?? false
                 let next =
                     isInterim
@@ -65,7 +66,7 @@ package enum WebSocketStart: Equatable, Sendable {
         return end(in: bytes, from: offset).map { .answer(end: $0) } ?? .undecided
     }
 
-    /// Returns whether the bytes at an offset are certainly not a head.
+    /// Returns whether the bytes at an offset are certainly not the head of a request or response.
     private static func isOther(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
         if case .none = head(in: bytes, at: offset) { true } else { false }
     }
@@ -75,7 +76,7 @@ package enum WebSocketStart: Equatable, Sendable {
         return wanted.indices.allSatisfy { bytes[offset + $0] == wanted[$0] }
     }
 
-    /// Returns the offset after the empty line.
+    /// Returns the offset after the empty line that ends a head.
     private static func end(in bytes: Span<UInt8>, from offset: Int) -> Int? {
         var index = offset
         while let found = bytes.firstIndex(of: 13, from: index) {
@@ -90,14 +91,14 @@ package enum WebSocketStart: Equatable, Sendable {
         return (offset..<end).map { bytes[$0] }
     }
 
-    /// Returns the three digits after the first space.
+    /// Returns the status code: the three digits after the first space.
     private static func status(in bytes: Span<UInt8>, at offset: Int) -> Int? {
         let words = firstLine(in: bytes, at: offset).split(separator: 32)
         guard words.count > 1, words[1].count == 3 else { return nil }
         return Int(String(decoding: words[1], as: UTF8.self))
     }
 
-    /// Returns the content's length; 0 if it is not stated.
+    /// Returns the length of a response's content; 0 if the head does not state it.
     private static func contentLength(in bytes: Span<UInt8>, _ head: Range<Int>) -> Int {
         let text = String(decoding: head.map { bytes[$0] }, as: UTF8.self)
         for line in text.split(separator: "\r\n") {
