@@ -2,11 +2,11 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// One case as text for people: a line, and the failure detail below it if the case did not pass.
+/// The result of one case as text for people: one line, followed by the failure detail if the case did not pass.
 package struct CaseText {
     let options: ReportOptions
     var paint = Paint.plain
-    /// The number of lines of the timeline; 0 omits it.
+    /// The maximum number of timeline lines; 0 omits the timeline.
     var timelineLimit: Int
 
     init(options: ReportOptions, paint: Paint = .plain, timelineLimit: Int) {
@@ -15,12 +15,12 @@ package struct CaseText {
         self.timelineLimit = timelineLimit
     }
 
-    /// Creates the text with a run's options, as in its console report, without colours.
+    /// Creates the text as in a run's console report, without colours.
     package init(options: ReportOptions) {
         self.init(options: options, timelineLimit: 60)
     }
 
-    /// Returns the case's line, such as `FAILED       crlf  35 ms`.
+    /// Returns the line that names the case, such as `FAILED       crlf  35 ms`.
     ///
     /// - Parameter other: an earlier case that has the same finding.
     package func line(_ result: CaseResult, like other: String? = nil) -> String {
@@ -43,20 +43,21 @@ package struct CaseText {
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
-    /// Returns why the case did not pass, with all details; empty for a case that passed.
+    /// Returns the failure detail, which states why the case did not pass; empty for a case that passed.
     package func failureDetail(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
         let head = diagnostic(result)
         if result.verdict == .skipped || result.verdict == .unsupported { return head }
         let tail = remarks(result)
         if timelineLimit <= 0 { return head + tail }
-        // Everything else takes lines from the timeline: the case's own line, an empty one and the summary are three.
+        // The lines of the findings reduce the limit, as do three more: the line that names the case, an empty line and
+        // the summary.
         let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
         let limit = max(min(CaseText.minTimelineLines, timelineLimit), timelineLimit - used)
         return head + TimelineText(result: result, paint: paint, limit: limit).text + tail
     }
 
-    /// The number of timeline lines that are always shown, however many lines the findings have.
+    /// The number of timeline lines that are shown regardless of the number of lines in the findings.
     private static let minTimelineLines = 16
 
     /// Returns the remarks below the timeline.
@@ -84,10 +85,10 @@ package struct CaseText {
         return text
     }
 
-    /// The maximum number of lines of further findings.
+    /// The maximum number of lines for all findings after the first one.
     private static let maxFindingLines = 30
 
-    /// Returns the findings as text, without the timeline.
+    /// Returns the text of the findings, without the timeline.
     func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
         if result.verdict == .skipped || result.verdict == .unsupported {
@@ -107,12 +108,13 @@ package struct CaseText {
         return text
     }
 
-    /// Returns the last lines of the timeline, below a title; empty if there is no timeline.
+    /// Returns the last lines of the timeline, with a title above them; empty if there is no timeline.
     func timeline(_ result: CaseResult) -> String {
         TimelineText(result: result, paint: paint, limit: timelineLimit).text
     }
 
-    /// Returns the verdict, padded to the width of its column; in capitals if the case failed or could not be judged.
+    /// Returns the verdict's word, padded to the width of its column. The word is in capitals if the case failed or
+    /// could not be judged.
     static func word(_ verdict: Verdict) -> String {
         let word = verdict < .unsupported ? verdict.rawValue.uppercased() : verdict.rawValue
         return column(word)

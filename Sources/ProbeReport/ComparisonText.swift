@@ -1,14 +1,15 @@
 import ProbeBase
 import ProbeEvents
 
-/// Expected and actual bytes, escaped, one above the other, with the first difference marked.
+/// The expected bytes above the actual bytes, escaped, with the first difference marked.
 ///
-/// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown as they are. If the difference is
-/// far into the data, both lines start later, at the same byte, so that equal bytes are aligned up to the mark.
+/// A line is about as wide as a terminal at most. Characters of valid UTF-8 are shown unchanged. If the first
+/// difference is far into the data, the two lines begin later, at the same byte, so that the equal bytes before the
+/// mark are aligned.
 enum ComparisonText {
-    /// The maximum number of columns of data in one line.
+    /// The maximum width of the data in one line, in columns.
     static let widest = 96
-    /// The maximum number of bytes shown if there is nothing to compare them with.
+    /// The maximum number of bytes that are shown if only expected bytes, or only actual bytes, are given.
     private static let alone = 400
 
     /// Returns one to three lines; empty if there are no bytes.
@@ -33,7 +34,8 @@ enum ComparisonText {
         let start = windowStart(expected, shared ?? 0)
         let lines = "    expected  \(window(expected, from: start))\n    actual    \(window(actual, from: start))\n"
         guard let difference, let shared else { return lines + "              (the same bytes)\n" }
-        // The columns before the mark: the ellipsis if the window starts later, the quote, and the equal part.
+        // The columns before the mark: the ellipsis if the window does not begin at the first byte, the quote, and the
+        // equal part.
         let before = (start > 0 ? 1 : 0) + 1 + columns(expected, start..<shared)
         let width = max(markWidth(expected, shared), markWidth(actual, shared))
         let mark = String(repeating: "^", count: width)
@@ -41,7 +43,8 @@ enum ComparisonText {
             + paint(.marker, "\(mark) \(explanation(expected, actual, difference))") + "\n"
     }
 
-    /// Returns the start of the character that a byte belongs to; the byte itself if it belongs to none.
+    /// Returns the start of the character that contains the byte at an index; the index itself if no character of
+    /// several bytes contains it.
     private static func boundary(_ bytes: [UInt8], _ index: Int) -> Int {
         for start in stride(from: min(index, bytes.count) - 1, through: max(0, index - 3), by: -1) {
             if Escaped.readableUnit(of: bytes, at: start).length > index - start { return start }
@@ -65,15 +68,15 @@ enum ComparisonText {
         return "first difference at byte \(index + 1)"
     }
 
-    /// Returns the first byte of the window: the start of the data if the difference is within the first two thirds of
-    /// the window.
+    /// Returns the index of the first byte in the window. The window begins with the data if the difference is within
+    /// two thirds of the window's width.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
         if start(of: widest * 2 / 3, before: difference, bytes) == 0 { return 0 }
-        // The difference is farther into the data: the window starts a third of its width before it.
+        // If the difference is farther into the data, the window begins a third of its width before it.
         return start(of: widest / 3, before: difference, bytes)
     }
 
-    /// Goes back from a byte by whole characters until they fill the columns.
+    /// Moves back from a byte, by complete characters, until they fill the given number of columns.
     private static func start(of width: Int, before difference: Int, _ bytes: [UInt8]) -> Int {
         var start = difference
         var used = 0
@@ -110,7 +113,7 @@ enum ComparisonText {
         return width
     }
 
-    /// Returns the index of the first difference; `nil` if they are equal.
+    /// Returns the index of the first difference; `nil` if the two arrays are equal.
     private static func firstDifference(_ left: [UInt8], _ right: [UInt8]) -> Int? {
         for index in 0..<min(left.count, right.count) where left[index] != right[index] { return index }
         return left.count == right.count ? nil : min(left.count, right.count)

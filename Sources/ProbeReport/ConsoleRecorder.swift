@@ -2,21 +2,21 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The report for people: a line for each case, the failure detail of those that did not pass, and a summary.
+/// The report for people: a line for each case, the failure detail of each case that did not pass, and a summary.
 ///
-/// The layout is the same with and without colour. Text from outside is escaped before it reaches the terminal. While a
-/// progress line is shown, output is written at most ten times a second: lines wait for the next ``tick(at:)`` or event
-/// after that interval.
+/// The layout is the same with and without colour. Text that does not come from the tool itself is escaped before it
+/// reaches the terminal. While a progress line is shown, output is written at most ten times a second: later lines are
+/// buffered until the next ``tick(at:)`` or event after that interval.
 package struct ConsoleRecorder: Recorder {
     package struct Style: Sendable {
         package var usesColor: Bool
-        /// The number of lines shown of a failure's timeline; 0 for none.
+        /// The maximum number of timeline lines for each failure; 0 for none.
         package var timelineLimit: Int
-        /// The width of the terminal, in columns, if a progress line is shown; `nil` if it isn't.
+        /// The width of the terminal, in columns; `nil` if no progress line is shown.
         package var progressWidth: Int?
-        /// Whether only cases that do not pass are shown, and the summary.
+        /// Whether the report contains only the cases that do not pass, and the summary.
         package var isQuiet = false
-        /// The width of the matrix, in columns; `nil` if it is not limited.
+        /// The maximum width of the matrix, in columns; `nil` if the width is not limited.
         package var width: Int?
 
         package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil, width: Int? = nil) {
@@ -29,9 +29,9 @@ package struct ConsoleRecorder: Recorder {
 
     /// The minimum time between two writes while a progress line is shown, in nanoseconds.
     private static let interval: Int64 = 100_000_000
-    /// The sequence that returns to the start of the line and erases it.
+    /// The escape sequence that moves to the start of the line and erases the line.
     private static let erase = "\r\u{1b}[K"
-    /// The number of pending bytes above which output does not wait for the interval.
+    /// The number of buffered bytes above which output is written without waiting for the interval.
     private static let pendingLimit = 1 << 16
 
     private let style: Style
@@ -47,7 +47,7 @@ package struct ConsoleRecorder: Recorder {
 
     /// Creates a recorder.
     ///
-    /// - Parameter planned: every case of the run, for each subject; the rows and columns of the matrix.
+    /// - Parameter planned: the cases of the run, once for each subject; they are the cells of the matrix.
     package init(style: Style, options: ReportOptions = ReportOptions(), planned: [PlannedCase] = []) {
         self.style = style
         self.options = options
@@ -70,13 +70,14 @@ package struct ConsoleRecorder: Recorder {
             matrix.add(result)
             if style.isQuiet, disposition == .fine { break }
             if style.isQuiet, case .expected = disposition { break }
-            // A finding that is equal to an earlier one of the script or of the subject is described there.
+            // If an earlier case of the script or of the subject has an equal finding, the line names that case.
             pending += cases.line(result, like: first)
             if first != nil { break }
-            // An expected failure is one line.
+            // A case that failed as expected has only one line.
             if case .expected = disposition { break }
             pending += cases.failureDetail(result)
-            // An empty line ends a failure's detail. A skipped case has only one sentence and needs none.
+            // An empty line ends the failure detail. The detail of a skipped case is a single sentence and needs no
+            // such line.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
         case .ended(let counts):
             let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text
@@ -91,7 +92,7 @@ package struct ConsoleRecorder: Recorder {
         progress == nil ? [] : writeIfDue(at: time)
     }
 
-    /// The score of each subject, one a line; empty if the run has only one result.
+    /// The score of each subject, one per line; empty if the run has only one result.
     private var scores: String {
         if matrix.subjectCellCount < 2 { return "" }
         return matrix.subjects.indices.filter { matrix.subjects[$0] != nil }.map { subject in

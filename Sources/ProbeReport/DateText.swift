@@ -1,11 +1,11 @@
-/// Dates in reports.
+/// Formats dates for reports.
 enum DateText {
-    /// Returns a date such as `2026-11-21T22:10:00Z`, from seconds since 1970 UTC.
+    /// Returns a date such as `2026-11-21T22:10:00Z`, given the seconds since 1970 UTC.
     static func iso8601(_ seconds: Int64) -> String {
         let held = min(max(seconds, -62_167_219_200), 253_402_300_799)  // the years 0 to 9999
         let day = Int(held >= 0 ? held / 86400 : (held - 86399) / 86400)
         let second = Int(held) - day * 86400
-        // Howard Hinnant's algorithm for civil dates: eras of 400 years that begin on 1 March.
+        // Howard Hinnant's algorithm for civil dates, which divides time into eras of 400 years that begin on 1 March.
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -1,7 +1,7 @@
 import ProbeEvents
 
-/// Adds colour to the text of diagnostics, by the layout of its lines: severity, carets, hints. The text is the same
-/// without colour.
+/// Adds colour to the text of diagnostics. The severity, the carets and the hints are recognised by the layout of their
+/// lines; apart from the colour, the text is unchanged.
 package enum DiagnosticPaint {
     /// Returns the text with colour.
     ///
@@ -28,7 +28,7 @@ package enum DiagnosticPaint {
         ("error:", .verdict(.failed)), ("warning:", .verdict(.skipped)), ("note:", .cause),
     ]
 
-    /// Returns the range of the severity at the line's start, or after the first `:line:column: `.
+    /// Returns the range of the severity, which is at the start of the line or after the first `:line:column: `.
     private static func place(of severity: String, in line: Substring) -> Range<Substring.Index>? {
         var start = line.startIndex
         if !line.hasPrefix(severity) {

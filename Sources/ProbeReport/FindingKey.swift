@@ -1,12 +1,12 @@
 import ProbeEvents
 import ProbeScenario
 
-/// A key that is equal for cases with equal findings. All findings count: a further one that the first case lacks must
-/// be reported.
+/// A key that is equal for cases with equal findings. The key includes all findings of a case, because a finding that
+/// only the later case has must be reported.
 ///
-/// Cases of one script are compared by verdict, place, and the texts without their values. Cases of different scripts
-/// are compared only if they have the same subject, and more strictly: the step's text and all texts must be equal
-/// except for numbers, because ports and times differ between equal runs too.
+/// Cases of one script are compared by verdict, location and text, without the values in the text. Cases of different
+/// scripts are compared only if they have the same subject, and the comparison is stricter: the step's text and all
+/// other texts must be equal except for numbers, because ports and times vary between runs.
 struct FindingKey: Hashable {
     private struct Part: Hashable {
         var verdict: Verdict
@@ -15,13 +15,14 @@ struct FindingKey: Hashable {
         var values: [[UInt8]?] = []
     }
 
-    /// The script's path; `nil` if different scripts are compared.
+    /// The path of the script; `nil` in a key that compares different scripts.
     private var path: String?
     private var subject: String?
     private var level: Scenario.Level
     private var parts: [Part]
 
-    /// Returns the keys of a case, starting with the one for its script; empty if the case has no finding.
+    /// Returns the keys of a case; the first one compares cases of one script. The result is empty if the case has no
+    /// finding.
     static func keys(of result: CaseResult) -> [FindingKey] {
         if result.findings.isEmpty { return [] }
         let own = result.findings.map {

@@ -2,7 +2,8 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The layout of a finding: its place, the script's line with a caret, expected above actual, then details and hints.
+/// The layout of a finding: its location, the script's line with a caret, the expected above the actual value, and then
+/// details and hints.
 package enum FindingText {
     /// Returns the finding as text, without colour.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {
@@ -27,12 +28,12 @@ package enum FindingText {
         return text + actors(finding)
     }
 
-    /// The maximum number of details, of hints and of actors that are shown.
+    /// The maximum number of details that are shown; the same limit applies to hints and to actors.
     private static let maxDetails = 8
 
     private static func more(_ count: Int) -> String { count > 0 ? "    … and \(count) more\n" : "" }
 
-    /// Returns the script's line and its caret, indented.
+    /// Returns the script's line with a caret below it, indented.
     private static func excerpt(_ span: SourceSpan, _ result: CaseResult, _ paint: Paint) -> String {
         guard let file = result.sources.file(of: span) else { return "" }
         let excerpt = SourceExcerpt(of: span, in: file)

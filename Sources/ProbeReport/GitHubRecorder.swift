@@ -2,12 +2,13 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as annotations of GitHub Actions, for standard output, after the console's report.
+/// Reports the run as GitHub Actions annotations, which are written to standard output after the console report.
 ///
-/// The caller has already told the runner to ignore commands in everything else (`::stop-commands::`), so bytes from
-/// the wire can't form a command. Annotations are written when the run has ended. `failed` and `error` are errors.
-/// `inconclusive`, and a failure of a level that does not fail the run, are warnings. An expected failure is a notice.
-/// A case that passed against its expectation is a warning at the expectation's line.
+/// The caller has already instructed the runner to ignore commands in all other output (`::stop-commands::`), so bytes
+/// from the wire can't form a command. The annotations are written at the end of the run. `failed` and `error` are
+/// annotated as errors; `inconclusive`, and a failure of a level that does not fail the run, as warnings; an expected
+/// failure as a notice. A case that passed although it was expected to fail is annotated as a warning at the line of
+/// its expectation.
 package struct GitHubRecorder: Recorder {
     private let options: ReportOptions
     private let workspace: String?
@@ -15,8 +16,7 @@ package struct GitHubRecorder: Recorder {
 
     /// Creates a recorder.
     ///
-    /// - Parameter workspace: the absolute path of the checkout (`GITHUB_WORKSPACE`), which is removed from absolute
-    ///   paths.
+    /// - Parameter workspace: the absolute path of the checkout (`GITHUB_WORKSPACE`). Paths below it are made relative.
     package init(options: ReportOptions, workspace: String?) {
         self.options = options
         self.workspace = workspace
@@ -52,7 +52,7 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(start.path)), ("line", "\(start.line)")]
             if end.line > start.line { properties.append(("endLine", "\(end.line)")) }
             properties.append(("col", "\(start.column)"))
-            // GitHub shows columns only for a range within one line, and its last column is inclusive.
+            // GitHub shows columns only for a range within one line. The last column of such a range is inclusive.
             if end.line == start.line { properties.append(("endColumn", "\(max(start.column, end.column - 1))")) }
         } else {
             properties = [("file", relative(result.path))]
@@ -71,7 +71,7 @@ package struct GitHubRecorder: Recorder {
         annotations += command(kind, properties, text, isSafe: true)
     }
 
-    /// Adds a warning at the line of the expectations file that should be removed.
+    /// Adds a warning at the expectation that should be removed from its file.
     private mutating func annotate(_ result: CaseResult, unexpected expected: ExpectedVerdict) {
         let name = options.name(id: result.id, subject: result.subject)
         annotations += command(
@@ -95,7 +95,7 @@ package struct GitHubRecorder: Recorder {
         return rest.hasPrefix("/") ? Escaped.text(String(rest.dropFirst())) : safe
     }
 
-    /// Returns one command on one line: `::error file=a.scn,line=3::text`.
+    /// Returns a command on one line, such as `::error file=a.scn,line=3::text`.
     private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false)
         -> String
     {

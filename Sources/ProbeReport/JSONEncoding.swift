@@ -2,11 +2,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The values of events in JSON, version 1; `docs/events.schema.json` describes them.
+/// Encodes events as JSON, version 1 of the format; `docs/events.schema.json` describes the format.
 ///
-/// They are separate from the types of ProbeEvents, so that those can change without changing the format.
+/// The format is defined separately from the types of ProbeEvents, so that these types can change without a change to
+/// the format.
 enum JSONEncoding {
-    /// The maximum number of bytes written of one value; `length` counts all of them.
+    /// The maximum number of bytes of a value that are written; `length` is the total number.
     private static let byteLimit = 1 << 16
 
     static func event(_ name: String, at time: Int64, _ members: [JSONValue.Member]) -> JSONValue {
@@ -30,7 +31,7 @@ enum JSONEncoding {
             ("failsRun", .boolean(rules.failsRun(rules.disposition(of: result)))),
             ("duration", .integer(Int(max(0, result.duration)))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
-            // A case that passed may have a timeline that was kept for another report.
+            // The timeline of a case that passed may exist only because another report requires it.
             (
                 "timeline",
                 .array(result.verdict == .passed ? [] : result.timeline.map { entry($0, result.sources) })
@@ -146,7 +147,7 @@ enum JSONEncoding {
         return .object([("time", .integer(Int(entry.time)))] + members)
     }
 
-    /// Returns start and end of a span; the end is exclusive.
+    /// Returns the start and the end of a span; the end is exclusive.
     private static func place(_ span: SourceSpan, _ sources: SourceMap) -> JSONValue {
         let start = sources.location(of: span)
         let end = sources.location(of: SourceSpan(file: span.file, start: max(span.start, span.end), end: span.end))
@@ -157,14 +158,15 @@ enum JSONEncoding {
         ])
     }
 
-    /// Returns bytes, escaped as in a script, without quotes: exact up to the limit.
+    /// Returns bytes in a script's notation, without quotes. The bytes can be recovered from the text unless the limit
+    /// cut them.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),
         ])
     }
 
-    /// Does the same as `bytes`, and adds the bytes themselves, up to the same limit.
+    /// Returns bytes in a script's notation and in Base64, cut at the same limit.
     private static func compared(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))),
@@ -172,7 +174,7 @@ enum JSONEncoding {
         ])
     }
 
-    /// Returns an object with a member for each name, and its value as shown to people.
+    /// Returns an object that contains each value by its name, as shown to people.
     private static func named(_ values: [NamedText]) -> JSONValue {
         .object(values.map { (key: $0.name, value: .string($0.text)) })
     }

@@ -1,9 +1,9 @@
 import ProbeBase
 package import ProbeEvents
 
-/// The run as JSON, one event a line, in the order of the events; `docs/events.schema.json` describes a line.
+/// Reports the run as JSON, one event per line, in the order of the events; `docs/events.schema.json` describes a line.
 ///
-/// The last line is always `run-ended`. A file without it comes from a run that was killed.
+/// The last line is always `run-ended`. If a file does not have this line, its run was killed.
 package struct JSONRecorder: Recorder {
     private let options: ReportOptions
 

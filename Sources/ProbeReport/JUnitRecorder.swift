@@ -2,18 +2,18 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as JUnit XML for CI systems: a suite for each script, a test case for each case.
+/// Reports the run as JUnit XML for CI systems, with a suite for each script and a test case for each case.
 ///
-/// `failed` is a `failure`. `error` and `inconclusive` are an `error`. `skipped`, `unsupported` and a case that was not
-/// run are `skipped`. An expected failure, and a failure of a level that does not fail the run, are `skipped` too, with
-/// the failure detail. A problem of the run itself (an interruption, a report that could not be written) is an error in
-/// a final suite, `tcpprobe`.
+/// `failed` is reported as a `failure`, `error` and `inconclusive` as an `error`. `skipped`, `unsupported` and cases
+/// that were not run are reported as `skipped`. An expected failure, and a failure of a level that does not fail the
+/// run, are also `skipped`, and include the failure detail. A problem of the run itself (an interruption, a report that
+/// could not be written) is an error in a final suite named `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
         var name: String
         var cases: [UInt8] = []
         var counts = Counts()
-        /// The time in nanoseconds.
+        /// The duration of the suite's cases in nanoseconds.
         var time: Int64 = 0
     }
 
@@ -29,12 +29,12 @@ package struct JUnitRecorder: Recorder {
                 errors: left.errors + right.errors, skipped: left.skipped + right.skipped)
         }
 
-        /// The attributes of the root, which has no `skipped`.
+        /// The attributes of the root element, which has no attribute `skipped`.
         var totals: String { "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"" }
         var attributes: String { "\(totals) skipped=\"\(skipped)\"" }
     }
 
-    /// The maximum number of lines of a failure's timeline.
+    /// The maximum number of timeline lines for each failure.
     private static let timelineLimit = 200
 
     private let options: ReportOptions
@@ -112,8 +112,8 @@ package struct JUnitRecorder: Recorder {
             + "time=\"\(JUnitRecorder.seconds(time))\">\n"
     }
 
-    /// Returns the class name, such as `close.eof-mid-line` for `./close/eof-mid-line.scn`: readers take the part
-    /// before the last dot as the package.
+    /// Returns the class name, such as `close.eof-mid-line` for `./close/eof-mid-line.scn`. CI systems interpret the
+    /// part before the last dot as a package.
     static func className(of path: String) -> String {
         let plain = path.hasSuffix(".scn") ? path.dropLast(4) : path[...]
         let parts = plain.split(separator: "/").filter { $0 != "." && $0 != ".." }
@@ -121,13 +121,13 @@ package struct JUnitRecorder: Recorder {
         return names.isEmpty ? "scenario" : names.joined(separator: ".")
     }
 
-    /// Returns seconds with at most three decimals, as the schemas require.
+    /// Returns the time in seconds, with at most three decimals, as the schemas require.
     private static func seconds(_ nanoseconds: Int64) -> String {
         DurationText.fixed(Double(max(0, nanoseconds)) / 1e9, digits: 3)
     }
 
-    /// Returns what is known of the case in addition to its outcome. The schemas have no properties of a test case, so
-    /// it is written as the case's output.
+    /// Returns the case's metadata. The schemas allow no properties in a test case, so the metadata is written as the
+    /// output of the test case.
     private func facts(_ result: CaseResult) -> String {
         var values = [
             ("title", result.title), ("level", result.level.rawValue), ("verdict", result.verdict.rawValue),
@@ -153,7 +153,8 @@ package struct JUnitRecorder: Recorder {
         return detail.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(detail))</\(element)>\n"
     }
 
-    /// Returns why a case counts as skipped, then its details: the schema of Jenkins has no attributes here.
+    /// Returns the element for a case that is reported as skipped. The reason and the details are its content, because
+    /// the Jenkins schema allows no attributes here.
     private func skipped(_ message: String, _ detail: String) -> String {
         let text = detail.isEmpty ? Escaped.text(message) : Escaped.text(message) + "\n" + detail
         return "      <skipped>\(XMLText.content(text))</skipped>\n"
@@ -189,7 +190,8 @@ package struct JUnitRecorder: Recorder {
         return bytes + Array("</testsuites>\n".utf8)
     }
 
-    /// Adds the suite of the run itself. Without it, the report of a failed run could contain only cases that passed.
+    /// Adds a suite for the run itself. Without this suite, the report of a failed run could contain only cases that
+    /// passed.
     private mutating func addRunSuite(_ summary: RunSummary) {
         var runErrors = summary.runErrors
         if let signal = summary.interruptionText {

@@ -1,19 +1,19 @@
 package import ProbeEvents
 
-/// Adds colour to a layout that is the same without it.
+/// Adds colour to text. The layout of the text is the same without colour.
 package struct Paint: Sendable {
     package enum Role {
         case verdict(Verdict)
         /// The most important part of a report.
         case cause
-        /// The mark below a difference, or the script's caret.
+        /// The mark below a difference, or the caret below a line of a script.
         case marker
         case hint
-        /// A result better than the expectations.
+        /// A result that is better than expected.
         case unexpected
-        /// Details, printed faint.
+        /// Details, which are printed faint.
         case faint
-        /// The client's and the server's side of a captured connection.
+        /// The two sides of a captured connection.
         case client, server
     }
 

@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeEvents
 
-/// How often each case passed in a run that repeats cases.
+/// Counts how often each case passed in a run that repeats its cases.
 struct PassRates {
-    /// The maximum number of cases listed; those that always passed are omitted first.
+    /// The maximum number of cases that are listed; cases that always passed are omitted first.
     private static let limit = 40
 
     private var order: [String] = []
@@ -15,7 +15,7 @@ struct PassRates {
         counts[name] = (old.passed + (verdict == .passed ? 1 : 0), old.total + 1)
     }
 
-    /// A line for each case, below a title; empty if no case was repeated.
+    /// A line for each case, with a title above them; empty if no case was repeated.
     var text: String {
         if order.isEmpty { return "" }
         var named = order

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeEvents
 
-/// The last line of a terminal during a run: the number of finished cases, the running ones, the cases per second, and
-/// the time left.
+/// The last line on the terminal during a run: the number of finished cases, the cases per second, the estimated
+/// remaining time, and the cases that are running.
 struct ProgressLine: Sendable {
     private let total: Int
     private var results = ResultCounts()
-    /// The running cases, in the order in which they began.
+    /// The cases that are running, in the order in which they began.
     private var running: [String] = []
 
     init(total: Int) { self.total = total }
@@ -18,14 +18,14 @@ struct ProgressLine: Sendable {
         if let index = running.firstIndex(of: result.id) { running.remove(at: index) }
     }
 
-    /// Returns a line such as `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width.
+    /// Returns a line such as `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width of the terminal.
     ///
     /// - Parameters:
-    ///   - time: nanoseconds since the run began.
+    ///   - time: the nanoseconds since the run began.
     ///   - width: the width of the terminal, in columns.
     func text(at time: Int64, width: Int, paint: Paint) -> String {
         let (done, bad) = (results.total, results.unexpectedFailures)
-        // A run with `--until-fail` has no total.
+        // The total of a run with `--until-fail` is unknown.
         var parts = [total == .max ? "\(done) done" : "\(done)/\(total)"]
         if bad > 0 { parts.append("\(bad) not passed") }
         if done > 0, time > 0 {
@@ -37,11 +37,11 @@ struct ProgressLine: Sendable {
         }
         if !running.isEmpty { parts.append(running.map { Escaped.text($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")
-        // A line that reaches the last column would wrap, and could not be erased.
+        // A line that reaches the last column would wrap, and could then not be erased.
         return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))
     }
 
-    /// Returns a time such as `8 s`, `3:05` or `1:02:03`.
+    /// Returns a duration such as `8 s`, `3:05` or `1:02:03`.
     private static func clock(_ seconds: Double) -> String {
         let whole = Int(min(seconds.rounded(.up), 1e9))
         if whole < 60 { return "\(whole) s" }

@@ -1,17 +1,17 @@
 package import ProbeEvents
 
-/// Turns the events of a run into a document, or into lines on a terminal.
+/// Converts the events of a run to a document, or to lines on a terminal.
 ///
-/// A recorder has no side effects: it returns bytes, and its caller writes them. After ``RunEvent/ended(_:)`` the
-/// returned bytes form one complete document, even if the run was interrupted.
+/// A recorder has no side effects: it returns bytes, and its caller writes them. After ``RunEvent/ended(_:)``, all
+/// returned bytes together are one complete document, even if the run was interrupted.
 package protocol Recorder: Sendable {
     /// Records an event.
     ///
-    /// - Parameter time: nanoseconds since the run began.
-    /// - Returns: the next bytes of the document; often none.
+    /// - Parameter time: the nanoseconds since the run began.
+    /// - Returns: the next bytes of the document, which are often empty.
     mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8]
 
-    /// Updates the progress. Called about ten times a second while a recorder shows progress.
+    /// Updates the progress line. The caller calls this about ten times a second while a recorder shows progress.
     mutating func tick(at time: Int64) -> [UInt8]
 }
 
@@ -19,20 +19,20 @@ extension Recorder {
     package mutating func tick(at time: Int64) -> [UInt8] { [] }
 }
 
-/// The options that all reports of a run share.
+/// The options that apply to all reports of a run.
 package struct ReportOptions: Sendable {
-    /// The rules by which results are weighed: level, expectations, `--strict`.
+    /// The rules that determine which results fail the run: levels, expectations and `--strict`.
     package var rules = RunRules()
-    /// Whether the run has several subjects, so that each case names its subject.
+    /// Whether the run has several subjects, in which case the name of each case includes its subject.
     package var hasSeveralSubjects = false
-    /// The tool's version.
+    /// The version of the tool.
     package var version = ""
-    /// When the run began, in seconds since 1970 UTC; `nil` if reports show no date.
+    /// The time at which the run began, in seconds since 1970 UTC; `nil` if the reports show no date.
     package var startedAt: Int64?
 
     package init() {}
 
-    /// Whether a failure of level `should` fails the run.
+    /// Whether a failure of level `should` fails the run (`--strict`).
     package var strict: Bool {
         get { rules.isStrict }
         set { rules.isStrict = newValue }
@@ -40,12 +40,13 @@ package struct ReportOptions: Sendable {
 
     package func disposition(of result: CaseResult) -> Disposition { rules.disposition(of: result) }
 
-    /// Returns the case's id, followed by the subject if there are several, and by the round if cases are repeated.
+    /// Returns the id of the case, followed by the subject if the run has several, and by the round if cases are
+    /// repeated.
     func name(of result: CaseResult) -> String {
         name(id: result.id, subject: result.subject) + (result.round.map { " (round \($0))" } ?? "")
     }
 
-    /// Returns the case's id, followed by the subject if there are several.
+    /// Returns the id of the case, followed by the subject if the run has several.
     func name(id: String, subject: String?) -> String {
         guard hasSeveralSubjects, let subject else { return id }
         return "\(id) (\(subject))"

@@ -1,52 +1,52 @@
 package import ProbeEvents
 
-/// Several recorders for one run: the console, and a file for each report that was requested.
+/// The recorders of one run: one for the console, and one for each report that was requested.
 ///
-/// The set completes the summary (cases that were not run, failures that do not count, reports that could not be
-/// written) before it passes it to the recorders, so that all reports agree. The exit code must be taken from
-/// ``summary``.
+/// Before the summary is passed to the recorders, the set completes it with the cases that were not run, the failures
+/// that do not count and the reports that could not be written, so that all reports agree. The exit code must be taken
+/// from ``summary``.
 package struct RecorderSet: Sendable {
     private struct Output {
         var recorder: any Recorder
         var write: @Sendable ([UInt8]) throws -> Void
-        /// The file; `nil` for a stream, which continues after the run's end.
+        /// The report's file; `nil` for a stream, which remains in use after the run's end.
         var file: ReportFile?
-        /// Whether a write has failed, so that no further ones are attempted.
+        /// Whether a write has failed, in which case no further writes are attempted.
         var isBroken = false
     }
 
     private var outputs: [Output] = []
     private let planned: [PlannedCase]
-    /// When the running cases began. A case may run in two rounds at the same time.
+    /// The times at which the running cases began. Two rounds of a case may run at the same time.
     private var running: [CaseKey: [Int64]] = [:]
     private var tally: RunTally
     private var runErrors: [String] = []
-    /// The complete summary after ``RunEvent/ended(_:)``; `nil` before.
+    /// The completed summary after ``RunEvent/ended(_:)``; `nil` before that event.
     package private(set) var summary: RunSummary?
 
     /// Creates a set without recorders.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, even if it is repeated.
-    ///   - notes: sentences for the end of the run.
+    ///   - planned: the cases of the run, listed once even if they are repeated.
+    ///   - notes: sentences that are reported at the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
         tally = RunTally(planned: planned, rules: rules, notes: notes)
     }
 
-    /// Adds a recorder whose output goes to a stream, such as standard output.
+    /// Adds a recorder that writes to a stream, such as standard output.
     package mutating func attach(_ recorder: any Recorder, write: @escaping @Sendable ([UInt8]) throws -> Void) {
         outputs.append(Output(recorder: recorder, write: write))
     }
 
-    /// Adds a report that is moved to its path when the run has ended, and not before.
+    /// Adds a report that is renamed to its final path only when the run has ended.
     package mutating func attach(_ recorder: any Recorder, to file: ReportFile) {
         outputs.append(Output(recorder: recorder, write: { try file.append($0) }, file: file))
     }
 
     /// Passes an event to all recorders.
     ///
-    /// - Parameter time: nanoseconds since the run began.
+    /// - Parameter time: the nanoseconds since the run began.
     package mutating func record(_ event: RunEvent, at time: Int64) {
         if summary != nil { return }
         switch event {
@@ -64,17 +64,17 @@ package struct RecorderSet: Sendable {
         for index in outputs.indices { deliver(event, to: index, at: time) }
     }
 
-    /// Updates the live output.
+    /// Updates the progress that recorders show.
     package mutating func tick(at time: Int64) {
         if summary != nil { return }
         for index in outputs.indices { write(outputs[index].recorder.tick(at: time), to: index) }
     }
 
-    /// Completes every report of a run that can't end normally, with the results so far.
+    /// Completes every report of a run that can't end normally, with the results that are available.
     ///
-    /// - Parameter signal: the signal that ends the run; `nil` if an error ends it, which is then in `runErrors`.
+    /// - Parameter signal: the signal that ends the run; `nil` if an error ends it, which `runErrors` then contains.
     package mutating func abort(signal: Int32?, runErrors: [String] = [], at time: Int64) {
-        // The verdict of a case that is still running is not known.
+        // A case that is still running has no verdict, so it is recorded as interrupted.
         if signal != nil, summary == nil {
             for item in planned {
                 for start in running[item.key] ?? [] {
@@ -89,7 +89,7 @@ package struct RecorderSet: Sendable {
 
     // MARK: Writing
 
-    /// Ends all reports: files first, so that the streams can report their errors.
+    /// Ends all reports. The files are ended first, so that errors in writing them can be reported on the streams.
     private mutating func end(_ summary: RunSummary, at time: Int64) {
         var summary = summary
         summary.runErrors += runErrors

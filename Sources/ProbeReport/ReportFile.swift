@@ -4,10 +4,11 @@ import ProbeEvents
 import ProbeSystem
 import Synchronization
 
-/// A report that is written to a temporary file next to its path and renamed when it is complete.
+/// Writes a report to a temporary file in the same folder as its path, and renames the file when it is complete.
 ///
-/// The previous file at the path is removed when the run begins, so a report at the path is always complete and from
-/// the last run. A path that is not an ordinary file (a pipe, `/dev/stdout`) is written to directly.
+/// The previous file at the path is removed at the beginning of the run. A report at the path is therefore always
+/// complete and from the last run. If the path is not a regular file (a pipe, `/dev/stdout`), it is written to
+/// directly.
 package final class ReportFile: Sendable {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -15,30 +16,31 @@ package final class ReportFile: Sendable {
         case finished
     }
 
-    /// The identity of a file, however its path is written.
+    /// The identity of a file, regardless of how its path is written.
     private struct Key: Hashable {
         var folder: FileStatus.Identity
         var name: String
     }
 
-    /// The files that this process is writing; no two reports may share one.
+    /// The files to which this process is writing; two reports must not share a file.
     private static let open = Mutex<Set<Key>>([])
-    /// The files that were removed before their reports were opened; the reports take over their permissions.
+    /// The files that were removed before their reports were opened; each report restores the permissions of the
+    /// removed file.
     private static let removed = Mutex<[Key: FileStatus]>([:])
 
-    /// The path as the user wrote it.
+    /// The path as given by the user.
     package let path: String
-    /// The file's identity; `nil` if the path is written to directly.
+    /// The identity of the file; `nil` if the path is written to directly.
     private let key: Key?
     private let output: Mutex<Output>
-    /// The filter that is used if the report is written to standard output and a CI's runner reads it.
+    /// The filter for a report that is written to standard output when a CI runner reads it.
     private let filter: Mutex<WorkflowCommandFilter>?
 
-    /// Opens the temporary file, and removes the file at the path.
+    /// Opens the temporary file and removes the file at the path.
     ///
     /// - Parameters:
-    ///   - keepsOld: whether the file at the path stays until the new one replaces it.
-    ///   - isReadByRunner: whether a CI's runner reads this process's output and looks for commands in it.
+    ///   - keepsOld: whether the file at the path is preserved until the new one replaces it.
+    ///   - isReadByRunner: whether a CI runner reads the output of this process and looks for commands in it.
     package init(_ path: String, keepsOld: Bool = false, isReadByRunner: Bool = false) throws(ReportFileError) {
         self.path = path
         do throws(SystemError) {
@@ -69,11 +71,12 @@ package final class ReportFile: Sendable {
         }
     }
 
-    /// Removes the file at a path, before the report there is opened.
+    /// Removes the file at a path, before the report at this path is opened.
     ///
-    /// - Parameter file: the descriptor by which the path was opened; any other file is left alone.
+    /// - Parameter file: a descriptor of the file that may be removed. If the path leads to any other file, nothing is
+    ///   removed.
     package static func remove(_ path: String, openedAs file: Int32) {
-        // A path that can't be accessed is reported when the report is opened.
+        // If the path can't be accessed, this is reported when the report is opened.
         guard let place = try? FilePlace(path), let folder = try? place.folder.status().identity,
             let status = place.status, status.identity == FileStatus(of: file)?.identity
         else { return }
@@ -83,7 +86,7 @@ package final class ReportFile: Sendable {
         unlinkat(place.folder.raw, place.name, 0)
     }
 
-    /// Removes an unfinished report.
+    /// Releases the path of an unfinished report; its temporary file is removed with `output`.
     deinit {
         if let key, !isFinished { ReportFile.release(key) }
     }
@@ -118,7 +121,7 @@ package final class ReportFile: Sendable {
         if let code { throw ReportFileError(path: path, code: code) }
     }
 
-    /// Renames the complete report to its path. Later calls do nothing.
+    /// Renames the complete report to its final path. Later calls have no effect.
     package func finish() throws(ReportFileError) {
         let code: Int32? = output.withLock { output in
             var last = Output.finished
@@ -132,12 +135,12 @@ package final class ReportFile: Sendable {
     }
 }
 
-/// An error that prevented a report from being written.
+/// The error that prevented a report from being written.
 package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     package var path: String
-    /// The errno.
+    /// The error number (`errno`).
     package var code: Int32
-    /// The system's message.
+    /// The system's message for the error number.
     private var reason: String
 
     package init(path: String, code: Int32) {

@@ -2,24 +2,24 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The end of a console report: the cases that did not pass, listed once more, and the counts.
+/// The end of a console report: a list of the cases that did not pass, and the counts.
 struct SummaryText {
-    /// The maximum number of cases listed; the others are counted.
+    /// The maximum number of cases that are listed; the other cases are only counted.
     private static let limit = 20
-    /// The maximum number of findings that are compared with those of later cases.
+    /// The maximum number of findings that are stored for comparison with the findings of later cases.
     private static let kept = 1000
-    /// The maximum number of keys of those findings.
+    /// The maximum number of keys of the stored findings.
     private static let keptKeys = 4 * kept
 
     let options: ReportOptions
     let paint: Paint
-    /// The names of cases that fail the run, in the order in which they ended. Cases with an equal finding are listed
-    /// with the first of them.
+    /// The cases that fail the run, in the order in which they ended. A case with the same finding as an earlier one is
+    /// listed together with that case.
     private var bad: [(verdict: Verdict, name: String, label: String, others: [String])] = []
     private var groups: [FindingKey: Int] = [:]
     private var rounds = PassRates()
     private var badCount = 0
-    /// The names of cases that passed against an expectation, with the expectation's place.
+    /// The names of the cases that passed although they were expected to fail, with the locations of the expectations.
     private var unexpected: [String] = []
     private var unexpectedCount = 0
 
@@ -28,9 +28,9 @@ struct SummaryText {
         self.paint = paint
     }
 
-    /// Notes a result.
+    /// Records a result.
     ///
-    /// - Returns: the first case of the same script or subject that had the same finding; `nil` if there is none.
+    /// - Returns: the first case of the same script or subject with an equal finding; `nil` if there is none.
     mutating func note(_ result: CaseResult) -> String? {
         let disposition = options.disposition(of: result)
         var name = options.name(of: result)
@@ -59,9 +59,9 @@ struct SummaryText {
         return nil
     }
 
-    /// Returns the text.
+    /// Returns the text of the summary.
     ///
-    /// - Parameter namesBad: whether the cases that did not pass are listed once more.
+    /// - Parameter namesBad: whether the cases that did not pass are listed.
     func text(_ summary: RunSummary, namesBad: Bool = true) -> String {
         var text = ""
         if badCount > 1, namesBad {
@@ -94,7 +94,7 @@ struct SummaryText {
         return text + counts(summary)
     }
 
-    /// Returns the names as `the same in 14 more cases: …`, in several lines; empty if there are none.
+    /// Returns a list such as `the same in 14 more cases: …`, on several lines; empty if there are no names.
     private static func same(_ names: [String]) -> String {
         if names.isEmpty { return "" }
         let lead = "    "

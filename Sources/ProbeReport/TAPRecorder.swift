@@ -2,14 +2,14 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as TAP 14: a test point for each case as it ends, with the failure detail in a YAML block. The plan is at
-/// the end, because a run with `--until-fail` does not know its length before.
+/// Reports the run as TAP 14: each case is a test point, written when the case ends, with the failure detail in a YAML
+/// block. The plan is at the end, because the number of cases of a run with `--until-fail` is not known earlier.
 ///
 /// `skipped`, `unsupported` and cases that were not run have the directive `# SKIP`. An expected failure, and a failure
 /// of a level that does not fail the run, have `# TODO`. `error` and `inconclusive` are `not ok` without a directive.
-/// An interrupted run lists the cases that it did not run and ends with `Bail out!`.
+/// The report of an interrupted run lists the cases that were not run, and ends with `Bail out!`.
 package struct TAPRecorder: Recorder {
-    /// The maximum number of lines of a failure's timeline.
+    /// The maximum number of timeline lines for each failure.
     private static let timelineLimit = 200
 
     private let options: ReportOptions
@@ -41,7 +41,8 @@ package struct TAPRecorder: Recorder {
         let summary = result.findings.first?.summary ?? ""
         let disposition = options.disposition(of: result)
         var isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
-        // TAP's unexpected success is a pass with `# TODO`; with `--strict` it is a failure without a directive.
+        // In TAP, an unexpected success is a pass with `# TODO`. With `--strict`, it is reported as a failure without a
+        // directive.
         if case .unexpectedPass = disposition, options.strict { isOK = false }
         var text = line(isOK, id: result.id, subject: result.subject)
         switch (disposition, result.verdict) {
@@ -129,7 +130,7 @@ package struct TAPRecorder: Recorder {
 
     private func comment(_ text: String) -> String { "# \(Escaped.text(text))\n" }
 
-    /// Escapes backslashes, and `#`, which would begin a directive.
+    /// Escapes backslashes, and `#` characters, which would begin a directive.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

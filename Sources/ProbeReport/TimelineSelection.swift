@@ -1,20 +1,20 @@
 import ProbeEvents
 import ProbeScenario
 
-/// Selects the entries of a timeline that a report shows in a limited number of lines, without side effects.
+/// Selects the entries of a timeline that a report shows in a limited number of lines. Pure.
 ///
-/// It always includes the step that failed and the entries directly before it, each actor's first and last packet and
-/// event, and the packets that open and close its connections. Next are the first entry of each kind (a step of the
-/// script, a packet in one direction, a report of an actor), so that the body of a loop is shown by its first round,
-/// and then the latest entries. Between them a line counts the omitted ones.
+/// The selection always contains the failed step and the entries directly before it, each actor's first and last packet
+/// and event, and the packets that open and close each connection. The next in priority are the first entry of each
+/// kind (a step of the script, a packet in one direction, an event of an actor), so that the first round of a loop
+/// shows its body, and then the latest entries. A line for each gap states how many entries are omitted.
 struct TimelineSelection {
     enum Line: Equatable {
         case entry(Int)
-        /// Entries that are not shown. `isRepetition`: each of them is of a kind that is shown above.
+        /// Entries that are not shown. If `isRepetition` is true, entries of the same kinds are shown above.
         case omitted(count: Int, isRepetition: Bool, isOneKind: Bool)
     }
 
-    /// The maximum number of times that equal, consecutive steps are shown.
+    /// The maximum number of equal, consecutive steps that are shown.
     private static let longestRun = 4
     /// The number of entries directly before a failed step that are always shown.
     private static let context = 8
@@ -22,7 +22,7 @@ struct TimelineSelection {
 
     private let kinds: [Int]
     private let entries: [TimelineEntry]
-    /// Entries inside a run of equal steps.
+    /// The entries within a run of equal steps, which are not shown.
     private var folded: Set<Int> = []
 
     init(_ entries: [TimelineEntry]) {
@@ -43,21 +43,22 @@ struct TimelineSelection {
         }
     }
 
-    /// Returns the lines that are shown: at most `limit`, unless more must be shown.
+    /// Returns the lines to show. Their number is at most `limit`, unless the required entries need more.
     func lines(limit: Int) -> [Line] {
         if entries.count - folded.count <= limit {
             let whole = entries.indices.filter { !folded.contains($0) }
             if !whole.isEmpty, lineCount(whole) <= limit { return lines(whole) }
         }
         let order = ranked(limit)
-        // Each entry may need a line for the omitted ones before it, so smaller numbers of entries are tried. Only the
-        // lines are counted, because a line may omit the whole timeline.
+        // Each entry may require an additional line for the entries omitted before it, so the number of entries is
+        // reduced until the lines fit. The lines are only counted here, because creating them may involve the whole
+        // timeline.
         var count = max(order.required, min(limit, order.ranked.count))
         while count > order.required, lineCount(order.ranked.prefix(count).sorted()) > limit { count -= 1 }
         return lines(order.ranked.prefix(count).sorted())
     }
 
-    /// Returns the number of lines needed to show these entries in their order: one more for each gap between them.
+    /// Returns the number of lines that these entries require: one for each entry, and one for each gap.
     private func lineCount(_ shown: [Int]) -> Int {
         var count = shown.count
         var last = -1
@@ -102,7 +103,7 @@ struct TimelineSelection {
         for (index, entry) in entries.enumerated().reversed() {
             guard case .stepFailed(let span) = entry.kind else { continue }
             add(index)
-            // The step itself, and the entries directly before its failure.
+            // The step of the finding, and the entries directly before its failure.
             let step = entries[..<index].lastIndex {
                 if case .step(let other, _, _) = $0.kind { other == span } else { false }
             }
@@ -123,7 +124,7 @@ struct TimelineSelection {
         return (ranked, required)
     }
 
-    /// Each actor's first and last packet and event, and the first and the last packet that opens and that closes.
+    /// Each actor's first and last packet and event, and the first and last packet that opens or closes a connection.
     private var landmarks: [Int] {
         var firsts: [Landmark: Int] = [:]
         var lasts: [Landmark: Int] = [:]
@@ -133,12 +134,12 @@ struct TimelineSelection {
                 lasts[landmark] = index
             }
         }
-        // Connections of programs have no names: there may be thousands.
+        // The connections of programs have no names and may number thousands, so the landmarks are limited.
         return Array(Set(firsts.values).union(lasts.values).sorted(by: >).prefix(Self.maxLandmarks))
     }
 }
 
-/// The key by which entries are equal enough to be counted together.
+/// The key of entries that are similar enough to be counted together.
 private struct Kind: Hashable {
     private var span: SourceSpan?
     private var label = ""
@@ -159,11 +160,11 @@ private struct Kind: Hashable {
 }
 
 extension TimelineSelection {
-    /// Returns the first word: `line` for `line "anna"`, `either:` for `either: took branch 2 of 3`.
+    /// Returns the first word of a text: `line` for `line "anna"`, `either:` for `either: took branch 2 of 3`.
     fileprivate static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " }) }
 }
 
-/// The parts of a packet's text, `S -> T  P.  seq 1 …`.
+/// The parts of a packet's text, such as `S -> T  P.  seq 1 …`.
 private struct PacketWords {
     var direction = ""
     var flags = ""

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The merged timeline of a case: steps, packets, events and output, in the order of time.
+/// The timeline of a case as text: steps, packets, events and output, merged in chronological order.
 struct TimelineText {
-    /// The maximum number of columns of one line's text; longer lines are cut.
+    /// The maximum width of the text of a line, in columns; longer text is cut.
     private static let widest = 200
 
     let result: CaseResult
     let paint: Paint
-    /// The maximum number of lines shown; more only if ``TimelineSelection`` requires it.
+    /// The maximum number of lines. It is exceeded only if ``TimelineSelection`` requires more lines.
     let limit: Int
 
     var text: String {
@@ -34,7 +34,7 @@ struct TimelineText {
     private func text(of entry: TimelineEntry) -> String {
         let time = DurationText.milliseconds(entry.time, width: 10)
         if case .stepFailed = entry.kind {
-            // The mark is in the margin, so that the line can be found among many packets.
+            // The mark is in the left margin, so that the line is easy to find among many packets.
             return paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
         }
         return "    \(paint(.faint, time))  \(cut(line(entry)))\n"
@@ -53,7 +53,7 @@ struct TimelineText {
         }
     }
 
-    /// The label, padded to the width of the other labels.
+    /// The label of the failed step, padded to the width of the other labels.
     private var label: String { result.verdict == .failed ? "FAILED  " : "HERE    " }
 
     private func cut(_ text: String) -> String {

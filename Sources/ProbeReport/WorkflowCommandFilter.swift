@@ -1,24 +1,24 @@
-/// Prevents a CI's runner from reading commands in text. GitHub's runner looks for `::` after white space at the start
-/// of each line, and for `##[` anywhere in it.
+/// Prevents a CI runner from interpreting text as commands. GitHub's runner looks for `::` at the start of each line,
+/// after any white space, and for `##[` anywhere in a line.
 ///
-/// The second colon and the bracket are written as `\u003a` and `\u005b`, which are the same characters in a JSON
-/// string. The output may be cut into pieces anywhere.
+/// The second colon is written as `\u003a` and the bracket as `\u005b`, which represent the same characters in a JSON
+/// string. The text may be filtered in pieces that are cut anywhere.
 package struct WorkflowCommandFilter: Sendable {
     private enum Position {
-        /// Only white space so far.
+        /// The line consists only of white space so far.
         case start
-        /// After the first colon.
+        /// After the first colon at the start of the line.
         case colon
         case inside
     }
 
     private var position = Position.start
-    /// The number of consecutive `#` before the current position.
+    /// The number of consecutive `#` characters directly before the current position.
     private var hashes = 0
 
     package init() {}
 
-    /// Whether the current line is still empty.
+    /// Whether the current line is empty so far.
     package private(set) var isAtLineStart = true
 
     package mutating func filtered(_ bytes: [UInt8]) -> [UInt8] {
@@ -52,7 +52,7 @@ package struct WorkflowCommandFilter: Sendable {
         } else if position == .colon || (0x21...0x7E).contains(byte) {
             position = .inside
         }
-        // Unicode has white space of several bytes, and a runner may accept more: every byte that is not visible ASCII
-        // counts.
+        // Every byte that is not visible ASCII counts as white space, because Unicode has multibyte white space, and a
+        // runner may accept still other characters.
     }
 }

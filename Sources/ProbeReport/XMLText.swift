@@ -1,14 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text in XML 1.0. Every string becomes well-formed content. A parser returns the same string, except for characters
-/// that XML can't contain and invisible ones.
+/// Escapes text for XML 1.0. The result is well-formed for every string, and a parser returns the same string, except
+/// for invisible characters and characters that XML can't contain.
 enum XMLText {
-    /// Returns character data. `>` is escaped too, so that `]]>` can't occur.
+    /// Returns character data. `>` is also escaped, so that `]]>` does not occur.
     static func content(_ text: String) -> String { escaped(text, isAttribute: false) }
 
-    /// Returns an attribute's value between double quotes. Line feeds and tabs are written as references, because a
-    /// parser would turn them into spaces.
+    /// Returns the value of an attribute, without its double quotes. Line feeds and tabs are written as character
+    /// references, because a parser converts them to spaces otherwise.
     static func attribute(_ text: String) -> String { escaped(text, isAttribute: true) }
 
     private static func escaped(_ text: String, isAttribute: Bool) -> String {
@@ -21,7 +21,7 @@ enum XMLText {
             case 0x22: result += "&quot;"
             case 0x0A where !isAttribute: result.unicodeScalars.append(scalar)
             case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
-            // These include the characters that XML 1.0 forbids or discourages (section 2.2). They are shown as escapes
+            // These characters include all that XML 1.0 forbids or discourages (section 2.2). They are shown as escapes
             // of the script language.
             case _ where !scalar.isVisible: result += Escaped.code(of: scalar)
             default: result.unicodeScalars.append(scalar)

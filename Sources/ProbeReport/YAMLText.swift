@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text in YAML 1.2, in the two forms that a TAP diagnostic needs.
+/// Writes text as YAML 1.2, in the two forms that a TAP diagnostic requires.
 enum YAMLText {
-    /// Returns a text in double quotes, on one line; a parser returns the same string.
+    /// Returns text in double quotes, on one line. A parser returns the same string.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -20,9 +20,9 @@ enum YAMLText {
         return result + "\""
     }
 
-    /// Returns a literal block as the value of a key that is indented by `indent` columns; its lines are indented by
-    /// two more. Characters that a block can't contain are shown as their codes. All lines are indented, so none is
-    /// `...`, `---` or anything else with a meaning in TAP.
+    /// Returns a literal block as the value of a key that is indented by `indent` columns; the block's lines are
+    /// indented by two more columns. Characters that a block can't contain are shown as their codes. Because every line
+    /// is indented, no line is `...`, `---` or another text with a meaning in TAP.
     static func block(_ text: String, indent: Int) -> String {
         var result = "|2\n"
         let margin = String(repeating: " ", count: indent + 2)
@@ -49,7 +49,7 @@ enum YAMLText {
         return "\\\(letter)" + String(repeating: "0", count: width - hex.count) + hex
     }
 
-    /// Returns whether YAML 1.2 considers a character printable (`c-printable`), without line breaks, the byte order
+    /// Returns whether YAML 1.2 considers a character printable (`c-printable`), excluding line breaks, the byte order
     /// mark and invisible characters.
     private static func isPrintable(_ scalar: UnicodeScalar) -> Bool { scalar.isVisible }
 }

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeScenario
 
-/// The words and the comment of one line of an expectations file.
+/// Splits one line of an expectations file into its words and its comment.
 ///
-/// Spaces and tabs separate words. A word in `'single quotes'` is taken literally. In a word in `"double quotes"`, the
-/// escapes `\"`, `\\`, `\r`, `\n`, `\t`, `\0` and `\xHH` have the meaning that they have in a script. A word that does
-/// not begin with a quote is taken literally, including quotes and `#` inside it. A `#` at the start of a word begins
-/// the comment.
+/// Words are separated by spaces and tabs. A word in `'single quotes'` is literal. In a word in `"double quotes"`, the
+/// escapes `\"`, `\\`, `\r`, `
+/// `, `\t`, `\0` and `\xHH` have the same meaning as in a script. A word that does not begin with a quote is literal,
+/// including any quotes and `#` inside it. A `#` at the start of a word begins the comment.
 struct ExpectationFields {
     struct Field {
         var text: String
@@ -15,7 +15,7 @@ struct ExpectationFields {
     }
 
     private(set) var all: [Field] = []
-    /// The comment without the `#` and without blanks at its ends; `nil` if the line has none.
+    /// The comment without its `#` and without leading or trailing blanks; `nil` if the line has no comment.
     private(set) var comment: String?
     private(set) var problem: ExpectationsFile.Problem?
 
@@ -25,9 +25,9 @@ struct ExpectationFields {
     private var index: Int
     private let end: Int
 
-    /// Reads a line.
+    /// Splits a line.
     ///
-    /// - Parameter line: the line's number, counted from 1.
+    /// - Parameter line: the line number, from 1.
     init(_ source: SourceFile, line: Int) {
         let range = source.range(ofLine: line)
         bytes = source.bytes
@@ -44,7 +44,7 @@ struct ExpectationFields {
         }
     }
 
-    /// Returns the next byte that is not a blank, without consuming it; `nil` at the end of the line.
+    /// Skips blanks and returns the next byte without consuming it; `nil` at the end of the line.
     private mutating func skipBlanks() -> UInt8? {
         while index < end, isBlank(bytes[index]) { index += 1 }
         return index < end ? bytes[index] : nil
@@ -85,7 +85,7 @@ struct ExpectationFields {
 
     /// Reads an escape.
     ///
-    /// - Parameter word: the offset of the word's opening quote.
+    /// - Parameter word: the offset of the opening quote of the word that contains the escape.
     private mutating func readEscape(in word: Int) -> UInt8? {
         let start = index
         index += 2
@@ -127,7 +127,7 @@ struct ExpectationFields {
 }
 
 extension String {
-    /// The text without blanks at its ends.
+    /// The text without leading and trailing blanks.
     fileprivate var trimmed: String {
         var scalars = unicodeScalars[...]
         while let first = scalars.first, first == " " || first == "\t" { scalars.removeFirst() }
@@ -136,9 +136,9 @@ extension String {
     }
 }
 
-/// Writes a word so that ``ExpectationFields`` reads the same word.
+/// Writes words in the form that ``ExpectationFields`` reads.
 enum ExpectationWord {
-    /// Returns the word, without quotes if possible.
+    /// Returns the word, in quotes only if it needs them.
     static func quoted(_ word: String) -> String {
         let isPlain =
             word.unicodeScalars.first.map { !"'\"#".unicodeScalars.contains($0) } ?? false

@@ -2,48 +2,49 @@ import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
-/// An expectations file: the expected verdicts of cases, one a line, and comments.
+/// An expectations file: the expected verdicts of cases, one per line, and comments.
 ///
 ///     # Known failures of the transports that are not ours.
 ///
 ///     asyncio  close/eof-mid-line  failed  # delivers the rest as a line
 ///
-/// A line consists of a subject, a case's id and a verdict, separated by blanks, and optionally a comment. `failed?` is
-/// an occasional verdict: the case may also pass. Every text can be read; its errors are in ``problems``.
+/// A line consists of a subject, the id of a case and a verdict, separated by blanks, and optionally a comment. The
+/// verdict `failed?` means that the case fails occasionally and may also pass. Any text can be read; ``problems``
+/// contains its errors.
 package struct ExpectationsFile: Sendable {
-    /// A line with an expectation.
+    /// A line that contains an expectation.
     package struct Line: Sendable {
         package var expected: ExpectedVerdict
-        /// The comment lines and empty lines between the previous expectation and this one.
+        /// The comment lines and empty lines directly above the line.
         package var above: [String]
     }
 
     /// An error in a line.
     package struct Problem: Sendable {
         package var span: SourceSpan
-        /// A description of the error, in one line.
+        /// A description of the error, on one line.
         package var text: String
         package var hint: String?
     }
 
-    /// The word that replaces the subject for a case that has none.
+    /// The word that takes the place of the subject if a case has no subject.
     static let noSubject = "-"
-    /// The maximum number of problems listed: a file with more is probably not an expectations file.
+    /// The maximum number of problems that are listed. A file with more problems is probably not an expectations file.
     private static let problemLimit = 20
 
     package let source: SourceFile
-    /// Comment lines and empty lines above the first expectation that belong to the file as a whole.
+    /// The comment lines and empty lines at the top that belong to the file, not to the first expectation.
     package private(set) var header: [String] = []
     package private(set) var lines: [Line] = []
-    /// Comment lines and empty lines below the last expectation.
+    /// The comment lines and empty lines below the last expectation.
     package private(set) var footer: [String] = []
     package private(set) var problems: [Problem] = []
-    /// The number of further problems that are not listed.
+    /// The number of problems that are not listed.
     private var problemsLeft = 0
 
     /// Reads a file.
     ///
-    /// - Parameter path: the path as the user wrote it.
+    /// - Parameter path: the path as given by the user.
     package init(path: String, bytes: [UInt8]) {
         source = SourceFile(path: path, bytes: bytes)
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
@@ -77,7 +78,7 @@ package struct ExpectationsFile: Sendable {
         if lines.isEmpty { header = pending } else { footer = pending }
     }
 
-    /// The problems as text, in the layout of a script's diagnostics.
+    /// The problems as text, in the same layout as the diagnostics of a script.
     package var diagnostics: String {
         problems.map { problem in
             let renderer = DiagnosticRenderer(sources: SourceMap([source]))
@@ -88,8 +89,8 @@ package struct ExpectationsFile: Sendable {
         }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more invalid lines\n" : "")
     }
 
-    /// Splits the comments above the first expectation: those below the last empty line belong to that expectation, the
-    /// others are the header.
+    /// Splits the comments above the first expectation. The comments below the last empty line belong to the
+    /// expectation; all others are the file's header.
     private static func split(_ comments: [String]) -> (header: [String], above: [String]) {
         guard let gap = comments.lastIndex(of: "") else { return (comments, []) }
         return (Array(comments[...gap]), Array(comments[(gap + 1)...]))
@@ -97,7 +98,7 @@ package struct ExpectationsFile: Sendable {
 
     // MARK: A line
 
-    /// Returns the line without blanks at its end.
+    /// Returns the line without trailing blanks.
     private func text(ofLine number: Int) -> String {
         var bytes = source.bytes[source.range(ofLine: number)]
         while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D { bytes.removeLast() }

@@ -1,6 +1,6 @@
 package import ProbeEvents
 
-/// Writes the results of the run as the expectations of the next run; see ``ExpectationsText``.
+/// Writes the results of a run as an expectations file for later runs; see ``ExpectationsText``.
 package struct ExpectationsRecorder: Recorder {
     private var matrix: ResultMatrix
     private let old: ExpectationsFile?
@@ -9,9 +9,9 @@ package struct ExpectationsRecorder: Recorder {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, for each subject.
-    ///   - old: the existing file, whose comments are kept.
-    ///   - filteredAway: ids of cases that `--filter` or `--tag` excluded.
+    ///   - planned: the cases of the run, once for each subject.
+    ///   - old: the existing file, whose comments are preserved.
+    ///   - filteredAway: the ids of the cases that `--filter` or `--tag` excluded.
     package init(
         planned: [PlannedCase], options: ReportOptions, old: ExpectationsFile?, filteredAway: Set<String>
     ) {

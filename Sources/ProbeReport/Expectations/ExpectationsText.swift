@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The text of an expectations file after a run: a line for each result that did not pass, sorted by subject and then
-/// by id, in columns, with the comments of the previous file.
+/// The text of an expectations file after a run. It has a line for each result that did not pass, sorted by subject and
+/// then by id, and the comments of the previous file. The words are aligned in columns.
 ///
-/// A line remains unchanged if it is still correct, or if the run has no result for it: its subject was not in the run,
-/// or its case was excluded by a filter, skipped or not run. A line whose case no longer exists is removed. Comments on
-/// separate lines are never removed.
+/// A line of the previous file remains unchanged if it is still correct, or if the run has no result for it: its
+/// subject was not in the run, or its case was skipped, not run or excluded by a filter. A line whose case no longer
+/// exists is removed. Comments on separate lines are always preserved.
 struct ExpectationsText {
     /// The first lines of a new file.
     private static let newHeader = [
@@ -29,11 +29,11 @@ struct ExpectationsText {
         var above: [String] = []
     }
 
-    /// Creates the text.
+    /// Creates the text from a run's results.
     ///
     /// - Parameters:
     ///   - old: the previous file.
-    ///   - isFilteredAway: whether `--filter` or `--tag` excluded the case with this id from the run.
+    ///   - isFilteredAway: a function that returns whether `--filter` or `--tag` excluded the case with the given id.
     init(_ matrix: ResultMatrix, old: ExpectationsFile?, isFilteredAway: (String) -> Bool) {
         self.old = old
         var ran: [CaseKey: ResultMatrix.Cell] = [:]
@@ -47,7 +47,7 @@ struct ExpectationsText {
             lines[key] = Line(key: key, verdict: verdict)
         }
         let subjects = Set(matrix.subjects)
-        // Comments above a line that is removed are moved to the next line that is kept.
+        // The comments above a line that is removed are moved to the next line that remains.
         var carried: [String] = []
         for line in old?.lines ?? [] {
             let expected = line.expected
@@ -68,7 +68,7 @@ struct ExpectationsText {
         footer = carried + (old?.footer ?? [])
     }
 
-    /// Whether the run does not contradict a line.
+    /// Whether the result is consistent with the expectation.
     private static func isStillValid(_ expected: ExpectedVerdict, _ cell: ResultMatrix.Cell) -> Bool {
         guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
         return verdict == .skipped || verdict == expected.verdict || (verdict == .passed && expected.isAtTimes)
@@ -98,7 +98,7 @@ struct ExpectationsText {
         return ExpectationsText.joined(all + footer)
     }
 
-    /// Returns the lines with at most one empty line in a row, and none at the end.
+    /// Returns the lines, in which consecutive empty lines are reduced to one, and those at the end are removed.
     private static func joined(_ lines: [String]) -> String {
         var kept: [String] = []
         for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }

@@ -1,17 +1,17 @@
 package import ProbeEvents
 import ProbeScenario
 
-/// Lines of expectations files that match nothing in the run. They are reported because nothing else would show that
-/// they are stale.
+/// The lines of expectations files that match no case of the run. They are reported, because otherwise the user would
+/// not notice that they are stale.
 package enum StaleExpectations {
-    /// The maximum number of lines of one file that are listed; the others are counted.
+    /// The maximum number of lines that are listed for each file; the other lines are only counted.
     private static let limit = 10
 
-    /// Returns one sentence for each stale line. Cases that a filter excluded are not reported.
+    /// Returns a sentence for each stale line. A line is not stale if a filter excluded its case.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, for each subject.
-    ///   - filteredAway: ids of cases that `--filter` or `--tag` excluded.
+    ///   - planned: the cases of the run, once for each subject.
+    ///   - filteredAway: the ids of the cases that `--filter` or `--tag` excluded.
     package static func notes(
         _ files: [ExpectationsFile], planned: [PlannedCase], filteredAway: Set<String>
     ) -> [String] {
@@ -53,7 +53,7 @@ package enum StaleExpectations {
                 ? "\(key.id) tests a subject; write its name instead of \(ExpectationsFile.noSubject)"
                 : "\(key.id) tests no subject; write \(ExpectationsFile.noSubject) instead of the name"
         }
-        // Ids are shorter if only a folder of the suite was run.
+        // The ids in the run are shorter than in the file if only a folder of the suite was run.
         if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
             return "this run has no case \(key.id), but has \(short): ids are relative to the given folder; "
                 + "use `--filter` to run only a part of it"

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix in JSON, version 1; `docs/matrix.schema.json` describes it. It has one case a line.
+/// Writes the matrix as JSON, version 1 of the format, with one case per line; `docs/matrix.schema.json` describes the
+/// format.
 struct MatrixJSON {
     let matrix: ResultMatrix
     let summary: RunSummary
@@ -16,7 +17,7 @@ struct MatrixJSON {
         members += [("duration", .integer(Int(max(0, summary.duration)))), ("strict", .boolean(options.strict))]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
         members.append(("subjects", .array(matrix.subjects.indices.compactMap(subject))))
-        // The object's closing brace is omitted, because the cases follow, one a line.
+        // The object remains open, because the cases follow, one per line.
         var bytes = Array(JSONValue.object(members).encoded().dropLast())
         bytes += Array(",\"cases\":[".utf8)
         for (index, row) in matrix.rows.enumerated() {

@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix as Markdown that GitHub renders (in a file, a comment, or a job's summary): scores first, then a table
-/// for each group, then a line for each result that did not pass.
+/// Writes the matrix as Markdown that GitHub renders in a file, a comment or a job summary: first the scores, then a
+/// table for each group, then a line for each result that did not pass.
 struct MatrixMarkdown {
     let matrix: ResultMatrix
     let summary: RunSummary
-    /// The folder of the file; see ``RelativePath``.
+    /// The components of the path of the file's folder; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -73,7 +73,7 @@ struct MatrixMarkdown {
         return cell.rounds > 1 && verdict != .passed ? "\(mark) (\(cell.roundsWithVerdict) of \(cell.rounds))" : mark
     }
 
-    /// The results that did not pass, each with its reason and a link to its capture.
+    /// A line for each result that did not pass, with the reason and a link to the capture.
     private var findings: String {
         var text = ""
         for row in matrix.rows {
@@ -94,11 +94,11 @@ struct MatrixMarkdown {
     private func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }
 }
 
-/// Text that Markdown renders literally.
+/// Escapes text so that Markdown renders it literally.
 enum MarkdownText {
-    /// Returns the text with every character escaped that has a meaning in Markdown, in a table or in HTML: punctuation
-    /// with a backslash (CommonMark, section 2.4), `<`, `>` and `&` as entities. The text must not contain line breaks
-    /// (``Escaped/text(_:)-(String)``).
+    /// Returns the text, in which every character with a meaning in Markdown, in a table or in HTML is escaped:
+    /// punctuation with a backslash (CommonMark, section 2.4), and `<`, `>` and `&` as entities. The text must not
+    /// contain line breaks (``Escaped/text(_:)-(String)``).
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -106,7 +106,8 @@ enum MarkdownText {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            // An entity, because some renderers split a table at pipes before they read backslashes.
+            // The pipe is written as an entity, because some renderers split a table row at pipes before they interpret
+            // backslashes.
             case "|": result += "&#124;"
             case "\\", "`", "*", "_", "[", "]", "{", "}", "#", "~", "!", "$": result += "\\\(scalar)"
             default: result.unicodeScalars.append(scalar)

@@ -2,16 +2,16 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix as one HTML page without other files: scores first, then the table; each cell links to the details of its
-/// result.
+/// Writes the matrix as a single self-contained HTML page: first the scores, then the table, in which each cell links
+/// to the details of its result.
 ///
-/// The page has no script (``PageFrame``). Details are opened and closed, and rows are filtered, by style rules
-/// (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
+/// The page has no script (``PageFrame``); style rules (`:target`, `:has()`) open and close the details and filter the
+/// rows. Without CSS, the page is a table with links to the details below it.
 struct MatrixPage {
     let matrix: ResultMatrix
     let summary: RunSummary
     let options: ReportOptions
-    /// The folder of the file; see ``RelativePath``.
+    /// The components of the path of the page's folder; see ``RelativePath``.
     let folder: [String]
 
     var bytes: [UInt8] {
@@ -72,7 +72,8 @@ struct MatrixPage {
         return .element("article", [:], card, .element("p", ["class": "rest"], rest.joined(separator: ", ")))
     }
 
-    /// Returns a bar. Its width is an attribute of an SVG element, so that a host that forbids styles shows it too.
+    /// Returns a bar. Its width is an attribute of an SVG element, so that the bar is also shown on a host that forbids
+    /// styles.
     private func bar(_ passed: Int, _ judged: Int, _ level: Scenario.Level) -> HTMLText {
         let share = judged == 0 ? 0 : Double(passed) * 100 / Double(judged)
         return .element(
@@ -166,7 +167,7 @@ struct MatrixPage {
         .element("i", ["aria-hidden": "true"], look.mark)
     }
 
-    /// Whether a subject did not pass the case, or passed it against an expectation.
+    /// Whether at least one subject did not pass the case, or passed it although it was expected to fail.
     private static func isOpen(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
@@ -213,7 +214,7 @@ struct MatrixPage {
                 "p", ["class": "known"], "Expected: \(expected.verdict.rawValue), according to \(expected.place)\(why)")
         }
         if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], cell.summary) }
-        // A diagnostic of one line is the summary, which is shown already.
+        // A diagnostic of one line is identical to the summary, which is already shown.
         if cell.diagnostic.contains("\n  ") { parts += .element("pre", [:], FailureMarkup.diagnostic(cell.diagnostic)) }
         if !cell.timeline.isEmpty {
             parts += .element(

@@ -1,11 +1,11 @@
 package import ProbeEvents
 
-/// The results of a run as a table of cases and subjects, in a file: HTML, Markdown or JSON.
+/// Writes the results of a run to a file, as a table of cases and subjects in HTML, Markdown or JSON.
 package struct MatrixRecorder: Recorder {
     package enum Format: Sendable, CaseIterable {
         case html, markdown, json
 
-        /// Chooses the format by the path's extension; `nil` for an unknown one.
+        /// Chooses the format according to the extension of a path; `nil` for an unknown extension.
         package init?(path: String) {
             let name = path.lowercased()
             if name.hasSuffix(".html") || name.hasSuffix(".htm") {
@@ -20,7 +20,7 @@ package struct MatrixRecorder: Recorder {
         }
     }
 
-    /// The maximum number of lines of a failure's timeline.
+    /// The maximum number of timeline lines for each failure.
     private static let timelineLimit = 200
 
     private let format: Format
@@ -31,8 +31,8 @@ package struct MatrixRecorder: Recorder {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - path: the path of the file; links to captures are relative to it.
-    ///   - planned: every case of the run, for each subject.
+    ///   - path: the path of the file, to which the links to captures are relative.
+    ///   - planned: the cases of the run, once for each subject.
     package init(_ format: Format, path: String, planned: [PlannedCase], options: ReportOptions) {
         self.format = format
         self.path = path

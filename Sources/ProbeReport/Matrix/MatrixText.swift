@@ -2,27 +2,27 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix on a console: a row for each group with its passed and judged cases, and below it a row for each case
-/// that a subject did not pass. A case that is only unsupported has no row: it is included in the group's counts, the
-/// score and a `--matrix` file.
+/// Writes the matrix for a console: a row for each group, with the numbers of passed and judged cases, and below it a
+/// row for each case that a subject did not pass. A case that is only unsupported has no row, but is included in the
+/// counts of its group, in the score and in a `--matrix` file.
 ///
-/// If the cases of one script would take more than three rows, one row counts them. Subjects that do not fit next to
-/// each other follow in further tables.
+/// If the cases of one script would take more than three rows, they share one row. If the subjects do not fit next to
+/// each other, there are several tables.
 struct MatrixText {
-    /// The title above the fractions.
+    /// The heading of the columns of fractions.
     private static let head = "passed/judged"
     /// The maximum number of rows for the cases of one script.
     private static let rowsOfScript = 3
     /// The maximum number of rows of one table.
     private static let rowLimit = 150
-    /// The maximum number of columns of a subject's name.
+    /// The maximum width of a subject's name, in columns.
     private static let widestSubject = 18
     private static let narrowestSubject = 8
     private static let narrowestLabel = 12
 
     let matrix: ResultMatrix
     let paint: Paint
-    /// The width of the terminal, in columns; `nil` if lines are not limited.
+    /// The width of the terminal, in columns; `nil` if the length of lines is not limited.
     let width: Int?
 
     private struct Line {
@@ -31,7 +31,7 @@ struct MatrixText {
         var cells: [(role: Paint.Role?, text: String)]
     }
 
-    /// The tables, each with an empty line before it; empty if there are not several subjects.
+    /// The tables, each after an empty line; empty if the run has fewer than two subjects.
     var text: String {
         if matrix.subjectCount < 2 { return "" }
         let lines = lines
@@ -109,7 +109,7 @@ struct MatrixText {
         return Line(label: label, isGroup: false, cells: row.cells.map(MatrixText.cell))
     }
 
-    /// Returns one line for several cases of one script.
+    /// Returns the line that represents several cases of one script.
     private func together(_ rows: [Int]) -> Line {
         let first = matrix.rows[rows[0]]
         let name = first.name.firstIndex(of: "[").map { String(first.name[..<$0]) } ?? first.name
@@ -118,7 +118,7 @@ struct MatrixText {
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
     }
 
-    /// Returns the rows of a group, grouped by script, in their order.
+    /// Returns the rows of a group in their order, grouped by script.
     private func scripts(_ rows: [Int]) -> [[Int]] {
         var scripts: [[Int]] = []
         for row in rows {
@@ -131,7 +131,8 @@ struct MatrixText {
         return scripts
     }
 
-    /// Whether a subject failed the case, could not be judged on it, or passed it against an expectation.
+    /// Whether at least one subject failed the case, could not be judged on it, or passed it although it was expected
+    /// to fail.
     private func isShown(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
@@ -142,7 +143,7 @@ struct MatrixText {
 
     // MARK: Cells
 
-    /// Returns a fraction such as `11/12`; if no case was judged, the number of other cases.
+    /// Returns a fraction such as `11/12`; if no case was judged, the number of cases that were not.
     private func fraction(_ score: Score) -> (role: Paint.Role?, text: String) {
         if score.allJudged > 0 {
             let isGood = score.allPassed == score.allJudged
@@ -153,7 +154,7 @@ struct MatrixText {
         return (.faint, score.notRun > 0 ? "not run" : "")
     }
 
-    /// Returns a cell's text, in capitals if the result fails the run.
+    /// Returns the text of a cell, in capitals if the result fails the run.
     private static func cell(_ cell: ResultMatrix.Cell?) -> (role: Paint.Role?, text: String) {
         guard let cell else { return (nil, "") }
         guard let verdict = cell.verdict else { return (.faint, "not run") }

@@ -1,7 +1,7 @@
 import ProbeEvents
 
-/// How a cell looks on the page: a class for its colour, a mark for readers who see no colours, and a word for readers
-/// who can't see the mark.
+/// The appearance of a cell on the page: a class for its colour, a mark for readers who can't distinguish colours, and
+/// a word for readers who can't see the mark.
 struct CellAppearance {
     let kind: String
     let mark: String
@@ -26,15 +26,15 @@ struct CellAppearance {
     }
 }
 
-/// The id of an element on the page: of a case, or of a subject's result of the case. It is unique, and the same in
-/// each run, so that links stay valid.
+/// The id of the element on the page for a case, or for one subject's result of the case. The id is unique and the same
+/// in each run, so that links remain valid.
 enum PageAnchor {
     static func of(_ id: String) -> String { encoded(id) }
 
     static func of(_ id: String, _ subject: String?) -> String { "\(encoded(id)):\(encoded(subject ?? ""))" }
 
-    /// Returns the text with an escape, `~` and two digits, for each byte that a fragment can't contain (RFC 3986,
-    /// section 3.5) and for some at which tools end a link.
+    /// Returns the text with some bytes escaped as `~` and two digits: the bytes that a URL fragment can't contain (RFC
+    /// 3986, section 3.5), and some at which programs assume the end of a link.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789abcdef")
         var result = ""
@@ -47,20 +47,20 @@ enum PageAnchor {
             default: result += "~\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
             }
         }
-        // An id must not be empty.
+        // The id of an element must not be empty.
         return result.isEmpty ? "~" : result
     }
 }
 
-/// The text of `because`: `owner/name#12` becomes a link to the issue, other text remains text.
+/// The text of `because` as markup: `owner/name#12` is a link to the issue, and any other text is unchanged.
 enum IssueLink {
     static func html(_ text: String) -> HTMLText {
         guard let address = address(text) else { return .text(text) }
         return .element("a", ["href": address, "rel": "noreferrer"], text)
     }
 
-    /// Returns the issue's address; `nil` unless the text is two names separated by a slash, then a `#` and a number.
-    /// Names consist of letters, digits, `-`, `_` and `.`.
+    /// Returns the URL of the issue; `nil` unless the text is two names separated by a slash, followed by `#` and a
+    /// number. A name consists of letters, digits, `-`, `_` and `.`.
     static func address(_ text: String) -> String? {
         let halves = text.split(separator: "#", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[1].isEmpty, halves[1].utf8.allSatisfy({ (48...57).contains($0) }) else {
@@ -80,7 +80,7 @@ enum IssueLink {
     }
 }
 
-/// Diagnostics and timelines on the page: the console's lines, with separate classes for the important ones.
+/// Diagnostics and timelines on the page, with the same lines as on the console. Important lines have classes.
 enum FailureMarkup {
     static func diagnostic(_ text: String) -> HTMLText {
         lines(text) { line in
@@ -94,11 +94,11 @@ enum FailureMarkup {
     }
 
     static func timeline(_ timeline: String) -> HTMLText {
-        // The page has its own title for the timeline.
+        // The title of the timeline is removed, because the page has its own.
         let lines = timeline.drop { $0 != "\n" }.dropFirst()
         return self.lines(String(lines)) { line in
             if line.hasPrefix("  > ") { return "blamed" }
-            // The word after the column of times.
+            // The word that follows the column of times.
             let kind = line.drop { $0 == " " }.drop { $0 != " " }.prefix { _ in true }.drop { $0 == " " }
             return ["step", "packet", "output", "event", "note"].first { kind.hasPrefix("\($0) ") }
         }
@@ -107,7 +107,7 @@ enum FailureMarkup {
     private static func lines(_ text: String, _ kind: (Substring) -> String?) -> HTMLText {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        // The indentation of the console's lines is removed.
+        // The console's indentation is removed.
         return lines.map { line in
             let shown = HTMLText.lines(String(line.hasPrefix("  ") ? line.dropFirst(2) : line))
             guard let kind = kind(line) else { return shown + .newline }

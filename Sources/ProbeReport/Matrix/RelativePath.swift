@@ -1,13 +1,14 @@
 import Glibc
 
-/// Links from one file to another that stay valid if both move together.
+/// Creates links between files that remain valid if the two files are moved together.
 enum RelativePath {
-    /// Returns the components of the absolute folder of a file, without `.` and `..`. Symbolic links are not resolved.
+    /// Returns the components of the absolute path of a file's folder, without `.` and `..`. Symbolic links are not
+    /// resolved.
     static func folder(of path: String) -> [String] { Array(parts(path).dropLast()) }
 
-    /// Returns a link from a page in `folder` to the file at `path`, for an `href` or for Markdown. Each byte that is
-    /// not a letter, digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it can't have
-    /// another meaning.
+    /// Returns the link from a page in `folder` to the file at `path`, for use in an `href` or in Markdown. Every byte
+    /// other than a letter, a digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it has no
+    /// other meaning.
     static func link(from folder: [String], to path: String) -> String {
         let target = parts(path)
         let same = zip(folder, target).prefix { $0 == $1 }.count

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The results of a run as a table: subjects are columns, cases are rows, grouped by folder.
+/// The results of a run as a table. The columns are subjects, and the rows are cases, grouped by folder.
 ///
-/// A case that was repeated has one cell, with the result of its worst round.
+/// The cell of a repeated case contains the result of its worst round.
 struct ResultMatrix: Sendable {
-    /// A case.
+    /// A row of the table, which represents a case.
     struct Row: Sendable {
         var id: String
-        /// The case's folder below the given root; empty for the root itself.
+        /// The folder of the case, relative to the root that was given; empty if the case is in the root itself.
         var group: String
         var path: String
         var title: String
@@ -17,10 +17,10 @@ struct ResultMatrix: Sendable {
         var because: [String]
         var level: Scenario.Level
         var tags: [String]
-        /// One cell for each subject of the matrix; `nil` if the case was not run with that subject.
+        /// The cells, one for each subject of the matrix; `nil` if the case was not run with the subject.
         var cells: [Cell?]
 
-        /// The id without its group.
+        /// The id of the case without its group.
         var name: String { group.isEmpty ? id : String(id.dropFirst(group.count + 1)) }
     }
 
@@ -29,19 +29,21 @@ struct ResultMatrix: Sendable {
         /// The verdict; `nil` if the case was not run.
         var verdict: Verdict?
         var disposition = Disposition.fine
-        /// Whether the case ended because the run was interrupted, so that its verdict says nothing about the subject.
+        /// Whether the case ended because the run was interrupted, in which case its verdict does not apply to the
+        /// subject.
         var isInterrupted = false
-        /// The number of rounds of the case, and the number of those that ended with `verdict`.
+        /// The number of rounds of the case, and how many of them ended with `verdict`.
         var rounds = 0
         var roundsWithVerdict = 0
-        /// The duration of the round that is shown, in nanoseconds.
+        /// The duration of the worst round, in nanoseconds.
         var duration: Int64 = 0
-        /// The reason in one line; empty for a case that passed.
+        /// The reason for the verdict, on one line; empty for a case that passed.
         var summary = ""
-        /// The diagnostic and its timeline; empty if there is none, or if the matrix keeps none.
+        /// The diagnostic and the timeline of the worst round; empty if it has none, or if the matrix does not keep
+        /// them.
         var diagnostic = ""
         var timeline = ""
-        /// The path of the capture; `nil` if the matrix keeps no diagnostics.
+        /// The path of the capture; `nil` if the case has none, or if the matrix does not keep diagnostics.
         var capturePath: String?
         var rerun = ""
     }
@@ -52,18 +54,18 @@ struct ResultMatrix: Sendable {
         var rows: [Int]
     }
 
-    /// The maximum size of all diagnostics together, in bytes. A run with many thousand failures would otherwise take
-    /// too much memory.
+    /// The maximum total size of all diagnostics, in bytes. Without this limit, a run with many thousands of failures
+    /// would use too much memory.
     private static let diagnosticLimit = 32 << 20
 
     private let options: ReportOptions
-    /// The number of lines of a timeline that are kept with a diagnostic; `nil` if neither is kept.
+    /// The maximum number of timeline lines that are kept with a diagnostic; `nil` if the matrix keeps no diagnostics.
     private let timelineLimit: Int?
     private var diagnosticBytes = 0
     private var subjectIndices: [String?: Int] = [:]
     private var rowIndices: [String: Int] = [:]
 
-    /// The subjects, in the order of the plan. The last one, `nil`, represents cases without a subject.
+    /// The subjects, in the order of the plan, followed by `nil` if there are cases without a subject.
     private(set) var subjects: [String?] = []
     /// The rows, in the order of the plan.
     private(set) var rows: [Row] = []
@@ -71,9 +73,9 @@ struct ResultMatrix: Sendable {
     /// Creates a matrix without results.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, for each subject. Results of other cases are added as they arrive.
-    ///   - timelineLimit: the number of lines of a timeline that are kept with a diagnostic; `nil` if neither is kept,
-    ///     nor the capture's path and the command to run the case again.
+    ///   - planned: the cases of the run, once for each subject. Results of other cases are added as they arrive.
+    ///   - timelineLimit: the maximum number of timeline lines that are kept with a diagnostic. If it is `nil`, the
+    ///     matrix keeps no diagnostics, no paths of captures, and no commands to run a case again.
     init(planned: [PlannedCase], options: ReportOptions, timelineLimit: Int?) {
         self.options = options
         self.timelineLimit = timelineLimit
@@ -98,17 +100,17 @@ struct ResultMatrix: Sendable {
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""
         (cell.diagnostic, cell.timeline) = detail(of: result)
-        // In a long run these texts would take most of the memory, so they are kept only for a matrix that shows them.
+        // These texts would take most of the memory of a long run, so they are kept only if the matrix shows them.
         if timelineLimit != nil { (cell.capturePath, cell.rerun) = (result.capturePath, result.rerun) }
         rows[place.row].cells[place.subject] = cell
     }
 
     // MARK: Contents
 
-    /// The number of subjects, without the column of cases that have none.
+    /// The number of subjects, without the column for cases that have no subject.
     var subjectCount: Int { subjects.count { $0 != nil } }
 
-    /// The number of cells of cases that have a subject.
+    /// The number of cells of cases with a subject.
     var subjectCellCount: Int {
         rows.reduce(0) { count, row in
             count + zip(subjects, row.cells).count { $0 != nil && $1 != nil }
@@ -138,7 +140,7 @@ struct ResultMatrix: Sendable {
         return score
     }
 
-    /// Returns the subject's name, escaped.
+    /// Returns the escaped name of a subject.
     func name(ofSubject subject: Int) -> String {
         subjects[subject].map { Escaped.text($0) } ?? "(no subject)"
     }
@@ -152,7 +154,7 @@ struct ResultMatrix: Sendable {
         for index in rows.indices { rows[index].cells.append(nil) }
     }
 
-    /// Returns the place of a case in the matrix; the case is added if it is missing.
+    /// Returns the position of a case in the matrix, and adds the case if the matrix does not contain it.
     @discardableResult
     private mutating func touch(_ item: PlannedCase) -> (row: Int, subject: Int) {
         addSubject(item.subject)
@@ -170,7 +172,7 @@ struct ResultMatrix: Sendable {
         return (index, subject)
     }
 
-    /// Returns the part of the id before its last slash. Slashes in the label `[x=…]` do not count.
+    /// Returns the part of the id before its last slash, ignoring slashes in labels such as `[x=…]`.
     private static func group(of id: String) -> String {
         var end = id.startIndex
         var index = id.startIndex
@@ -182,7 +184,7 @@ struct ResultMatrix: Sendable {
         return String(id[..<end])
     }
 
-    /// Returns whether a text is the label of one variable: `x=…]`.
+    /// Returns whether a text ends with the label of a single variable, `x=…]`.
     private static func isLabel(_ text: Substring) -> Bool {
         let name = text.prefix { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return !name.isEmpty && text[name.endIndex...].hasPrefix("=") && text.hasSuffix("]")

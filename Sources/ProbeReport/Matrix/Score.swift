@@ -1,11 +1,11 @@
 package import ProbeEvents
 package import ProbeScenario
 
-/// How many cases of each level a subject passed.
+/// The number of cases of each level that a subject passed.
 ///
-/// A case is judged if its verdict is passed, failed, `error` or `inconclusive`. The judged cases are the denominator,
-/// and only passed ones count, whatever an expectations file says. Unsupported, skipped and unfinished cases are not in
-/// the denominator and are counted separately. A case that was repeated counts as passed if every round passed.
+/// A case is judged if its verdict is `passed`, `failed`, `error` or `inconclusive`. The denominator is the number of
+/// judged cases, and the numerator the number of passed ones, regardless of any expectations file. Unsupported, skipped
+/// and unfinished cases are counted separately. A repeated case counts as passed if every round passed.
 package struct Score: Sendable, Equatable {
     package var passed: [Scenario.Level: Int] = [:]
     package var judged: [Scenario.Level: Int] = [:]
@@ -30,26 +30,26 @@ package struct Score: Sendable, Equatable {
         }
     }
 
-    /// The number of cases passed, over all levels.
+    /// The number of cases that passed, in all levels.
     package var allPassed: Int { passed.values.reduce(0, +) }
-    /// The number of cases judged, over all levels.
+    /// The number of cases that were judged, in all levels.
     package var allJudged: Int { judged.values.reduce(0, +) }
 
-    /// The levels that have judged cases; `must` if there are none.
+    /// The levels that have judged cases; only `must` if no case was judged.
     package var levels: [Scenario.Level] {
         let levels = Scenario.Level.allCases.filter { judged[$0, default: 0] > 0 }
         return levels.isEmpty ? [.must] : levels
     }
 
-    /// The score as text, such as `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`; levels and counts that
-    /// are zero are omitted.
+    /// The score as text, such as `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`. Levels without judged
+    /// cases and counts of zero are omitted.
     package var text: String {
         func part(_ level: Scenario.Level) -> String {
             "\(passed[level] ?? 0) of \(judged[level] ?? 0) \(level.rawValue)"
         }
         var parts = levels.filter { $0 != .may }.map(part)
         if unsupported > 0 { parts.append("\(unsupported) unsupported") }
-        // `may` is last: both behaviours are right in these cases, so a high count is not a merit.
+        // `may` is last, because a case of this level accepts two behaviours, so a high count is not better.
         if levels.contains(.may) { parts.append(part(.may)) }
         if skipped > 0 { parts.append("\(skipped) skipped") }
         if notRun > 0 { parts.append("\(notRun) not run") }

@@ -2,18 +2,20 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The sequence diagram of a case, built from its timeline, without side effects.
+/// Builds the sequence diagram of a case from its timeline. Pure.
 struct CaseDiagram {
-    /// The maximum number of rows; of more entries, those that ``TimelineSelection`` prefers are drawn.
+    /// The maximum number of rows. If the timeline has more entries, ``TimelineSelection`` chooses those that are
+    /// drawn.
     private static let maxRows = 600
-    /// The maximum number of columns of a payload.
+    /// The maximum width of a payload, in columns.
     private static let payloadWidth = 30
-    /// The smallest possible MSS: a segment with fewer bytes was not cut by it (RFC 9293, 3.7.1).
+    /// The smallest MSS that a connection can have (RFC 9293, 3.7.1). If a segment is smaller, the MSS did not limit
+    /// its size.
     private static let smallestMSS = 536
 
     private let result: CaseResult
     private var diagram: SequenceDiagram
-    /// The segments after which their sender's bytes continue in the next one, by their indices in the timeline.
+    /// The timeline indices of the segments that end at a cut, so that the next segment continues the sender's bytes.
     private var cuts: Set<Int> = []
 
     init(_ result: CaseResult) {
@@ -31,12 +33,13 @@ struct CaseDiagram {
         }
     }
 
-    /// The diagram; `nil` if there is nothing to draw.
+    /// The diagram; `nil` if it has no rows.
     var value: SequenceDiagram? { diagram.rows.isEmpty ? nil : diagram }
 
     // MARK: Preparation
 
-    /// Adds the lifelines: the parties of packets first, with the client at the left, then those of events.
+    /// Adds the lifelines: first those of the hosts that exchange packets, with the client on the left, and then those
+    /// of other actors that have events.
     private mutating func placeLifelines() {
         for entry in result.timeline {
             guard case .packet(let packet) = entry.kind, let segment = packet.segment else { continue }
@@ -51,8 +54,8 @@ struct CaseDiagram {
         }
     }
 
-    /// Finds the cuts: of the bytes that a party sent with one step, each small segment except the last one ends at a
-    /// cut.
+    /// Finds the segments that end at a cut. If the bytes of one step are in several segments, each small segment
+    /// except the last one ends at a cut.
     private mutating func findCuts() {
         var sends: [String: Int] = [:]
         var last: [Flow: (index: Int, send: Int, end: Int64)] = [:]
@@ -64,7 +67,7 @@ struct CaseDiagram {
                 guard let segment = packet.segment, segment.payloadLength > 0 else { continue }
                 let flow = Flow(from: segment.from, to: segment.to)
                 let send = sends[segment.from, default: 0]
-                // A program's bytes were not cut by a step.
+                // Bytes that a program sends are not cut by a step.
                 if let before = last[flow], send > 0, before.send == send, before.end == segment.sequence {
                     cuts.insert(before.index)
                 }
@@ -107,12 +110,12 @@ struct CaseDiagram {
         }
     }
 
-    /// Returns a text that is aligned in the column for the numbers of steps (``SequenceLayout/placeColumns``).
+    /// Returns the text, right-aligned in the column for step numbers (``SequenceLayout/placeColumns``).
     private func place(_ text: String) -> String { Columns.right(text, to: SequenceLayout.placeColumns) }
 
     private func line(_ span: SourceSpan) -> String {
         let location = result.sources.location(of: span)
-        // A step of an included file has that file's name.
+        // The location of a step from an included file includes the name of that file.
         guard span.file != 0 else { return "\(location.line)" }
         let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
         return "\(file):\(location.line)"
@@ -120,7 +123,7 @@ struct CaseDiagram {
 
     private mutating func append(_ packet: TimelinePacket, at time: Int64, isCut: Bool) {
         guard let segment = packet.segment else {
-            // A packet of which only the line is known contains its faults in that line.
+            // If only the text of a packet is known, the text itself contains the packet's faults.
             return diagram.append(.note(packet.text), at: time, tone: packet.faults.isEmpty ? .faint : .fault)
         }
         let words = SegmentWords(segment, payloadWidth: Self.payloadWidth)
@@ -131,15 +134,15 @@ struct CaseDiagram {
         diagram.append(.arrow(arrow), at: time, tone: packet.faults.isEmpty ? words.tone : .fault)
     }
 
-    /// Returns whether a packet does not reach its receiver's TCP after a fault such as
-    /// `crlf.scn:11 link S -> T drop data 3`.
+    /// Returns whether a fault, such as `crlf.scn:11 link S -> T drop data 3`, prevents the packet from reaching its
+    /// receiver's TCP.
     private static func isLoss(_ fault: String) -> Bool {
         let words = fault.split(separator: " ")
         return PacketFault.lossWords.contains { words.contains($0[...]) }
     }
 }
 
-/// The description of a segment in words.
+/// A segment described in words, for its arrow.
 struct SegmentWords {
     let label: String
     let tone: SequenceDiagram.Tone
@@ -169,20 +172,20 @@ struct SegmentWords {
     }
 }
 
-/// The words of a step, as in its timeline.
+/// The words of a step's text in the timeline.
 private struct StepWords {
     private let words: [Substring]
 
     init(_ text: String) { words = text.split(separator: " ", maxSplits: 5) }
 
-    /// The actor that sends; `nil` for another step.
+    /// The actor that sends in this step; `nil` if the step does not send.
     var sender: String? {
         guard words.count > 1 else { return nil }
         let isSend = words[1] == "send" || (words[1] == "start" && words.count > 2 && words[2] == "sending")
         return isSend ? String(words[0]) : nil
     }
 
-    /// Verbs after an actor's name that describe disorderly behaviour.
+    /// The verbs of steps that inject a fault; a verb follows the actor's name.
     private static let faults: Set<Substring> = [
         "reset", "vanish", "signal", "corrupt", "discard", "replace", "insert", "hold", "reboot", "read",
     ]

@@ -2,17 +2,18 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The markup of one result on a page, in parts: the largest parts can be omitted if a page would be too large.
+/// The markup of one result on a page. It is divided into parts, so that the largest parts can be omitted from a page
+/// that would be too large.
 struct CaseMarkup {
-    /// The maximum number of lines of a timeline as text.
+    /// The maximum number of lines of a timeline that is shown as text.
     private static let timelineLimit = 200
-    /// The maximum number of findings, and of lines of each, that are shown.
+    /// The maximum number of findings that are shown, and the maximum number of lines of each finding.
     private static let maxFindings = 20
     private static let maxLines = 100
 
     let result: CaseResult
     let options: ReportOptions
-    /// The folder of the page; see ``RelativePath``.
+    /// The components of the path of the page's folder; see ``RelativePath``.
     let folder: [String]
     let anchor: String
 
@@ -21,7 +22,8 @@ struct CaseMarkup {
         anchor = Self.anchor(of: result)
     }
 
-    /// Returns the same anchor as in the matrix, followed by the round of a repeated run.
+    /// Returns the anchor of a result: the same as in the matrix, followed by the number of the round in a repeated
+    /// run.
     static func anchor(of result: CaseResult) -> String {
         PageAnchor.of(result.id, result.subject) + (result.round.map { ":\($0)" } ?? "")
     }
@@ -33,7 +35,7 @@ struct CaseMarkup {
         return CellAppearance(cell)
     }
 
-    /// Whether the result is initially open: it did not pass, and that was not expected.
+    /// Whether the result is shown opened when the page is loaded: if it did not pass, unless that was expected.
     var isOpen: Bool {
         if case .expected = options.disposition(of: result) { return false }
         return result.verdict < .unsupported || options.disposition(of: result) != .fine
@@ -48,7 +50,7 @@ struct CaseMarkup {
         return attributes
     }
 
-    /// What is shown while the element is closed.
+    /// The part that is visible even when the element is closed.
     var summary: HTMLText {
         .element(
             "summary", [:], Self.verdict(look), .element("h3", [:], options.name(of: result)),
@@ -56,7 +58,7 @@ struct CaseMarkup {
             .element("span", ["class": "title"], result.title))
     }
 
-    /// The part before the script.
+    /// The part of the markup before the script.
     var beginning: HTMLText {
         var html = HTMLText.empty
         if let about = result.about { html += .element("p", ["class": "about"], about) }
@@ -75,7 +77,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// The scripts, with the failed lines marked; `nil` if the script's text is not known.
+    /// The scripts, in which the failed lines are marked; `nil` if the text of the script is not available.
     var script: HTMLText? {
         let spans = result.findings.compactMap(\.span)
         var files = [0]
@@ -90,8 +92,7 @@ struct CaseMarkup {
         return html.bytes.isEmpty ? nil : html
     }
 
-    /// The sequence diagram, and for a result that did not pass also its timeline as text; `nil` if there is no
-    /// timeline.
+    /// The sequence diagram and, if the result did not pass, the timeline as text; `nil` if there is no timeline.
     var diagram: HTMLText? {
         guard let diagram = CaseDiagram(result).value else { return nil }
         var html: HTMLText = .element("h4", [:], "What happened") + SequenceDrawing(diagram).html
@@ -104,7 +105,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// The part after the diagram.
+    /// The part of the markup after the diagram.
     var end: HTMLText {
         var html = HTMLText.empty
         if let path = result.capturePath {
@@ -118,7 +119,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// Returns the verdict's mark and word.
+    /// Returns the mark and the word of a verdict.
     static func verdict(_ look: CellAppearance) -> HTMLText {
         .element(
             "span", ["class": "cell \(look.kind)"], .element("i", ["aria-hidden": "true"], look.mark),
@@ -134,7 +135,8 @@ struct CaseMarkup {
         if let subject = result.subject { facts.append(subject) }
         facts.append(result.path)
         if !result.tags.isEmpty { facts.append(result.tags.joined(separator: ", ")) }
-        // One text: a page may have thousands of cases, and each element takes time when it is opened.
+        // The facts are one text, because a page may have thousands of cases, and each additional element slows down
+        // loading.
         var html = Self.soft(facts.joined(separator: " · "))
         if let expected = options.rules.expectations[result.key] {
             let why = expected.comment.map { ": \($0)" } ?? ""

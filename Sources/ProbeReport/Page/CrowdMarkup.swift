@@ -2,13 +2,13 @@ import ProbeBase
 import Glibc
 import ProbeEvents
 
-/// The markup of a crowd on a page: its counts, the waits of its members as histograms and percentiles, and its course
-/// over time.
+/// The markup of a crowd on a page: its counts, histograms and percentiles of its members' waits, and its progress over
+/// time.
 struct CrowdMarkup {
     private static let bins = 48
 
     let crowd: CrowdResult
-    /// The case of the crowd, as a link.
+    /// A link to the case that contains the crowd.
     let heading: HTMLText
 
     var html: HTMLText {
@@ -42,7 +42,7 @@ struct CrowdMarkup {
         return .element("figure", [:], .element("figcaption", [:], caption), plot.html)
     }
 
-    /// Returns bars over the logarithm of the times.
+    /// Returns a histogram whose axis is the logarithm of the time.
     private func histogram(_ latency: CrowdResult.Latency) -> Plot? {
         let times = latency.buckets.map { max(1, $0.upTo) }
         guard let first = times.min(), let last = times.max() else { return nil }
@@ -63,7 +63,7 @@ struct CrowdMarkup {
         return plot
     }
 
-    /// Returns a bar for each percentile, for waits without a histogram.
+    /// Returns one bar for each percentile, for waits that have no histogram.
     private func percentilePlot(_ latency: CrowdResult.Latency) -> Plot? {
         let known = latency.percentiles.compactMap { item in item.time.map { (item.name, max(1, $0)) } }
         guard let largest = known.map(\.1).max() else { return nil }
@@ -111,7 +111,7 @@ struct CrowdMarkup {
             + figure("Throughput over time", bytes) { "\(Self.bytes($0))/s" }
     }
 
-    /// Returns the bytes a second between each two samples.
+    /// Returns the number of bytes per second between consecutive samples.
     private func rate(_ name: String, _ value: (CrowdResult.Sample) -> Int) -> Plot.Series {
         var points: [(x: Double, y: Double)] = []
         for (before, after) in zip(crowd.samples, crowd.samples.dropFirst()) {

@@ -1,13 +1,13 @@
 import ProbeBase
 package import ProbeEvents
 
-/// The run as one HTML page for people: counts, the cases that did not pass, and for each case its script, a sequence
-/// diagram of what happened, and its findings.
+/// Writes the run as one HTML page for people: counts, the cases that did not pass and, for each case, its script, a
+/// sequence diagram and its findings.
 ///
-/// The page is complete when the run has ended. Until then the results are kept as markup, in bounded memory
+/// The page is written when the run has ended. Until then, the results are kept as markup, in bounded memory
 /// (``PageCases``).
 package struct HTMLRecorder: Recorder {
-    /// The maximum number of listed rounds of a case with the same verdict, if it did not pass.
+    /// The maximum number of rounds with the same verdict that are listed for a case that did not pass.
     private static let maxRounds = 20
 
     private let options: ReportOptions
@@ -17,7 +17,7 @@ package struct HTMLRecorder: Recorder {
 
     /// Creates a recorder.
     ///
-    /// - Parameter path: the path of the page; links to captures are relative to it. `-` is standard output.
+    /// - Parameter path: the path of the page, to which the links to captures are relative. `-` is standard output.
     package init(path: String, options: ReportOptions) {
         self.init(path: path, options: options, limits: PageCases.Limits())
     }
@@ -40,7 +40,7 @@ package struct HTMLRecorder: Recorder {
     }
 
     private mutating func add(_ result: CaseResult) {
-        // The first round that passed represents the others.
+        // Only the first round that passed is listed.
         if result.round != nil {
             let most = result.verdict < .unsupported ? Self.maxRounds : 1
             if overview.hasSeen(result.verdict, of: result.key) >= most {

@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeEvents
 
-/// Markup in which text from outside remains text, within elements and within attribute values: tags are written only
-/// here, from names that are literals, and every other string is escaped.
+/// HTML markup in which untrusted text can't become markup, neither in an element nor in an attribute value. Only this
+/// type writes tags; their names are literals, and all other strings are escaped.
 ///
-/// It doesn't use a template library, because the maintained one for Swift, swift-mustache, imports Foundation, which
+/// A template library is not used, because the maintained one for Swift, swift-mustache, imports Foundation, which
 /// `tcpprobe run` does not load.
 package struct HTMLText: Sendable {
-    /// Well-formed markup in UTF-8.
+    /// The markup, which is well-formed, in UTF-8.
     package private(set) var bytes: [UInt8] = []
 
     package var markup: String { String(decoding: bytes, as: UTF8.self) }
@@ -16,17 +16,17 @@ package struct HTMLText: Sendable {
 
     /// Creates markup from a literal.
     ///
-    /// - Parameter markup: a literal of this package, without any text from outside.
+    /// - Parameter markup: a literal of this package that contains no untrusted text.
     package init(markup: StaticString) { append(markup) }
 
     package static let empty = HTMLText(safe: "")
     package static let newline = HTMLText(safe: "\n")
 
-    /// Returns a text from outside as markup. Control characters and invisible ones are shown as escapes of the script
-    /// language; then the characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
+    /// Returns markup that shows an untrusted text. Control characters and invisible characters are shown as escapes of
+    /// the script language; then the characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
     package static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
-    /// Returns a text of several lines in which control characters have been escaped already.
+    /// Returns markup that shows an untrusted text of several lines, keeping its line breaks.
     package static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ package struct HTMLText: Sendable {
 
     // MARK: Elements
 
-    /// Returns an element. The values of its attributes are texts from outside.
+    /// Returns an element. The attribute values may be untrusted texts.
     package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: HTMLText...
     ) -> HTMLText {
@@ -54,7 +54,7 @@ package struct HTMLText: Sendable {
         return element
     }
 
-    /// Returns an element whose content is a text from outside.
+    /// Returns an element that contains an untrusted text.
     package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: String
     ) -> HTMLText {
@@ -77,7 +77,8 @@ package struct HTMLText: Sendable {
         return element
     }
 
-    /// Returns an SVG path of lines in the colour of the text, without style rules too.
+    /// Returns an SVG path that consists of lines. They have the colour of the text, even if the page has no style
+    /// sheet.
     ///
     /// - Parameter data: the path (SVG 2, 9.3).
     package static func path(_ style: String?, _ data: String, dashes: String? = nil) -> HTMLText {
@@ -86,9 +87,9 @@ package struct HTMLText: Sendable {
             ["class": style, "fill": "none", "stroke": "currentColor", "stroke-dasharray": dashes, "d": data])
     }
 
-    /// Returns a table whose columns have headings.
+    /// Returns a table with column headings.
     ///
-    /// - Parameter rows: its `tr` elements.
+    /// - Parameter rows: the table's `tr` elements.
     package static func table(_ caption: String, _ columns: [String], _ rows: HTMLText) -> HTMLText {
         let head = columns.map { element("th", ["scope": "col"], $0) }.joined
         return element(
@@ -96,7 +97,7 @@ package struct HTMLText: Sendable {
             element("tbody", [:], rows))
     }
 
-    /// Appends an element to a large document, whose content is not copied.
+    /// Appends an element to a large document without copying the element's content.
     package mutating func append(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], content: (inout HTMLText) -> Void
     ) {
@@ -128,7 +129,7 @@ package struct HTMLText: Sendable {
     private mutating func append(_ literal: StaticString) { literal.withUTF8Buffer { bytes += $0 } }
 
     private static func escaped(_ text: String) -> String {
-        // The usual case; there may be millions of texts.
+        // Usually no character needs an escape. This check is fast, because there may be millions of texts.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             !bytes.contains { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }
         }
@@ -153,8 +154,8 @@ extension Sequence<HTMLText> {
     package var joined: HTMLText { reduce(into: .empty) { $0 += $1 } }
 }
 
-/// The attributes of an element, in order. Names are literals of this package, values may come from outside. An
-/// attribute whose value is `nil` is omitted.
+/// The attributes of an element, in order. Their names are literals of this package, and their values may be untrusted.
+/// An attribute whose value is `nil` is omitted.
 package struct HTMLAttributes: ExpressibleByDictionaryLiteral, Sendable {
     fileprivate var all: [(StaticString, String?)]
     fileprivate var flags: [StaticString] = []
@@ -163,6 +164,6 @@ package struct HTMLAttributes: ExpressibleByDictionaryLiteral, Sendable {
 
     package mutating func append(_ name: StaticString, _ value: String) { all.append((name, value)) }
 
-    /// Appends an attribute without a value, such as `open`, which comes after all others.
+    /// Appends an attribute without a value, such as `open`. These attributes follow all others.
     package mutating func append(flag name: StaticString) { flags.append(name) }
 }

@@ -2,16 +2,16 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The results of a page, kept as markup, within size limits.
+/// Collects the results of a page as markup, within limits on the size.
 ///
-/// A page with many results opens slowly, and a run with many results would take too much memory. Therefore the least
-/// important parts are omitted first, and the page reports it: diagrams of cases that passed, then their scripts, then
-/// diagrams and scripts of the last cases that did not pass.
+/// A page with many results loads slowly, and the results of a large run would use too much memory. Therefore the least
+/// important parts are omitted first, and the page reports the omissions. The order is: the diagrams of cases that
+/// passed, the scripts of these cases, and then the diagrams and scripts of the last cases that did not pass.
 struct PageCases: Sendable {
     enum Section: Int, CaseIterable, Sendable {
         case bad, passed, other
 
-        /// The heading.
+        /// The heading of the section.
         var title: String {
             switch self {
             case .bad: "Not passed"
@@ -21,13 +21,13 @@ struct PageCases: Sendable {
         }
     }
 
-    /// The limits of size, in bytes.
+    /// The maximum sizes, in bytes.
     struct Limits: Sendable {
-        /// The maximum size of everything together, including what can be omitted.
+        /// The maximum total size, including the parts that can be omitted.
         var all = 24 << 20
         var passedDiagrams = 4 << 20
         var passedScripts = 6 << 20
-        /// The maximum size of what can't be omitted; further results are only counted.
+        /// The maximum size of the parts that can't be omitted. Results above this limit are only counted.
         var least = 96 << 20
     }
 
@@ -36,7 +36,7 @@ struct PageCases: Sendable {
         var attributes: HTMLAttributes
         var summary: HTMLText
         var beginning: HTMLText
-        /// The index of a script that is shared by cases that passed.
+        /// The index of the script, if the result shares it with other cases that passed.
         var sharedScript: Int?
         var script: HTMLText?
         var diagram: HTMLText?
@@ -57,18 +57,18 @@ struct PageCases: Sendable {
     private var entries: [Entry] = []
     private var scripts: [SharedScript] = []
     private var scriptIndices: [String: Int] = [:]
-    /// The parts that can be omitted, the last one first: indices into `entries`.
+    /// The results whose diagrams or scripts can be omitted, as indices into `entries`; the last one is omitted first.
     private var badDiagrams: [Int] = []
     private var badScripts: [Int] = []
     private var passedDiagrams: [Int] = []
-    /// The scripts of cases that passed: indices into `scripts`.
+    /// The scripts of cases that passed, as indices into `scripts`.
     private var passedScripts: [Int] = []
-    /// The size in bytes.
+    /// The total size of all parts, in bytes.
     private var size = 0
     private var least = 0
     private var passedDiagramSize = 0
     private var passedScriptSize = 0
-    /// The number of results that are only counted.
+    /// The number of results that are only counted and not listed.
     private(set) var unlisted = 0
     private(set) var leftOutDiagrams = 0
     private(set) var leftOutScripts = 0
@@ -114,7 +114,7 @@ struct PageCases: Sendable {
     }
 
     private mutating func addBad(_ markup: CaseMarkup, _ index: Int, _ entry: inout Entry) {
-        // Nothing less important can be omitted instead.
+        // All less important parts have already been omitted.
         if size >= limits.all, passedDiagrams.isEmpty, passedScripts.isEmpty {
             (entry.lacksScript, entry.lacksDiagram) = (true, true)
             (leftOutScripts, leftOutDiagrams) = (leftOutScripts + 1, leftOutDiagrams + 1)
@@ -131,7 +131,7 @@ struct PageCases: Sendable {
         size += (entry.script?.bytes.count ?? 0) + (entry.diagram?.bytes.count ?? 0)
     }
 
-    /// Adds the script of a case that passed, once for all cases of its file.
+    /// Adds the script of a case that passed. All such cases of a script share one copy.
     private mutating func share(_ result: CaseResult, _ markup: CaseMarkup, _ entry: inout Entry) {
         guard let file = result.sources.files.first else { return }
         if let known = scriptIndices[result.path] {
@@ -156,7 +156,7 @@ struct PageCases: Sendable {
         _ result: CaseResult, _ markup: CaseMarkup, _ index: Int, _ entry: inout Entry
     ) {
         if result.timeline.isEmpty {
-            // In a large run only the first cases that passed have timelines in their results.
+            // In a large run, only the first cases that passed have timelines.
             if !passedDiagrams.isEmpty {
                 entry.lacksDiagram = true
                 leftOutDiagrams += 1
@@ -174,7 +174,7 @@ struct PageCases: Sendable {
         passedDiagrams.append(index)
     }
 
-    /// Omits the least important parts until the page is small enough.
+    /// Omits the least important parts until the page is below the limit.
     private mutating func shrink() {
         while size > limits.all {
             if let index = passedDiagrams.popLast() {
@@ -204,7 +204,7 @@ struct PageCases: Sendable {
 
     // MARK: Writing
 
-    /// Appends the sections of the page's main part.
+    /// Appends the sections to the main part of the page.
     func append(to main: inout HTMLText) {
         for section in Section.allCases {
             let count = count(section)

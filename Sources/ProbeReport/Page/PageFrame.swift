@@ -1,15 +1,15 @@
 import ProbeBase
 import ProbeEvents
 
-/// The frame of every page: one file without scripts, with a policy that forbids them and everything from elsewhere.
-/// Bytes from the wire therefore remain text even if one of them were not escaped.
+/// The frame of every page. A page is a single file without scripts, and its content security policy forbids scripts
+/// and all external resources. Bytes from the wire are therefore harmless even if one of them is not escaped.
 package enum PageFrame {
-    /// Returns a whole document in UTF-8.
+    /// Returns a complete document in UTF-8.
     ///
     /// - Parameters:
-    ///   - title: the text of the window's title.
-    ///   - styles: the parts of the style sheet that follow the shared one.
-    ///   - content: appends the content of the body.
+    ///   - title: the title of the browser's window.
+    ///   - styles: the parts of the style sheet that are added to the shared part.
+    ///   - content: a closure that appends the content of the body.
     package static func document(
         title: String, styles: [PageStyle], content: (inout HTMLText) -> Void
     ) -> [UInt8] {
@@ -41,24 +41,24 @@ package enum PageFrame {
         return page.bytes
     }
 
-    /// Returns the top of a page.
+    /// Returns the header of a page.
     ///
     /// - Parameters:
-    ///   - facts: what the page is about, in one line.
-    ///   - content: what follows the facts, such as ``alarm(_:)``.
+    ///   - facts: short texts that describe the subject of the page, shown on one line.
+    ///   - content: the markup below the facts, such as ``alarm(_:)``.
     package static func header(_ title: String, facts: [String], _ content: HTMLText) -> HTMLText {
         .element("header", [:], .element("h1", [:], title), Self.facts(facts), content)
     }
 
-    /// Returns short texts in one line.
+    /// Returns short texts on one line.
     package static func facts(_ facts: [String]) -> HTMLText {
         .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], $0) }.joined)
     }
 
-    /// Returns a prominent remark.
+    /// Returns a note that stands out.
     package static func alarm(_ text: String) -> HTMLText { .element("p", ["class": "alarm"], text) }
 
-    /// Returns the facts of a run: counts, followed by its date, its duration and the version that ran it.
+    /// Returns the facts of a run: the counts, the date, the duration and the version of the tool.
     static func facts(of summary: RunSummary, counts: [String], _ options: ReportOptions) -> [String] {
         var facts = counts
         if let startedAt = options.startedAt {

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The top of a run's page, before its cases.
+/// The part of a run's page above its cases.
 struct PageOverview {
     private static let maxNotRun = 1000
 
@@ -11,7 +11,7 @@ struct PageOverview {
     let summary: RunSummary
     let options: ReportOptions
 
-    /// The verdicts that occurred, the worst first, and the number of cases that were not run, such as
+    /// The number of cases with each verdict, worst verdict first, and the number of cases that were not run, such as
     /// `2 failed, 118 passed`.
     var verdicts: String {
         var parts = Verdict.allCases.compactMap { verdict in
@@ -82,7 +82,7 @@ struct PageOverview {
         return .element("ul", ["class": "counts", "aria-label": "Results"], html)
     }
 
-    /// The parts that were omitted from the page.
+    /// Notes about the parts that were omitted from the page.
     private var omissions: [String] {
         var notes: [String] = []
         if cases.leftOutDiagrams > 0 {

@@ -1,19 +1,19 @@
-/// The style sheet of all pages, in parts. ``PageFrame`` writes the shared rules into each page, followed by the parts
-/// that the page asks for.
+/// The style sheet of all pages, divided into parts. ``PageFrame`` writes the shared part into each page, followed by
+/// the parts that the page requires.
 package enum PageStyle: Sendable {
-    /// The rules of every page: colours for light and dark, type, verdicts, blocks of code.
+    /// The rules that all pages share: light and dark colours, fonts, verdicts, blocks of code.
     case shared
 
-    /// The page of a run.
+    /// The rules for the page of a run.
     case run
 
-    /// Pictures of ``SequenceDrawing``.
+    /// The rules for the drawings of ``SequenceDrawing``.
     case diagram
 
-    /// The matrix, for wide and narrow screens, and print.
+    /// The rules for the matrix on wide and narrow screens, and in print.
     case matrix
 
-    /// The page of flows, for wide and narrow screens, and print.
+    /// The rules for the page of flows on wide and narrow screens, and in print.
     case flows
 
     var rules: HTMLText {

@@ -1,9 +1,9 @@
 import ProbeBase
 
-/// A small diagram as SVG that scales with the page: bars or lines over one axis. Its numbers are in a table or a
-/// legend next to it.
+/// A small SVG chart that scales with the page: bars or lines above a horizontal axis. A table or legend next to the
+/// chart contains the numbers.
 package struct Plot: Sendable {
-    /// A line. Lines also differ by their dashes, not by colour alone.
+    /// A line of the chart. Lines differ in their dashes too, and not only in their colours.
     package struct Series: Sendable {
         package var name: String
         package var points: [(x: Double, y: Double)]
@@ -12,14 +12,14 @@ package struct Plot: Sendable {
     }
 
     private static let size = (width: 340, height: 150)
-    /// The edges of the drawing area.
+    /// The edges of the chart's area, in the units of the SVG.
     private static let area = (left: 8, right: 332, top: 20, bottom: 126)
 
-    /// The description for readers who can't see the diagram.
+    /// The description of the chart for readers who can't see it.
     let title: String
-    /// The meaning of the largest value, such as `12 MB/s`.
+    /// The text for the largest value, such as `12 MB/s`.
     let largest: String
-    /// The ticks from left to right, with their places from 0 to 1.
+    /// The ticks from left to right; a place is a fraction of the axis, from 0 to 1.
     let ticks: [(place: Double, text: String)]
     private var content = HTMLText.empty
 
@@ -27,13 +27,13 @@ package struct Plot: Sendable {
         (self.title, self.largest, self.ticks) = (title, largest, ticks)
     }
 
-    /// Adds bars of equal widths, by their shares of the largest one, 0 to 1.
+    /// Adds bars of equal width. Each height is a share of the highest bar, from 0 to 1.
     package mutating func addBars(_ shares: [Double]) {
         guard !shares.isEmpty else { return }
         let width = Double(Self.area.right - Self.area.left) / Double(shares.count)
         var bars = HTMLText.empty
         for (index, share) in shares.enumerated() where share > 0 {
-            // One of a million must still be visible.
+            // A very small share, such as one in a million, must still be visible.
             let height = max(1.5, share * Double(Self.area.bottom - Self.area.top))
             bars += .shape(
                 "rect",
@@ -46,7 +46,7 @@ package struct Plot: Sendable {
         content += .element("g", ["class": "p0"], bars)
     }
 
-    /// Adds a line through points from 0 to 1 in both directions.
+    /// Adds a line through points whose coordinates are from 0 to 1.
     package mutating func addLine(_ points: [(x: Double, y: Double)], index: Int) {
         guard !points.isEmpty else { return }
         let places = points.map { point in
@@ -62,7 +62,7 @@ package struct Plot: Sendable {
             ])
     }
 
-    /// The diagram as markup.
+    /// The chart as markup.
     package var html: HTMLText {
         let labels = ticks.map { tick in
             let place = min(1, max(0, tick.place))
@@ -81,12 +81,12 @@ package struct Plot: Sendable {
 }
 
 extension Plot {
-    /// Returns lines over time, from 0 to the last time of all of them.
+    /// Returns a chart of lines over time, from 0 to the latest time of any line.
     ///
     /// - Parameters:
-    ///   - title: the title of the diagram.
-    ///   - unit: returns the text of a value; used for the largest one.
-    /// - Returns: `nil` if there is nothing to draw because there are fewer than two times.
+    ///   - title: the title of the chart.
+    ///   - unit: a function that returns the text of a value; it is used for the largest value.
+    ///   - Returns: `nil` if there are too few points to draw a line.
     package static func overTime(title: String, _ series: [Series], unit: (Double) -> String) -> Plot? {
         let points = series.flatMap(\.points)
         guard let last = points.map(\.x).max(), last > 0, points.count > series.count else { return nil }

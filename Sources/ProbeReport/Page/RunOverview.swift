@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The overview of a run at the top of a page: cases that did not pass, that took longest, or that had several
-/// verdicts, and crowds. Memory is bounded.
+/// Collects the overview of a run for the top of its page: crowds, and the cases that did not pass, that took longest
+/// or that had several verdicts. Memory is bounded.
 struct RunOverview: Sendable {
     struct Named: Sendable {
         var name: String
-        /// The anchor; `nil` if the result is not listed.
+        /// The anchor of the result; `nil` if the result is not listed.
         var anchor: String?
         var look: CellAppearance
-        /// The reason in one line.
+        /// The reason for the verdict, on one line.
         var summary: String
         /// The duration in nanoseconds.
         var duration: Int64
@@ -85,10 +85,10 @@ struct RunOverview: Sendable {
         rounds[result.key, default: Rounds(name: name)].counts[result.verdict, default: 0] += 1
     }
 
-    /// Returns how often the case has had the verdict in earlier rounds.
+    /// Returns the number of earlier rounds in which the case had the verdict.
     func hasSeen(_ verdict: Verdict, of key: CaseKey) -> Int { rounds[key]?.counts[verdict] ?? 0 }
 
-    /// The cases of a repeated run that had more than one verdict.
+    /// The cases of a repeated run that did not have the same verdict in every round.
     var flaky: [Rounds] { order.compactMap { rounds[$0] }.filter(\.isFlaky) }
 
     func score(of subject: String) -> Score { scores[subject] ?? Score() }

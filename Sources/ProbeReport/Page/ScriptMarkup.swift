@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// A script on a page: its lines with their numbers, with the lines marked at which something failed.
+/// A script on a page: numbered lines, in which those that failed are marked.
 struct ScriptMarkup {
-    /// The maximum number of lines shown of a longer script, around what failed.
+    /// The maximum number of lines that are shown. In a longer script, these are the lines around the failures.
     private static let maxLines = 400
-    /// The maximum number of bytes of a line.
+    /// The maximum number of bytes shown of a line.
     private static let widestLine = 2000
 
     let file: SourceFile
-    /// The marked spans of this file.
+    /// The spans in this file that are marked.
     var spans: [SourceSpan] = []
 
     var html: HTMLText {
@@ -38,7 +38,7 @@ struct ScriptMarkup {
         return start..<(start + Self.maxLines)
     }
 
-    /// Returns a line, with a mark at the part that the finding is about.
+    /// Returns a line, in which the part that a finding refers to is marked.
     private func line(_ number: Int, _ span: SourceSpan) -> HTMLText {
         let range = file.range(ofLine: number)
         let start = min(max(span.start, range.lowerBound), range.upperBound)
@@ -50,7 +50,7 @@ struct ScriptMarkup {
     private func text(_ range: Range<Int>) -> String {
         let shown = range.prefix(Self.widestLine)
         let bytes = file.bytes[shown.startIndex..<shown.endIndex]
-        // A tab is white space here, not an escape.
+        // A tab is shown as spaces, not as an escape.
         let parts = bytes.split(separator: 9, omittingEmptySubsequences: false).map { Escaped.text($0) }
         return parts.joined(separator: "    ") + (shown.count < range.count ? "…" : "")
     }

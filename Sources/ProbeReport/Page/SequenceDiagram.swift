@@ -1,30 +1,31 @@
-/// A sequence diagram of several parties, in the order of time: segments as arrows between their lifelines, events at
-/// one of them, and steps and remarks next to them. It has no side effects: ``SequenceLayout`` assigns places,
-/// ``SequenceDrawing`` draws it.
+/// A sequence diagram of several hosts or actors, in chronological order: segments are arrows between their lifelines,
+/// events are at one lifeline, and steps and notes are next to the lifelines. This type only describes the diagram;
+/// ``SequenceLayout`` computes the positions, and ``SequenceDrawing`` draws it.
 package struct SequenceDiagram: Sendable, Equatable {
-    /// The look of a row. The look alone carries no meaning: the text of the row expresses the same.
+    /// The appearance of a row. It only repeats what the row's text already states.
     package enum Tone: String, Sendable, CaseIterable {
         case plain
-        /// Less important, such as a segment that only acknowledges.
+        /// A row of minor importance, such as a segment that only acknowledges.
         case faint
-        /// Opens or ends a connection: SYN, FIN.
+        /// A segment that opens or ends a connection: SYN or FIN.
         case turn
-        /// Unusual: a retransmission, a window of zero.
+        /// An unusual segment, such as a retransmission or a zero window.
         case unusual
-        /// A fault that was injected, an RST, a failure.
+        /// An injected fault, an RST or a failure.
         case fault
     }
 
-    /// A message from one lifeline to another, which may be the same.
+    /// A message from one lifeline to another, or back to the same one.
     package struct Arrow: Sendable, Equatable {
-        /// Indices into ``SequenceDiagram/lifelines``.
+        /// The sender's lifeline, as an index into ``SequenceDiagram/lifelines``.
         package var from: Int
         package var to: Int
-        /// The text above the arrow, in one line.
+        /// The text above the arrow, on one line.
         package var label: String
-        /// The texts below the arrow, one a line, shown as faults: what was done to the message on its way.
+        /// The faults that were applied to the message on its way; each is a line below the arrow.
         package var remarks: [String]
-        /// Whether the message never arrived, so that the arrow ends before the other lifeline, with a cross.
+        /// Whether the message was lost. The arrow of a lost message has a cross and ends before it reaches the
+        /// receiver's lifeline.
         package var isLost: Bool
 
         package init(from: Int, to: Int, label: String, remarks: [String] = [], isLost: Bool = false) {
@@ -34,18 +35,18 @@ package struct SequenceDiagram: Sendable, Equatable {
     }
 
     package enum Content: Sendable, Equatable {
-        /// A step of a script, at the left.
+        /// A step of a script, on the left.
         case step(String)
         case arrow(Arrow)
-        /// An event at one lifeline.
+        /// An event at a single lifeline.
         case event(at: Int, String)
-        /// A remark about all lifelines.
+        /// A note that spans all lifelines.
         case note(String)
     }
 
     package struct Row: Sendable, Equatable {
-        /// The time in nanoseconds since the beginning. Rows are in the order of their times; a row that isn't is drawn
-        /// below the row before it.
+        /// The time in nanoseconds since the beginning. Rows should be in chronological order; a row with an earlier
+        /// time is still drawn below the row before it.
         package var time: Int64
         package var content: Content
         package var tone: Tone
@@ -55,7 +56,7 @@ package struct SequenceDiagram: Sendable, Equatable {
         }
     }
 
-    /// The description for readers who can't see the diagram, such as `sequence diagram of crlf`.
+    /// The title for readers who can't see the diagram, such as `sequence diagram of crlf`.
     package var title: String
     /// The names of the lifelines, from left to right.
     package private(set) var lifelines: [String] = []
@@ -64,11 +65,11 @@ package struct SequenceDiagram: Sendable, Equatable {
 
     package init(title: String) { self.title = title }
 
-    /// The maximum number of lifelines drawn; messages of further parties share the last one.
+    /// The maximum number of lifelines that are drawn. Messages of all further hosts share the last lifeline.
     private static let maxLifelines = 16
     private static let others = "others"
 
-    /// Returns the lifeline with that name, which is added at the right if it is missing.
+    /// Returns the index of the lifeline with this name. A new lifeline is added on the right.
     package mutating func lifeline(_ name: String) -> Int {
         if let index = indices[name] { return index }
         let isLast = lifelines.count >= Self.maxLifelines - 1
@@ -81,7 +82,7 @@ package struct SequenceDiagram: Sendable, Equatable {
         return lifelines.count - 1
     }
 
-    /// Returns whether a lifeline has that name.
+    /// Returns whether a lifeline has this name.
     package func hasLifeline(_ name: String) -> Bool { indices[name] != nil }
 
     package mutating func append(_ row: Row) { rows.append(row) }
@@ -90,8 +91,8 @@ package struct SequenceDiagram: Sendable, Equatable {
         rows.append(Row(time: time, content, tone: tone))
     }
 
-    /// The summary that screen readers read instead of the picture, such as
-    /// `3 lifelines (C, S, T), 12 messages, 5 steps`.
+    /// The summary that screen readers read instead of the drawing, such as `3 lifelines (C, S, T), 12 messages, 5
+    /// steps`.
     package var summary: String {
         var (messages, steps) = (0, 0)
         for row in rows {

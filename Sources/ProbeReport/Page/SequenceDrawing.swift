@@ -1,11 +1,11 @@
 import ProbeBase
 
-/// A sequence diagram as SVG within a page.
+/// Draws a sequence diagram as SVG within a page.
 ///
-/// The picture has its natural size, so that its text is as large as the page's: a picture that is wider than the page
-/// scrolls within its frame. If there is room, the steps have a separate column at the left; otherwise they run over
-/// the lifelines, each in its own row. That is decided by the style (``PageStyle/diagram``), so that the picture is
-/// written once. It is also complete without style.
+/// The drawing is not scaled, so its text is as large as the text of the page; a drawing that is wider than the page
+/// scrolls within its frame. If there is room, the steps are in a separate column on the left. Otherwise they extend
+/// across the lifelines, each in a separate row. The style sheet (``PageStyle/diagram``) decides this, so that the page
+/// contains the drawing only once. The drawing is complete without the style sheet too.
 package struct SequenceDrawing {
     private let layout: SequenceLayout
 
@@ -15,7 +15,7 @@ package struct SequenceDrawing {
 
     private var rows: Zip2Sequence<[SequenceDiagram.Row], [SequenceLayout.Place]> { zip(diagram.rows, layout.places) }
 
-    /// The picture in its frame.
+    /// The drawing within its frame.
     package var html: HTMLText {
         let picture: HTMLText = .element(
             "svg",
@@ -31,7 +31,7 @@ package struct SequenceDrawing {
             ["class": "sq\(widthClass)", "tabindex": "0", "role": "group", "aria-label": diagram.title], picture)
     }
 
-    /// The class that specifies how wide a frame must be for the steps to have a separate column.
+    /// The class that determines how wide the frame must be for a separate column of steps.
     private var widthClass: String {
         switch layout.width + layout.stepWidth {
         case ...840: ""
@@ -86,7 +86,7 @@ package struct SequenceDrawing {
         let y = place.top + 21
         let (from, to) = (layout.xs[arrow.from], layout.xs[arrow.to])
         if from == to {
-            // A message to itself leaves and comes back.
+            // The arrow of a message to the same lifeline is a loop.
             return "M\(from) \(y - 8)"
                 + (place.side == .right ? "h14v10h-12m5-4l-6 4 6 4" : "h-14v10h12m-5-4l6 4-6 4")
         }
@@ -121,7 +121,7 @@ package struct SequenceDrawing {
         return .element("g", ["class": "s"], texts.joined)
     }
 
-    /// The texts of messages between two lifelines.
+    /// The labels of messages between two lifelines.
     private var labels: HTMLText {
         let texts = rows.map { row, place -> HTMLText in
             guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else { return .empty }
@@ -131,7 +131,7 @@ package struct SequenceDrawing {
         return .element("g", ["class": "b", "text-anchor": "middle"], texts.joined)
     }
 
-    /// The texts of events, and of messages to their own lifeline.
+    /// The labels of events, and of messages from a lifeline to itself.
     private var events: HTMLText {
         let texts = rows.map { row, place -> HTMLText in
             let (lifeline, offset): (Int, Int)
@@ -157,7 +157,7 @@ package struct SequenceDrawing {
 }
 
 extension SequenceDiagram.Tone {
-    /// The class in the style sheet.
+    /// The class in the style sheet; `nil` if the tone has none.
     fileprivate var style: String? {
         switch self {
         case .plain: nil

@@ -1,30 +1,31 @@
 import ProbeBase
 
-/// The place of each part of a diagram, in pixels: lifelines across, rows down.
+/// Computes the position of each part of a sequence diagram, in pixels. Lifelines are next to each other, and rows are
+/// below each other.
 ///
-/// Texts have a monospaced font, so that no two of them overlap: a text that has no room is cut, and never overlaps
-/// another. Time runs downwards: rows that are farther apart in time have more room between them, and a period in which
-/// nothing happens is folded, with its length.
+/// The font is monospaced, so that the width of each text is known; a text for which there is not enough room is cut,
+/// so texts never overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a
+/// long period without rows is folded and shown as its duration.
 package struct SequenceLayout: Sendable {
-    /// A row's place: its upper edge, its height and the texts as they are drawn.
+    /// The position of a row: its top, its height, and the texts as they are drawn.
     struct Place: Sendable {
         var top: Int
         var height: Int
-        /// The number of nanoseconds folded above the row; `nil` if none were.
+        /// The duration of the period that is folded above the row, in nanoseconds; `nil` if there is none.
         var fold: Int64?
-        /// The text, cut to the available room.
+        /// The text, cut to the available width.
         var text: String
         var remarks: [String] = []
-        /// The side of the text of an event or of a message to itself.
+        /// The side of the lifeline on which the text of an event, or of a message to the same lifeline, is drawn.
         var side = Side.right
     }
 
     enum Side: Sendable { case left, right }
 
-    /// The width of a column of the font in pixels, with some room for wider fonts.
+    /// The width of a character in pixels, with a reserve for wider fonts.
     private static let column = 7.35
     static let nameHeight = 22
-    /// The top of the lifelines, below the names.
+    /// The top of the lifelines, which are below the names.
     static let head = 30
     private static let foldHeight = 26
     private static let remarkHeight = 15
@@ -33,32 +34,32 @@ package struct SequenceLayout: Sendable {
     private static let widestRemark = 60
     private static let widestStep = 76
     private static let widestEvent = 60
-    /// The number of columns of the place at the start of a step's text; two spaces follow it.
+    /// The width, in columns, of the location before a step's text; two spaces follow it.
     package static let placeColumns = 3
     private static let minGap = 112
-    /// The maximum room that a time adds without being folded.
+    /// The maximum additional space for a period that is not folded.
     private static let maxStretch = 12
 
     let diagram: SequenceDiagram
-    /// The names of ``SequenceDiagram/lifelines``, cut.
+    /// The names of ``SequenceDiagram/lifelines``, cut to the maximum width.
     private(set) var names: [String] = []
-    /// The right edge of the times.
+    /// The right edge of the column of times.
     private(set) var timeEdge = 0
-    /// The left edge of the steps.
+    /// The left edge of the column of steps.
     private(set) var left = 0
-    /// The position of each lifeline.
+    /// The horizontal position of each lifeline.
     private(set) var xs: [Int] = []
     private(set) var places: [Place] = []
-    /// The width of the whole picture, with the steps above the lifelines.
+    /// The width of the entire drawing if the steps extend across the lifelines.
     private(set) var width = 0
     private(set) var height = 0
-    /// The width of the steps if they have a separate column at the left.
+    /// The width of the separate column for steps on the left.
     private(set) var stepWidth = 0
 
     package init(_ diagram: SequenceDiagram) {
         self.diagram = diagram
         let longestTime = diagram.rows.map { Self.time($0.time).utf8.count }.max() ?? 0
-        // A folded time, `29.79 ms`, has room there, too.
+        // The column of times must also fit the duration of a folded period, such as `29.79 ms`.
         timeEdge = Self.pixels(max(8, longestTime)) + 2
         left = timeEdge + 12
         names = diagram.lifelines.map { Columns.cut(Escaped.text($0), to: Self.widestName) }
@@ -66,7 +67,7 @@ package struct SequenceLayout: Sendable {
         placeRows()
     }
 
-    /// Returns milliseconds as shown in the margin.
+    /// Returns the time in milliseconds, as shown in the margin.
     static func time(_ nanoseconds: Int64) -> String { DurationText.milliseconds(nanoseconds, width: 0) }
 
     static func pixels(_ columns: Int) -> Int { Int((Double(columns) * column).rounded(.up)) }
@@ -79,7 +80,7 @@ package struct SequenceLayout: Sendable {
         guard !names.isEmpty else { return }
         let halves = names.map { max(14, Self.pixels($0) / 2 + 8) }
         var gaps = (1..<max(1, names.count)).map { max(Self.minGap, halves[$0 - 1] + halves[$0] + 8) }
-        // Short spans first: the room that they need is also room for longer ones.
+        // Short arrows are considered first, because the room that they require is also available to longer arrows.
         var needs: [Int: Int] = [:]
         for row in diagram.rows {
             guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else { continue }
@@ -95,7 +96,7 @@ package struct SequenceLayout: Sendable {
             let missing = item.need - gaps[item.low..<item.high].reduce(0, +)
             if missing > 0 { gaps[item.high - 1] += missing }
         }
-        // Between the number of a step's line and its text, if steps run over the lifelines.
+        // If the steps extend across the lifelines, the first lifeline is between a step's line number and its text.
         var x = left + max(halves[0], Self.pixels(Self.placeColumns + 1))
         xs = [x]
         for gap in gaps {
@@ -127,11 +128,11 @@ package struct SequenceLayout: Sendable {
             last = max(last ?? .min, row.time)
         }
         height = y + 12
-        // The picture ends where its last text does.
+        // The drawing ends where its last text ends.
         width = max(width, left + 120)
     }
 
-    /// The length from which times are folded: much longer than most, and at least a millisecond.
+    /// The duration above which a period is folded: much longer than most periods, and at least one millisecond.
     private var foldThreshold: Int64 {
         var steps: [Int64] = []
         for (row, next) in zip(diagram.rows, diagram.rows.dropFirst()) {
@@ -172,29 +173,29 @@ package struct SequenceLayout: Sendable {
         }
     }
 
-    /// Returns the number of columns between the lifelines of a message.
+    /// Returns the number of columns between the two lifelines of a message.
     private func room(of arrow: SequenceDiagram.Arrow) -> Int {
         let pixels = abs(xs[arrow.from] - xs[arrow.to]) - 18
         return max(4, Int(Double(pixels) / Self.column))
     }
 
-    /// The left edge of notes, below the texts of steps.
+    /// The left edge of notes, which are aligned with the texts of steps.
     var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
 
-    /// Returns the centre of a message's texts: between two neighbours if they have room there, so that no lifeline
-    /// crosses them.
+    /// Returns the centre of a message's texts. If possible, it is between two neighbouring lifelines, so that no
+    /// lifeline crosses the texts.
     func middle(of arrow: SequenceDiagram.Arrow, _ place: Place) -> Int {
         let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
         let needed = ([place.text] + place.remarks).map { Self.pixels($0) }.max() ?? 0
         let gaps = (low..<high).map { (left: xs[$0], right: xs[$0 + 1]) }
-        // At the sender's side, if possible.
+        // The gap that is closest to the sender is preferred.
         let ordered = arrow.from == low ? gaps : gaps.reversed()
         if let gap = ordered.first(where: { $0.right - $0.left >= needed + 8 }) { return (gap.left + gap.right) / 2 }
         return (xs[low] + xs[high]) / 2
     }
 
-    /// Returns a text next to a lifeline, on the side with more room; the picture grows to the right if the text needs
-    /// it.
+    /// Places a text next to a lifeline, on the side with more room. If the text does not fit, the drawing becomes
+    /// wider on the right.
     private mutating func beside(_ lifeline: Int, _ text: String) -> (String, Side) {
         let text = Columns.cut(text, to: Self.widestEvent)
         let needed = Self.pixels(text) + 22

@@ -1,23 +1,24 @@
 import ProbeEvents
 
-/// Merges the results of one case whose crowds were divided among several processes into one result.
+/// Merges the results of a case whose crowds were divided among several processes.
 ///
-/// The verdict is the worst one. Counts are added, samples by their times, and waits in histograms, from which the
-/// percentiles are computed again: percentiles themselves can't be added.
+/// The verdict is the worst of all results. Counts are added, samples are added by their times, and histograms of waits
+/// are added by their buckets. The percentiles are computed from the merged histograms, because percentiles can't be
+/// added.
 struct CrowdShareMerge {
     struct Part {
         var result: CaseResult
         var share: Share?
     }
 
-    /// A share that has no result for the case.
+    /// A share of the crowd for which there is no result of the case.
     struct MissingShare {
         var finding: Finding
         var isInterrupted: Bool
 
-        /// Creates the description of a missing share.
+        /// Creates the finding about a missing share.
         ///
-        /// - Parameter place: the case's place in the plan.
+        /// - Parameter place: the position of the case in the plan.
         init(_ file: ResultsFile, place: Int) {
             let reason =
                 file.hasCase(at: place)
@@ -33,11 +34,11 @@ struct CrowdShareMerge {
 
     private(set) var result: CaseResult
 
-    /// Merges the results.
+    /// Merges the results of the shares.
     ///
     /// - Parameters:
     ///   - parts: at least one result, in the order of their shares.
-    ///   - lacks: the shares that have no part.
+    ///   - lacks: the shares that have no result.
     init(_ parts: [Part], lacks: [MissingShare] = []) {
         let ordered = parts.enumerated().sorted { left, right in
             (left.element.result.verdict, left.offset) < (right.element.result.verdict, right.offset)
@@ -53,7 +54,7 @@ struct CrowdShareMerge {
         result.duration = parts.map(\.result.duration).max() ?? 0
         result.isInterrupted = parts.contains { $0.result.isInterrupted } || lacks.contains(where: \.isInterrupted)
         if !lacks.isEmpty {
-            // The first finding is the cause of the verdict.
+            // The first finding must be the one that caused the verdict.
             result.verdict = min(result.verdict, .error)
             let place = result.findings.firstIndex { $0.verdict > .error } ?? result.findings.count
             result.findings.insert(contentsOf: lacks.map(\.finding), at: place)
@@ -62,7 +63,7 @@ struct CrowdShareMerge {
         if let share = ordered[0].share { result.rerun = CrowdShareMerge.whole(result.rerun, share) }
     }
 
-    /// Returns the command that runs a case with the whole crowd: the command of one share runs only a part of it.
+    /// Returns the command that runs the case with the entire crowd; the recorded command runs only one share of it.
     static func whole(_ rerun: String, _ share: Share) -> String {
         guard let range = rerun.firstRange(of: " --crowd-share \(share)") else { return rerun }
         var rerun = rerun
@@ -70,8 +71,7 @@ struct CrowdShareMerge {
         return rerun
     }
 
-    /// Merges crowds. A crowd that was started several times has one result for each start; results belong together by
-    /// their order.
+    /// Merges the crowds. A crowd that was started several times has several results, which are matched by their order.
     private static func crowds(_ shares: [[CrowdResult]]) -> [CrowdResult] {
         (0..<(shares.map(\.count).max() ?? 0)).map { index in
             let parts = shares.compactMap { $0.indices.contains(index) ? $0[index] : nil }
@@ -120,13 +120,13 @@ struct CrowdShareMerge {
 
     // MARK: Percentiles
 
-    /// Computes the percentiles from the buckets. Failed waits count as longer than all others.
+    /// Computes the percentiles from the buckets. A failed wait counts as longer than every other wait.
     private static func compute(_ latency: inout CrowdResult.Latency) {
         let ended = latency.buckets.reduce(0) { ResultsNumber.sum($0, $1.count) }
         let total = max(latency.count, ResultsNumber.sum(ended, latency.failed))
         for index in latency.percentiles.indices {
             guard let percent = percent(latency.percentiles[index].name) else { continue }
-            // A product such as 99.9 / 100 * 1000 may be slightly more than the exact number.
+            // Because of rounding, a product such as 99.9 / 100 * 1000 may be slightly larger than the exact number.
             let rank = max(1, Int((percent / 100 * Double(total) - 1e-6).rounded(.up)))
             var seen = 0
             var time: Int64?
@@ -141,7 +141,7 @@ struct CrowdShareMerge {
         }
     }
 
-    /// Returns the percentage of `p99.9`, or of `max`, which is 100.
+    /// Returns the percentage that a name such as `p99.9` states; 100 for `max`.
     private static func percent(_ name: String) -> Double? {
         if name == "max" { return 100 }
         guard name.hasPrefix("p"), let value = Double(String(name.dropFirst())), (0...100).contains(value) else {
@@ -152,7 +152,8 @@ struct CrowdShareMerge {
 
     // MARK: Samples
 
-    /// Returns samples at each time at which one share has a sample: the sum of what every share had reached by then.
+    /// Returns a sample for each time at which a share has a sample. Its values are the sums of the shares' most recent
+    /// values.
     private static func samples(_ shares: [[CrowdResult.Sample]]) -> [CrowdResult.Sample] {
         let times = Set(shares.flatMap { $0.map(\.time) }).sorted()
         var places = [Int](repeating: 0, count: shares.count)
@@ -171,7 +172,7 @@ struct CrowdShareMerge {
             }
             all.append(total)
         }
-        // Shares sample at different times, so the sum would have many times as many samples.
+        // The shares take their samples at different times, so the sum has many times as many samples as a share.
         let most = max(1, shares.map(\.count).max() ?? 1)
         let step = (all.count + most - 1) / most
         return step <= 1

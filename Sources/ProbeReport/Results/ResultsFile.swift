@@ -2,23 +2,23 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// A file of results that was read: its description of the run, and its cases.
+/// A results file that has been read: the description of its run, and its cases.
 ///
-/// Cases that passed without further data are kept as values of a few words; the others are read again from the bytes
-/// when they are needed. A large run with many timelines would otherwise take many times the memory of its file.
+/// Cases that passed without further data are kept as a few words each; the other results are read from the bytes again
+/// when they are needed. Otherwise, a large run with many timelines would take many times as much memory as its file.
 package struct ResultsFile: Sendable {
-    /// A result. What is known of its case before it runs is in ``ResultsFile/planned``.
+    /// The result of a case. ``ResultsFile/planned`` contains the data of the case that is known before it runs.
     struct Entry: Sendable {
         /// An index into ``ResultsFile/planned``.
         var item: Int
-        /// The round; 0 for a case that runs once.
+        /// The number of the round; 0 for a case that runs only once.
         var round: Int
         var verdict: Verdict
         var duration: Int64
         var capturePath: String?
         /// An index into ``ResultsFile/maps``.
         var sources: Int
-        /// The range of the result in the bytes; `nil` if there is nothing more to read.
+        /// The range of the result in the bytes of the file; `nil` if the result has no further data.
         var range: Range<Int>?
     }
 
@@ -27,12 +27,12 @@ package struct ResultsFile: Sendable {
         var round: Int
     }
 
-    /// The path as the user wrote it.
+    /// The path as given by the user.
     package let path: String
     package private(set) var head = ResultsHead(planHash: "", planCases: 0, places: [])
     private(set) var end = ResultsEnd()
     private(set) var messages: [String] = []
-    /// Every case of the shard, including those that were not run.
+    /// The cases of the shard, including those that were not run.
     private(set) var planned: [(place: Int, item: PlannedCase)] = []
     private(set) var entries: [Entry] = []
     private(set) var expectations: [ExpectedVerdict] = []
@@ -41,12 +41,12 @@ package struct ResultsFile: Sendable {
     private var indices: [Int: Int] = [:]
     private(set) var counts = ResultCounts()
 
-    /// The escaped path, such as `results/3.json`.
+    /// The path with escapes, such as `results/3.json`.
     package var name: String { Escaped.text(path) }
 
-    /// Reads a file.
+    /// Reads a results file.
     ///
-    /// - Throws: a description of what is wrong with the file, as a sentence that begins with its name.
+    /// - Throws: a sentence that begins with the name of the file and describes what is wrong with it.
     package init(path: String, bytes: [UInt8]) throws(ResultsProblem) {
         (self.path, self.bytes) = (path, bytes)
         do throws(JSONContentError) {
@@ -56,24 +56,24 @@ package struct ResultsFile: Sendable {
         }
     }
 
-    /// Returns whether another file has the same bytes.
+    /// Returns whether another file contains the same bytes.
     func isCopy(of other: ResultsFile) -> Bool { bytes == other.bytes }
 
-    /// Returns whether the file has a case.
+    /// Returns whether a case belongs to the file's shard.
     ///
-    /// - Parameter place: the case's place in the whole plan.
+    /// - Parameter place: the position of the case in the whole plan.
     func hasCase(at place: Int) -> Bool { indices[place] != nil }
 
     package var caseTimes: [(key: CaseKey, time: Int64)] {
-        // A skipped case took no time, and an interrupted one less than it needs.
+        // The duration of a skipped or interrupted case says nothing about how long the case takes.
         entries.filter { $0.verdict <= .inconclusive || $0.verdict == .passed }.map {
             (planned[$0.item].item.key, $0.duration)
         }
     }
 
-    /// Returns the complete result.
+    /// Returns the complete result of an entry.
     ///
-    /// - Throws: an error if the bytes are not those of a result.
+    /// - Throws: an error if the bytes do not contain a valid result.
     func result(_ entry: Entry) throws(ResultsProblem) -> CaseResult {
         let sources = maps.indices.contains(entry.sources) ? maps[entry.sources] : SourceMap([])
         var result = CaseResult(
@@ -145,7 +145,7 @@ package struct ResultsFile: Sendable {
         }
     }
 
-    /// Adds a result, which is read completely, so that any error in it is reported before a report is written.
+    /// Adds a result. It is validated completely, so that an error in it is reported before any report is written.
     private mutating func add(_ range: Range<Int>, in bytes: Span<UInt8>) throws(JSONContentError) {
         let value = try JSONCodec.anyObject.decode(ResultsFile.value(range, in: bytes))
         let index = try place(value)
@@ -165,9 +165,9 @@ package struct ResultsFile: Sendable {
                 capturePath: result.capturePath, sources: content.sources, range: isShort ? nil : range))
     }
 
-    /// Reads the content of a result.
+    /// Reads the content of a result from JSON.
     ///
-    /// - Parameter blank: what is known of the result without the file's value.
+    /// - Parameter blank: the result with the properties that are known without the JSON value.
     private static func content(of value: JSONValue, _ blank: CaseResult) throws(JSONContentError) -> ResultsCase {
         var content = ResultsCase(result: blank)
         try ResultsFormat.result.decode(value, into: &content)
@@ -175,7 +175,7 @@ package struct ResultsFile: Sendable {
         return content
     }
 
-    /// Returns the index of a case among those of the file, to which it is added if it is new.
+    /// Returns the index of a case in ``planned``. The case is added if it is new.
     private mutating func place(_ value: JSONValue) throws(JSONContentError) -> Int {
         let place = try value.required("place", JSONCodec<Int>.integer(in: 1...max(1, head.planCases)))
         if let known = indices[place] {
@@ -190,7 +190,7 @@ package struct ResultsFile: Sendable {
         return planned.count - 1
     }
 
-    /// Throws if cases were removed from the file, or added to it, after its run wrote it.
+    /// Throws an error if cases have been removed from the file, or added to it, since its run wrote it.
     private func requireAllCases() throws(JSONContentError) {
         let missing = head.places.filter { indices[$0] == nil }
         if let first = missing.first {
@@ -215,7 +215,7 @@ package struct ResultsFile: Sendable {
 
     // MARK: JSON
 
-    /// Returns the members of the document, and the range of each element of `cases`.
+    /// Returns the members of the JSON document, and the range of each element of its `cases`.
     private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (JSONValue, [Range<Int>]) {
         var members: [JSONValue.Member] = []
         var names: Set<[UInt8]> = []
@@ -251,9 +251,9 @@ package struct ResultsFile: Sendable {
         return (.object(members), cases)
     }
 
-    /// Moves past a comma, or past the end of the list.
+    /// Moves past a comma between elements, or past the end of the list.
     ///
-    /// - Returns: whether it was the end.
+    /// - Returns: whether the end of the list was reached.
     private static func next(
         _ position: inout Int, _ end: UInt8, in bytes: Span<UInt8>, isFirst: Bool = false
     ) throws(JSONError) -> Bool {
@@ -288,17 +288,17 @@ package struct ResultsFile: Sendable {
     }
 }
 
-/// How the run of a file ended, and what is wrong with it.
+/// How the run that wrote the file ended.
 extension ResultsFile {
-    /// The name of the signal, such as `SIGINT`; `nil` if the run was not interrupted.
+    /// The name of the signal that interrupted the run, such as `SIGINT`; `nil` if the run was not interrupted.
     var interruptionText: String? {
         var summary = RunSummary()
         summary.interruptedBy = end.interruptedBy
         return summary.interruptionText
     }
 
-    /// What the run did not do without reporting a reason, as an error of the run; `nil` if it did everything, or
-    /// reported the reason.
+    /// An error stating that results are missing, or that the run failed, if the file gives no reason for this;
+    /// otherwise `nil`.
     var gapText: String? {
         guard end.interruptedBy == nil, !end.hasGivenUpSubject, ownExitCode == 0 else { return nil }
         let again = "run it again, and merge all results"
@@ -318,13 +318,14 @@ extension ResultsFile {
             : "\(path): \(head.name) ended with exit code \(end.exitCode), but no result explains why; \(again)"
     }
 
-    /// An error stating that the run failed, for a merged run in which nothing else fails; `nil` if it passed.
+    /// An error stating that the run of the file failed, for a merged run without other failures; `nil` if the run
+    /// passed.
     var failureText: String? {
         let code = max(end.exitCode, ownExitCode)
         return code == 0 ? nil : "\(path): \(head.name) ended with exit code \(code), so the merged run did not pass"
     }
 
-    /// The exit code that results from the run's results and errors.
+    /// The exit code that follows from the results and errors of the run.
     private var ownExitCode: Int32 {
         counts.exitCode(isStrict: head.isStrict, hasRunErrors: !end.runErrors.isEmpty)
     }

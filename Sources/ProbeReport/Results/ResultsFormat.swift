@@ -2,24 +2,24 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The part of a case that is known only after it has run.
+/// The data of a case that is known only after the case has run.
 struct ResultsCase: Sendable {
     var result: CaseResult
-    /// The index of the case's sources among those of the file.
+    /// The index of the case's sources in the file's list of sources.
     var sources = 0
     var expectation: ExpectedVerdict?
 }
 
-/// The parts of a file of results as JSON, for writing and reading; `docs/results.schema.json` describes them.
+/// The JSON format of results files, used for writing and for reading; `docs/results.schema.json` describes it.
 ///
-/// Bytes are strings of U+0000 to U+00FF, one character for each byte, so that text protocols are readable. A place is
-/// `[file, start, end]`: an index into the case's sources, and offsets.
+/// Bytes are strings of the characters U+0000 to U+00FF, one for each byte, so that text protocols are readable. A
+/// location is `[file, start, end]`: an index into the case's sources, and two offsets.
 enum ResultsFormat {
-    /// Returns the fields before the cases. ``ResultsFile`` itself reads the members about the file's format and its
-    /// writer.
+    /// Returns the fields that precede the cases. ``ResultsFile`` reads the members that describe the format and the
+    /// tool that wrote the file.
     ///
-    /// - Parameter mostPlaces: the maximum number of cases of a file that is read; more are an error, and would take
-    ///   much memory.
+    /// - Parameter mostPlaces: the maximum number of cases that are accepted when a file is read, to limit the use of
+    ///   memory.
     static func head(mostPlaces: Int = .max) -> [JSONField<ResultsHead>] {
         [
             .written("format") { _ in .string(ResultsHead.format) },
@@ -41,7 +41,7 @@ enum ResultsFormat {
         ]
     }
 
-    /// The last member: how the run ended.
+    /// The last member, which describes how the run ended.
     static let end = JSONCodec.object(
         ResultsEnd(),
         [
@@ -55,7 +55,8 @@ enum ResultsFormat {
             .list("notes", \.notes, .texts), .list("runErrors", \.runErrors, .texts),
         ])
 
-    /// The codec of what is known of a case before it runs; its place in the plan precedes it.
+    /// The codec of the data of a case that is known before it runs. The case's position in the plan precedes this
+    /// data.
     static let planned = JSONCodec.object(
         PlannedCase(id: "", path: "", subject: nil),
         [
@@ -64,7 +65,7 @@ enum ResultsFormat {
             .required("level", \.level, .word), .list("tags", \.tags, .texts), .required("rerun", \.rerun, .text),
         ])
 
-    /// The members of a case that has run.
+    /// The fields of a case that has run.
     static let result: [JSONField<ResultsCase>] = [
         .optional("round", \.result.round, .integer(in: 1...ResultsNumber.largest)),
         .required("verdict", \.result.verdict, .word), .required("duration", \.result.duration, .count),
@@ -76,7 +77,7 @@ enum ResultsFormat {
         .list("crowds", \.result.crowds, .list(of: crowd), writesEmpty: false),
     ]
 
-    /// The codec of an expectation. Its key is the case's key, and is not written.
+    /// The codec of an expectation. The key of the expectation is not written, because it is the key of the case.
     private static let expectation = JSONCodec.object(
         ExpectedVerdict(key: CaseKey(id: "", subject: nil), verdict: .failed, comment: nil, path: "", line: 0),
         [
@@ -102,7 +103,8 @@ enum ResultsFormat {
         }
     }
 
-    /// Returns the codec of places such as `[1, 2, 3, 7]`, written as the first and the last of each run of numbers.
+    /// Returns the codec of an ascending list of positions such as `[1, 2, 3, 7]`. Consecutive positions are written as
+    /// a pair, the first and the last of them.
     private static func places(most: Int) -> JSONCodec<[Int]> {
         JSONCodec("an array", encode: { .array(ranges($0).map { .array([.integer($0), .integer($1)]) }) }) {
             (value, _) throws(JSONContentError) in
@@ -135,7 +137,7 @@ enum ResultsFormat {
         return ranges
     }
 
-    /// The codec of a script, which is written as text if possible.
+    /// The codec of a script, which is written as text if its bytes are valid UTF-8.
     static let file = JSONCodec<SourceFile>("an object") { file in
         let text = String(decoding: file.bytes, as: UTF8.self)
         let isText = text.utf8.elementsEqual(file.bytes)
@@ -180,7 +182,7 @@ enum ResultsFormat {
         ])
 }
 
-/// The course of a case: findings, the timeline, crowds.
+/// The JSON format of what happened in a case: findings, the timeline, crowds.
 extension ResultsFormat {
     static let finding = JSONCodec.object(
         Finding(.error, ""),
@@ -250,7 +252,8 @@ extension ResultsFormat {
         }
     }
 
-    /// Returns the members of a timeline entry. Events write some of the values in another form.
+    /// Returns the members of a timeline entry. The closures encode values that have another form in the JSON of
+    /// events.
     static func members(
         of kind: TimelineEntry.Kind, place: (SourceSpan) -> JSONValue, values: ([NamedText]) -> JSONValue,
         line: ([UInt8]) -> JSONValue, packet: (TimelinePacket) -> [JSONValue.Member]
@@ -341,7 +344,7 @@ extension ResultsFormat {
 
     // MARK: Numbers
 
-    /// Returns `count` whole numbers that are not negative.
+    /// Returns exactly `count` whole numbers, none of them negative.
     static func numbers(_ value: JSONValue, _ count: Int, _ name: String) throws(JSONContentError) -> [Int] {
         guard case .array(let values) = value, values.count == count else {
             throw JSONContentError("each element of `\(name)` must have \(count) numbers")
@@ -354,7 +357,7 @@ extension ResultsFormat {
         }
     }
 
-    /// Returns every member, in order, with a whole number or null; `nil` if the value is not an object.
+    /// Returns the members of an object in order, each a whole number or null; `nil` if the value is not an object.
     private static func namedNumbers(_ value: JSONValue) throws(JSONContentError) -> [(String, Int?)]? {
         guard case .object(let members) = value else { return nil }
         return try members.map { (name, value) throws(JSONContentError) in
@@ -367,19 +370,20 @@ extension ResultsFormat {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-    /// The codec of a number from 0 to the largest that is accepted.
+    /// The codec of a number from 0 to ``ResultsNumber/largest``.
     static var count: JSONCodec { .integer(in: 0...ResultsNumber.largest) }
     static var signed: JSONCodec { .integer(in: -ResultsNumber.largest...ResultsNumber.largest) }
 }
 
-/// The largest number that a results file may contain.
+/// The limit on numbers in a results file.
 enum ResultsNumber {
-    /// The largest number. No measurement exceeds it, and the sum of several hundred does not overflow.
+    /// The largest accepted number. No measurement exceeds it, and adding several hundred such numbers does not
+    /// overflow.
     static let largest = 1 << 54
 
-    /// Adds two numbers.
+    /// Adds two numbers of a results file.
     ///
-    /// - Returns: the sum, at most ``largest``, so that what is written can be read again.
+    /// - Returns: the sum, at most ``largest``, so that a file that contains it can be read.
     static func sum(_ left: Int, _ right: Int) -> Int {
         let (sum, overflow) = left.addingReportingOverflow(right)
         return overflow ? largest : min(sum, largest)

@@ -2,11 +2,11 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// Merges the files of all shards of one run: the results, in the order of the plan, and how the run ended.
+/// Merges the results files of all shards of a run: the results, in the order of the plan, and how the run ended.
 package struct ResultsMerge: Sendable {
-    /// The place of a result.
+    /// Where a result is, and its position in the order of the run.
     private struct Place: Sendable {
-        /// The index into ``files``.
+        /// The index of the result's file in ``files``.
         var file: Int
         var entry: Int
         var place: Int
@@ -15,30 +15,30 @@ package struct ResultsMerge: Sendable {
         func isSameCase(as other: Place) -> Bool { place == other.place && round == other.round }
     }
 
-    /// The files that are merged: one for each shard, or for each of its crowd shares.
+    /// The files that are merged: one for each shard or, if crowds were divided, one for each crowd share.
     private let files: [ResultsFile]
-    /// The results in order. Results of a crowd's shares, which belong together, are neighbours.
+    /// The results in order. The results of the shares of a crowd are next to each other.
     private var order: [Place] = []
-    /// The number of results; shares of a crowd count as one.
+    /// The number of results, in which the shares of a crowd count as one result.
     private var resultCount = 0
-    /// The number of cases without any result.
+    /// The number of cases that have no result.
     private var unrunCount = 0
-    /// Every case of the plan, in order.
+    /// The cases of the plan, in order.
     package private(set) var planned: [PlannedCase] = []
-    /// The options that `run` of the whole plan would have had.
+    /// The options that a single run of the whole plan would have.
     package private(set) var options = ReportOptions()
-    /// Remarks about the files: attempts that were replaced, shards that were interrupted.
+    /// Remarks about the files, such as attempts that were replaced and shards that were interrupted.
     package private(set) var remarks: [String] = []
     /// The head of a results file for the whole run.
     package private(set) var head: ResultsHead
     private let end: ResultsEnd
-    /// Sentences for the end of the run.
+    /// The sentences that are reported at the end of the run.
     package var notes: [String] { end.notes }
 
-    /// Merges files.
+    /// Merges results files.
     ///
-    /// - Parameter given: at least one file.
-    /// - Throws: a description of why the files can't be merged, with their names.
+    /// - Parameter given: the files, at least one.
+    /// - Throws: the reason why the files can't be merged, including their names.
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
         guard let first = given.first else { throw ResultsProblem("no results files are given") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
@@ -63,29 +63,29 @@ package struct ResultsMerge: Sendable {
         self.remarks += ResultsMerge.startRemarks(last) + ResultsMerge.interruptionRemarks(last)
     }
 
-    /// The title, such as `8 shards: 96 cases`.
+    /// The title of the merged run, such as `8 shards: 96 cases`.
     package var title: String {
         let crowds = files.first?.head.crowdShare.map { ByteText.count($0.total, "crowd share") }
         let shards = files.first.map { ByteText.count($0.head.share.total, "shard") }
         return "\(crowds ?? shards ?? ""): \(ByteText.count(planned.count, "case"))"
     }
 
-    /// The expected number of results; `Int.max` for an unlimited run.
+    /// The expected number of results; `Int.max` for a run without a limit.
     private var expectedResults: Int {
         var most: [Int: Int] = [:]
         for file in files {
             guard let expected = file.head.expectedResults else { return .max }
-            // The shares of a crowd run the same cases.
+            // All shares of a crowd run the same cases, so their results are counted only once.
             most[file.head.share.index] = max(most[file.head.share.index] ?? 0, expected)
         }
-        // A file with a wrong number hides no case.
+        // Even if a file states too small a number, no case is omitted.
         return max(most.values.reduce(0, ResultsNumber.sum), resultCount + unrunCount)
     }
 
-    /// Emits all events of the run, as if it had been one.
+    /// Emits the events of the merged run, as if a single process had run it.
     ///
-    /// - Parameter emit: receives an event, and its time in nanoseconds since the run began.
-    /// - Throws: an error if a file changed while it was read.
+    /// - Parameter emit: a function that receives an event, and its time in nanoseconds since the run began.
+    /// - Throws: an error if a result can't be read.
     package func replay(_ emit: (RunEvent, Int64) -> Void) throws(ResultsProblem) {
         emit(.started(caseCount: expectedResults), 0)
         for message in ResultsMerge.distinct(files.flatMap(\.messages)) { emit(.message(message), 0) }
@@ -106,14 +106,14 @@ package struct ResultsMerge: Sendable {
         (summary.packetsCaptured, summary.packetsDropped) = (end.packetsCaptured, end.packetsDropped)
         (summary.runErrors, summary.hasGivenUpSubject) = (end.runErrors, end.hasGivenUpSubject)
         (summary.results, summary.isStrict) = (counts, head.isStrict)
-        // A failure in one part must not be merged into a success.
+        // If one of the runs failed, the merged run must not pass.
         if summary.exitCode == 0 { summary.runErrors += files.compactMap(\.failureText) }
         emit(.ended(summary), max(time, end.duration))
     }
 
-    /// Returns the result of a case.
+    /// Returns the merged result of a case.
     ///
-    /// - Parameter places: all results of one case in one round: one, or those of a crowd's shares.
+    /// - Parameter places: all results of the case in one round: one result, or one for each share of a crowd.
     private func result(of places: ArraySlice<Place>) throws(ResultsProblem) -> CaseResult {
         var parts: [CrowdShareMerge.Part] = []
         for place in places {
@@ -133,7 +133,8 @@ package struct ResultsMerge: Sendable {
 
     // MARK: The cases
 
-    /// Sorts the cases into the order of the plan, in which one process would have run them: round by round.
+    /// Sorts the results into the order in which one process would have run the cases: round by round, in the order of
+    /// the plan.
     private mutating func collect() throws(ResultsProblem) {
         var owners: [Int: (file: Int, item: PlannedCase)] = [:]
         var keys: Set<CaseKey> = []
@@ -182,7 +183,7 @@ package struct ResultsMerge: Sendable {
         var end = ResultsEnd()
         for file in files {
             end.interruptedBy = end.interruptedBy ?? file.end.interruptedBy
-            // The shards ran at the same time, as far as is known.
+            // The shards are assumed to have run at the same time.
             end.duration = max(end.duration, file.end.duration)
             end.packetsCaptured = ResultsNumber.sum(end.packetsCaptured, file.end.packetsCaptured)
             end.packetsDropped = ResultsNumber.sum(end.packetsDropped, file.end.packetsDropped)
@@ -194,22 +195,22 @@ package struct ResultsMerge: Sendable {
         return end
     }
 
-    /// Returns each text once, because every shard reports what applies to all of them.
+    /// Returns the texts without duplicates, because a message that applies to all shards is reported by each of them.
     private static func distinct(_ texts: [String]) -> [String] {
         var known: Set<String> = []
         return texts.filter { known.insert($0).inserted }
     }
 }
 
-/// Determines which files belong together, and which of them count.
+/// Determines which files belong together, and which of several attempts to use.
 extension ResultsMerge {
-    /// The maximum number of things that are listed in a message.
+    /// The maximum number of items that a message lists.
     private static let maxNamed = 10
     private static let secondsPerDay: Int64 = 86_400
 
-    /// Checks that two files fit together.
+    /// Checks that two files belong to the same run.
     ///
-    /// - Throws: an error if they are not of the same plan.
+    /// - Throws: an error if the files are from different plans.
     static func requireFit(_ file: ResultsFile, _ first: ResultsFile) throws(ResultsProblem) {
         func differ(_ what: String, _ one: String, _ other: String) -> ResultsProblem {
             ResultsProblem("\(what): \(one) in \(first.name), \(other) in \(file.name)")
@@ -239,9 +240,9 @@ extension ResultsMerge {
         }
     }
 
-    /// Checks the cases of two files.
+    /// Checks that two files contain the same case at a position of the plan.
     ///
-    /// - Throws: an error if a case is not the same in both shares of one crowd.
+    /// - Throws: an error if the two shares of a crowd have different cases.
     static func requireSame(
         _ item: PlannedCase, in file: ResultsFile, as known: PlannedCase, in owner: ResultsFile, place: Int
     ) throws(ResultsProblem) {
@@ -257,7 +258,7 @@ extension ResultsMerge {
         }
     }
 
-    /// Returns the last attempt of each shard.
+    /// Returns the file of the last attempt of each shard, and remarks about the other attempts.
     static func lastAttempts(
         _ files: [ResultsFile]
     ) throws(ResultsProblem) -> (files: [ResultsFile], remarks: [String]) {
@@ -296,7 +297,7 @@ extension ResultsMerge {
         return (chosen, remarks)
     }
 
-    /// Returns the differences between two files of one shard, for a message.
+    /// Returns a text about the differences between two files of the same shard, for a message.
     private static func verdicts(_ one: ResultsFile, _ other: ResultsFile) -> String {
         var known: [CaseKey: Verdict] = [:]
         for entry in one.entries { known[one.planned[entry.item].item.key] = entry.verdict }
@@ -340,8 +341,8 @@ extension ResultsMerge {
 
     // MARK: Remarks
 
-    /// Returns remarks about starts: shards of one run start together, or when an executor is free, but hardly on
-    /// different days.
+    /// Returns remarks about the start times. The shards of a run start at the same time or when an executor becomes
+    /// available, so shards that started on different days probably belong to different runs.
     static func startRemarks(_ files: [ResultsFile]) -> [String] {
         let begun = files.compactMap { file in file.head.startedAt.map { (file: file, time: $0) } }
         guard let first = begun.min(by: { $0.time < $1.time }), let last = begun.max(by: { $0.time < $1.time }),

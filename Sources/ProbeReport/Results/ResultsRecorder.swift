@@ -2,17 +2,17 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// A whole run, or a shard of it, as one JSON document that ``ResultsFile`` reads back; `docs/results.schema.json`
-/// describes it.
+/// Writes the results of a run, or of a shard, as one JSON document that ``ResultsFile`` can read;
+/// `docs/results.schema.json` describes it.
 ///
-/// Cases are written as they end, once for every round. What is known only at the end, such as the texts of the
-/// scripts, follows them.
+/// Each case is written when it ends, once for every round. Data that is complete only at the end, such as the texts of
+/// the scripts, follows the cases.
 package struct ResultsRecorder: Recorder {
-    /// The maximum size of the timelines of cases that passed, in bytes, in all shards together: more than a page
-    /// draws. It keeps the results of a large run small.
+    /// The maximum total size of the timelines of cases that passed, in bytes, over all shards. It keeps the results of
+    /// a large run small, and is more than a page can show.
     package static let passedTimelines = 16 << 20
 
-    /// The beginning of the document.
+    /// The first bytes of every results document.
     package static let beginning = Array("{\"format\":\"tcpprobe-results\"".utf8)
 
     private var head: ResultsHead
@@ -22,21 +22,23 @@ package struct ResultsRecorder: Recorder {
     private var isBegun = false
     private var isFirst = true
     private var ended: Set<CaseKey> = []
-    /// The part of ``passedTimelines`` that is left for this shard.
+    /// The part of ``passedTimelines`` that this shard has not used.
     private var timelinesLeft: Int
     private var messages: [String] = []
-    /// The files of the scripts, each once.
+    /// The scripts and included files, each listed once.
     private var files: [SourceFile] = []
     private var fileIndices: [String: [Int]] = [:]
-    /// The files of each case, by their indices: the script and the files that it includes.
+    /// The distinct sources of cases, each a list of indices into ``files``: the script and the files that it includes.
     private var maps: [[Int]] = []
     private var mapIndices: [String: [Int]] = [:]
 
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, even if it is repeated: those of the head's places, in the same order.
-    ///   - passedTimelines: the number of bytes that all shards together write for timelines of cases that passed.
+    ///   - planned: the cases of the run at the positions in `head`, in that order, listed once even if they are
+    ///     repeated.
+    ///   - passedTimelines: the maximum number of bytes that all shards together write for timelines of cases that
+    ///     passed.
     package init(
         head: ResultsHead, planned: [PlannedCase], rules: RunRules, passedTimelines: Int = Self.passedTimelines
     ) {
@@ -60,11 +62,11 @@ package struct ResultsRecorder: Recorder {
         return []
     }
 
-    /// Returns everything before the cases, if it has not been written.
+    /// Returns the part of the document before the cases; empty if it has already been written.
     private mutating func begin() -> [UInt8] {
         if isBegun { return [] }
         isBegun = true
-        // Without the closing brace, because the document continues.
+        // The object's closing brace is omitted, because the document continues.
         var text = Array(JSONValue.object(ResultsFormat.head().members(of: head)).encoded().dropLast())
         text.append(text: ",\n\"cases\":[")
         return text
@@ -104,13 +106,13 @@ package struct ResultsRecorder: Recorder {
             ("messages", JSONCodec.texts.encode(messages)),
             ("run", ResultsFormat.end.encode(end)),
         ]
-        // Without the opening brace, because the document has begun.
+        // The object's opening brace is omitted, because the document has already begun.
         return Array("\n],\n".utf8) + JSONValue.object(members).encoded().dropFirst() + [10]
     }
 
     // MARK: Scripts
 
-    /// Returns the index of a case's sources among those of the file.
+    /// Returns the index of a case's sources in the file's list of sources.
     private mutating func index(of sources: SourceMap, path: String) -> Int {
         for known in mapIndices[path] ?? [] where isSame(maps[known], sources.files) { return known }
         let map = sources.files.map { file in
@@ -124,7 +126,8 @@ package struct ResultsRecorder: Recorder {
         return maps.count - 1
     }
 
-    /// Returns whether the sources are the same. Cases of a script share its bytes, so that they are rarely compared.
+    /// Returns whether the sources are the same. The cases of a script usually share its bytes, in which case the
+    /// comparison is fast.
     private func isSame(_ map: [Int], _ sources: [SourceFile]) -> Bool {
         map.count == sources.count
             && zip(map, sources).allSatisfy { files[$0].path == $1.path && files[$0].bytes == $1.bytes }
