@@ -3,13 +3,13 @@ package import ProbeEvents
 
 /// The settings of `explore`.
 package struct ExploreSettings: Sendable {
-    /// The time for trying variations.
+    /// The time during which variations are tried.
     package var duration: Duration
     package var seed: Int
-    /// The time that a program may take for a step of the next client when faults are tried; `nil` to try variations
-    /// instead.
+    /// The time that a program may take for each step of the next client after a fault; `nil` if variations are tried
+    /// instead of faults.
     package var patience: Duration?
-    /// The time for leaving steps out of a failing scenario.
+    /// The time limit for removing steps from a failing scenario.
     package var reductionTime: Duration = .seconds(20)
 
     package init(duration: Duration = .seconds(60), seed: Int = 0, patience: Duration? = nil) {
@@ -19,30 +19,30 @@ package struct ExploreSettings: Sendable {
     }
 }
 
-/// The outcome of `explore` or `shrink`.
+/// The result of `explore` or `shrink`.
 package enum ExploreOutcome: Sendable {
-    /// The scenario does not pass without variations.
+    /// The scenario fails even without variations.
     case fails(CaseResult)
-    /// The scenario passes without variations, but not every time.
+    /// The scenario passes without variations in some runs only.
     case unstable(passed: Int, runs: Int, CaseResult)
-    /// No endpoint of the harness sends or reads anything.
+    /// No endpoint of the harness sends or reads data, so there is nothing to vary.
     case nothingToVary(ExploredScenario)
-    /// The program that is known to be correct does not pass every time, so nothing can show what a smaller scenario
-    /// proves.
+    /// The known good program does not pass in every run, so it can't serve as evidence that a smaller scenario is
+    /// correct.
     case goodFails(passed: Int, runs: Int, CaseResult?)
-    /// `shrink` was given a scenario that does not fail. The result is one that is neither a pass nor a failure, if
-    /// there was one.
+    /// The scenario given to `shrink` does not fail. The associated value is a result that is neither a pass nor a
+    /// failure, if there was one.
     case doesNotFail(CaseResult?)
     case explored(ExploreReport)
-    /// The outcome with `--faults`.
+    /// The report of `explore --faults`.
     case faults(FaultExplorer.Report)
     case interrupted
 }
 
-/// A failure and the smallest scenario that shows it.
+/// A failure, and the smallest scenario that was found for it.
 package struct ExploreFinding: Sendable {
     package var signature: Signature
-    /// The first result with that signature.
+    /// The first result that has the signature.
     package var result: CaseResult
     package var shrunk: ShrinkResult
 
@@ -52,30 +52,30 @@ package struct ExploreFinding: Sendable {
         self.shrunk = shrunk
     }
 
-    /// Whether it failed too rarely to be shrunk.
+    /// Whether the failure occurred too rarely to be shrunk.
     package var isTooRare: Bool { shrunk.rate.isTooRare }
 }
 
-/// The variations that were tried, and the failures that were found.
+/// The variations that were tried and the failures that they caused.
 package struct ExploreReport: Sendable {
     package let base: ExploredScenario
-    /// The number of variations that were run.
+    /// The number of variations that have been run.
     package var tried = 0
     /// The number of variations that neither passed nor failed.
     package var unknown = 0
-    /// The number of places at which a single send can be cut.
+    /// The number of offsets, over all sends, at which a send can be cut.
     package var singleCuts = 0
-    /// The number of single cuts that were tried, with or without a pause.
+    /// The number of these offsets at which a single cut was tried, with or without a pause.
     package var singleCutsTried = 0
     package var elapsed: Duration = .zero
-    /// Whether no variation is left to try.
+    /// Whether every variation has been tried.
     package var isExhausted = false
     package var findings: [ExploreFinding] = []
-    /// Failures that occurred in fewer than one in five runs.
+    /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// Failures of variations that the correct program fails too; the first one at each place.
+    /// The results of variations that the known good program also fails; the first one at each step.
     package private(set) var failedByGood: [CaseResult] = []
-    /// Failures at places other than the finding's; the first one at each place.
+    /// Failures at steps other than the finding's step; the first one at each step.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
 
@@ -92,13 +92,14 @@ package struct ExploreReport: Sendable {
         if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
 
-    /// Whether a failing variation could not be attributed: it failed too rarely, or the correct program fails it too.
+    /// Whether a failing variation proves nothing, because it failed too rarely or because the known good program also
+    /// fails it.
     package var isUnsettled: Bool { !rare.isEmpty || !failedByGood.isEmpty }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
         tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }
         for (candidate, trial) in zip(candidates, trials) {
-            // A candidate that was not run has no result.
+            // A candidate that was not run has no result and is not counted.
             if case .unknown(.some) = trial { unknown += 1 }
             if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
                 cuts.insert(candidate.variation.changes[0])
@@ -107,14 +108,14 @@ package struct ExploreReport: Sendable {
         singleCutsTried = cuts.count
     }
 
-    /// The number of variations run per second.
+    /// The number of variations that are run per second.
     package var rate: Double {
         let seconds = elapsed / .seconds(1)
         return seconds > 0 ? Double(tried) / seconds : 0
     }
 }
 
-/// What is displayed while variations are tried.
+/// The progress that is displayed while variations are tried.
 package struct ExploreProgress: Sendable {
     package enum Activity: Sendable {
         case searching, shrinking
@@ -134,7 +135,7 @@ package struct ExploreProgress: Sendable {
 
     /// Returns the text of a progress line, such as `412 tried  87/s  single cuts 33/120  41 s left`.
     ///
-    /// - Parameter left: the remaining time, in seconds.
+    /// - Parameter left: the remaining time in seconds.
     package func text(left: Int) -> String {
         var parts = ["\(tried) tried", "\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s"]
         parts.append("single cuts \(singles.tried)/\(singles.all)")

@@ -4,22 +4,22 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Searches for a variation of a scenario that does not pass, and shrinks it.
+/// Searches for a variation under which a scenario fails, and shrinks that variation.
 package struct Explorer {
-    /// The number of times that the scenario is run without variations, both before and after the search.
+    /// The number of runs without variations that precede the search, and the number that follow it.
     package static let baselineRuns = 10
-    /// The duration of one batch of variations, in seconds: short enough that a failure is noticed soon.
+    /// The duration of a batch of variations, in seconds. It is short, so that a failure is noticed soon.
     private static let batchTime = 0.3
-    /// The number of variations with the same failure that are examined before it is attributed to chance. A machine
-    /// that is briefly busy can fail a variation at the same step as a bug does, and must not hide the bug.
+    /// The number of variations with the same failure that are examined before the failure is attributed to chance. A
+    /// busy machine can make a variation fail at the same step as a bug does, and this must not hide the bug.
     private static let rareAttempts = 4
 
     private let runner: EngineRunner
-    /// The same runner with more parallel candidates, for shrinking: failing candidates spend their time waiting for
-    /// deadlines.
+    /// A runner that runs more candidates in parallel, for shrinking: failing candidates spend most of their time
+    /// waiting for deadlines.
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
-    /// The scenario with a program that is known to be correct; `nil` if there is none.
+    /// The scenario with the known good program; `nil` if there is none.
     private let good: KnownGoodScenario?
     private let progress: (ExploreProgress) -> Void
 
@@ -32,7 +32,7 @@ package struct Explorer {
         let parallel = configuration.parallel
         configuration.parallel = min(64, parallel * 4)
         shrinkRunner = runner.with(configuration: configuration)
-        // Without programs, the processor is idle while a case waits for the pauses between its pieces.
+        // If the scenario starts no programs, the processor is idle while a case waits for the pauses between pieces.
         let startsPrograms = runner.job.plan.scenario.actors.contains {
             if case .process = $0.kind { true } else { false }
         }
@@ -68,7 +68,7 @@ package struct Explorer {
         return .explored(report)
     }
 
-    /// Runs the scenario without variations and without its steps about cuts, which are for `run` to judge.
+    /// Runs the scenario without variations, and without the steps that judge cuts, which only `run` evaluates.
     private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
         var job = runner.job
         let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
@@ -76,7 +76,7 @@ package struct Explorer {
         return await runner.withJob(job).observe(Self.baselineRuns)
     }
 
-    /// Returns the outcome to report if the scenario does not pass every time without variations; `nil` if it does.
+    /// Returns the outcome to report if the scenario does not pass in every run without variations; otherwise `nil`.
     private func unstable(_ results: [CaseResult?]) -> ExploreOutcome? {
         let passed = results.count { $0?.verdict == .passed }
         guard passed < results.count else { return nil }
@@ -86,8 +86,8 @@ package struct Explorer {
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
-    /// Returns the outcome to report if the program that is known to be correct does not pass every time; `nil` if it
-    /// does, or if there is none.
+    /// Returns the outcome to report if the known good program does not pass in every run. Returns `nil` if it does, or
+    /// if there is no such program.
     private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
         guard let good = goodRunner(for: base) else { return nil }
         let trials = await good.settled(Array(repeating: candidate, count: Self.baselineRuns))
@@ -127,7 +127,8 @@ package struct Explorer {
                 guard case .failed(let signature, let result) = trial, !isInterrupted,
                     rare[signature, default: 0] < Self.rareAttempts
                 else { continue }
-                // Shrinking takes time, and one bug often fails at several places, so only the first failure is shrunk.
+                // Only the first failure is shrunk, because shrinking takes time, and because one bug often causes
+                // failures at several steps.
                 if let found = report.findings.first {
                     if found.signature.span != signature.span { report.addOther(result) }
                     continue
@@ -154,7 +155,7 @@ package struct Explorer {
         }
         var finding = await smallest(candidate, signature, result, report.base)
         if finding.isTooRare {
-            // The run in which the failure was noticed counts too.
+            // The rate includes the run in which the failure was first observed.
             finding.shrunk.rate.failed += 1
             finding.shrunk.rate.runs += 1
             if rare[signature] == nil { report.rare.append(finding) }
@@ -167,7 +168,7 @@ package struct Explorer {
 
     // MARK: shrink
 
-    /// Shrinks a scenario that fails without variations, starting with its own cuts.
+    /// Shrinks a scenario that fails without variations, beginning with the cuts that it contains.
     package func shrink() async -> ExploreOutcome {
         let (results, observations) = await runner.observe(FailureRate.measured)
         if isInterrupted { return .interrupted }
@@ -196,7 +197,7 @@ package struct Explorer {
             return .explored(report)
         }
         if !base.ownVariation.isEmpty {
-            // The scenario must pass without its cuts; otherwise they are not the cause of the failure.
+            // If the scenario does not pass without its cuts, they are not the cause of the failure.
             let plain = await runner(for: base, shrinkRunner).settled(Array(repeating: Candidate(), count: 3))
             if !plain.allSatisfy(\.hasPassed) {
                 base = ExploredScenario(runner.job.plan, runner.job.casePlan, observations: [], takesCutsOff: true)
@@ -211,10 +212,10 @@ package struct Explorer {
         return .explored(report)
     }
 
-    /// Returns the smallest scenario that was found for a failing candidate.
+    /// Returns the smallest failing scenario that was found for a candidate.
     ///
-    /// - Parameter failure: the failure that must be kept, as seen by `shrink`; `nil` to keep the candidate's failure,
-    ///   or the one of a smaller variation.
+    /// - Parameter failure: the failure that the result must have, as observed by `shrink`. If it is `nil`, the result
+    ///   may have the candidate's failure, or the failure of a smaller variation.
     private func smallest(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
         keeping failure: ShownFailure? = nil
@@ -236,7 +237,7 @@ package struct Explorer {
         return finding
     }
 
-    /// Returns a runner of the prepared scenario with the program that is known to be correct; `nil` if there is none.
+    /// Returns a runner of the prepared scenario with the known good program; `nil` if there is none.
     private func goodRunner(for base: ExploredScenario) -> EngineRunner? {
         guard let good else { return nil }
         let runner = runner(for: base, shrinkRunner)

@@ -1,18 +1,18 @@
 import ProbeBase
 package import ProbeScenario
 
-/// Writes the values given on the command line (`--set`) into a script, so that the result is self-contained.
+/// Writes the values that were given on the command line (`--set`) into a script, so that the script is self-contained.
 package struct AssignedValues {
     private let plan: Plan
 
-    /// Creates a writer for a script.
+    /// Creates a writer for the values of a plan.
     ///
-    /// - Parameter plan: the plan of the script with those values, in one file.
+    /// - Parameter plan: the plan that was made from the script and the given values; the script must be a single file.
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// Returns the text of the script with the given values written into it.
+    /// Returns the text of the script, in which the given values replace the script's own.
     ///
-    /// - Parameter names: the names of the header's `let`s that are given a value.
+    /// - Parameter names: the names of the `let`s in the header whose values were given.
     package func written(_ names: Set<String>) -> [UInt8] {
         var edits = TextEdits()
         for (name, value) in plan.scenario.constants where names.contains(name.value) {

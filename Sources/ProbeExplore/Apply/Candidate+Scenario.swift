@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeScenario
 
 extension Candidate {
-    /// Returns the scenario that the candidate runs.
+    /// Returns the scenario that runs the candidate.
     package func scenario(of base: Scenario) -> Scenario {
         let groups = variation.joined
         let inner = Set(groups.flatMap { $0.dropFirst() })
@@ -35,14 +35,14 @@ extension Candidate {
         return result
     }
 
-    /// Returns whether the FIN leaves with this send, or with a send that is joined to it.
+    /// Returns whether the FIN is sent with this send, or with a send that is joined to it.
     func carriesFIN(_ send: Int, _ groups: [[Int]]) -> Bool {
         let group = groups.first { $0[0] == send } ?? [send]
         return variation.fins.contains { $0.send == group[group.count - 1] }
     }
 
-    /// Returns whether a half-close is left out because its FIN leaves with the preceding send. A `close` stays: it
-    /// ends the connection.
+    /// Returns whether a half-close is removed because its FIN is sent with the preceding send. A `close` is not
+    /// removed, because it also closes the connection.
     func isEndCarried(_ step: Step) -> Bool {
         guard case .act(_, .connection(.halfClose), _) = step.kind else { return false }
         return variation.fins.contains { $0.end == step.id }
@@ -56,7 +56,7 @@ extension Candidate {
         return sends
     }
 
-    /// Returns the values of several sends as one piece.
+    /// Returns a statement that sends the values of several sends as one piece.
     private func joined(_ statements: [SendStatement], _ statement: SendStatement) -> SendStatement {
         let values = statements.map { statement -> Expression in
             let value = statement.pieces[0]

@@ -1,15 +1,16 @@
 import ProbeBase
 
-/// A scenario for an arbitrary client that talks to a server through a proxy. The client's exit status is the verdict.
+/// The scenario of a client program that connects to a server through a proxy. The exit status of the client determines
+/// the verdict.
 package struct CommandScenario {
     private let target: String
     private let words: [String]
 
-    /// Creates the scenario of a command.
+    /// Creates a scenario that runs a command.
     ///
     /// - Parameters:
-    ///   - target: the address that the proxy connects to, in the script's notation.
-    ///   - words: the command; `{port}` is replaced by the proxy's port.
+    ///   - target: the address of the server, in a script's notation.
+    ///   - words: the words of the command, in which `{port}` is replaced with the port of the proxy.
     package init(target: String, words: [String]) {
         (self.target, self.words) = (target, words)
     }
@@ -31,10 +32,11 @@ package struct CommandScenario {
             """
     }
 
-    /// Returns escaped text for a title, without `${`, which would begin a variable. Existing escapes are kept.
+    /// Returns text for use in a title, in which `${` is changed so that it does not begin a variable. The text's
+    /// escapes are kept.
     private static func literal(_ text: String) -> String { text.replacing("${", with: "$ {") }
 
-    /// Returns a word of a `process` line that means exactly this text.
+    /// Returns a word for a `process` line that represents exactly the given text.
     private static func quoted(_ word: String) -> String {
         var text = ""
         for part in word.split(separator: "{port}", omittingEmptySubsequences: false).enumerated() {

@@ -2,15 +2,16 @@ import ProbeBase
 import ProbeEngine
 import ProbeScenario
 
-/// Removes the cuts from a scenario's sends: the bytes stay the same, and the cuts become a variation.
+/// Removes the cuts from a scenario's sends. The bytes that the scenario sends are unchanged, and the cuts become a
+/// variation.
 struct CutRemoval {
     private(set) var scenario: Scenario
-    /// What the sends would have sent without cuts.
+    /// What the sends would do without cuts.
     private(set) var observations: [StepObservation] = []
     private(set) var variation = Variation()
-    /// Sends whose cut clauses or `|` were removed.
+    /// The sends from which a cut clause or `|` was removed.
     private(set) var uncut: Set<Int> = []
-    /// The bytes of sends whose value itself contains the cuts.
+    /// The bytes of the sends whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
 
     init(_ scenario: Scenario, observations: [StepObservation]) {
@@ -48,7 +49,7 @@ struct CutRemoval {
         }
     }
 
-    /// Returns whether the cuts of a send may be removed. A send by rate has no offsets to shrink.
+    /// Returns whether the cuts of a send may be removed. A send at a rate has no offsets that could be shrunk.
     private static func mayLose(_ statement: SendStatement) -> Bool {
         if case .rate? = statement.pace { return false }
         return statement.recordLength == nil && !statement.carriesFIN
@@ -76,6 +77,6 @@ struct CutRemoval {
 }
 
 extension [[UInt8]] {
-    /// All pieces, concatenated.
+    /// The concatenation of all pieces.
     fileprivate var whole: [UInt8] { flatMap(\.self) }
 }

@@ -2,35 +2,35 @@ import ProbeBase
 package import ProbeEngine
 package import ProbeScenario
 
-/// A scenario prepared for candidates: its text in one file, without the steps about cuts, and the sends that may be
-/// varied.
+/// A scenario that is prepared for candidates: its text is in one file, it has no steps that judge cuts, and the sends
+/// that may be varied are known.
 package struct ExploredScenario {
-    /// The scenario as the script defines it.
+    /// The scenario as defined by the script.
     package let original: Scenario
-    /// The scenario without the steps that are left out, and without the cuts that are part of the variation.
+    /// The scenario without the steps that are left out, and without the cuts that the variation contains.
     package private(set) var scenario: Scenario
-    /// The text of the script. All spans refer to it.
+    /// The text of the script, to which all spans refer.
     package let bytes: [UInt8]
-    /// Steps that describe how a stream was cut.
+    /// The numbers of the steps that are left out because they judge how a stream was cut.
     package let leftOut: Set<Int>
-    /// The place and text of each step that is left out, for reports.
+    /// The location and the text of each step that is left out, for reports.
     package let leftOutTexts: [String]
     package let sites: [SendSite]
     package let reading: ReadingSites
-    /// The script's own cuts if they are to be shrunk; empty if they stay.
+    /// The script's own cuts if they are to be shrunk; empty if the scenario keeps them.
     package private(set) var ownVariation = Variation()
-    /// Sends whose cut clauses were removed.
+    /// The sends from which a cut clause was removed.
     private(set) var uncut: Set<Int> = []
-    /// The bytes of sends whose value itself contains the cuts.
+    /// The bytes of the sends whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
-    /// `each` statements, and the lines that replace them with the case's values.
+    /// The `each` statements, and the lines with the case's values that replace them.
     let fixedParameters: [(parameter: Parameter, text: String)]
 
     /// Prepares one case of a script.
     ///
     /// - Parameters:
-    ///   - observations: what the steps did in a run of the plan's case.
-    ///   - takesCutsOff: whether the script's own cuts become the variation.
+    ///   - observations: what the steps did in runs of the case.
+    ///   - takesCutsOff: whether the script's own cuts are removed and become the variation.
     package init(
         _ plan: Plan, _ casePlan: CasePlan, observations: [StepObservation], takesCutsOff: Bool = false
     ) {
@@ -52,7 +52,7 @@ package struct ExploredScenario {
         reading = ReadingSites(scenario, observations: observations)
     }
 
-    /// Returns the place of the first step that a variation changes.
+    /// Returns the location of the first step that a variation changes; `nil` if the variation changes no step.
     package func place(of variation: Variation) -> SourceSpan? {
         let steps = Set(variation.changes.compactMap(\.step))
         return original.allSteps.first { steps.contains($0.id) }?.span

@@ -1,13 +1,13 @@
 package import ProbeScenario
 
-/// Adds explicit forwarding steps to a script for proxies that have none, so that these steps can be varied.
+/// Adds explicit forwarding steps for the proxies that have none in a script, so that forwarding can be varied.
 package struct ForwardSteps {
     private let plan: Plan
 
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// Returns the script with `X forward to server` and `X forward to client` before its first step; `nil` if no proxy
-    /// lacks them.
+    /// Returns the script with `X forward to server` and `X forward to client` before its first step; `nil` if every
+    /// proxy already has steps that control forwarding.
     package func written() -> [UInt8]? {
         let scenario = plan.scenario
         let proxies = scenario.actors.filter { if case .proxy = $0.kind { true } else { false } }.map(\.name.value)
@@ -22,7 +22,7 @@ package struct ForwardSteps {
         return edits.applied(to: bytes)
     }
 
-    /// Returns the proxy of a step with which the script itself controls forwarding.
+    /// Returns the proxy whose forwarding a step of the script controls; `nil` if the step controls none.
     private static func scriptControlledProxy(_ step: Step) -> String? {
         guard case .act(let name, .proxy(let action), _) = step.kind else { return nil }
         switch action {

@@ -1,16 +1,17 @@
 package import ProbeEngine
 package import ProbeScenario
 
-/// The endpoints whose options and reading may be varied, as changes to a scenario.
+/// The endpoints whose socket options and speed of reading may be varied, represented by the changes to them.
 package struct ReadingSites {
-    /// Small options, one change for each endpoint and option.
+    /// The changes that set a small buffer or a similar option, one for each endpoint and option.
     package private(set) var options: [Change] = []
-    /// Slow reading, one change for each endpoint.
+    /// The changes that make an endpoint read slowly, one for each endpoint.
     package private(set) var slowReading: [Change] = []
 
     /// Finds the endpoints of a scenario.
     ///
-    /// - Parameter observations: the number of bytes that each step took in a run of the scenario.
+    /// - Parameter observations: what the steps did in a run of the scenario, including the number of bytes that each
+    ///   step consumed.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         let isUnix = scenario.actors.contains { actor in
             switch actor.kind {
@@ -66,7 +67,7 @@ package struct ReadingSites {
         }
     }
 
-    /// Returns the lowest rate, in bytes per millisecond, at which every expectation is met within a third of its
+    /// Returns the lowest rate, in bytes per millisecond, at which every expectation is still met within a third of its
     /// deadline.
     static func pace(_ taken: [(step: Int, count: Int)], _ deadlines: [Int: Duration]) -> Int {
         taken.reduce(1) { pace, step in

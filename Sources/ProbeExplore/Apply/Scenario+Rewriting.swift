@@ -1,10 +1,11 @@
 package import ProbeScenario
 
 extension Scenario {
-    /// Returns the scenario with each step replaced, including those in blocks and definitions. A block's contents are
-    /// replaced before the block itself.
+    /// Returns the scenario in which each step is replaced, including the steps of blocks and definitions. The steps of
+    /// a block are replaced before the block itself.
     ///
-    /// - Parameter replace: returns the replacement for a step: no step, the step itself, or several steps.
+    /// - Parameter replace: a function that returns the replacement of a step: nothing, the step itself, or several
+    ///   steps.
     package func rewritten(_ replace: (Step) -> [Step]) -> Scenario {
         var result = self
         result.steps = Self.rewritten(steps, replace)
@@ -34,21 +35,22 @@ extension Scenario {
         }
     }
 
-    /// All steps in script order. The steps of a block follow the block; definitions come last, ordered by name.
+    /// All steps in the order of the script. The steps of a block follow the block. The steps of definitions are last,
+    /// in the order of the definitions' names.
     package var allSteps: [Step] {
         let bodies = definitions.sorted { $0.key < $1.key }.map(\.value.steps)
         return ([steps] + bodies).flatMap(Self.flattened)
     }
 
-    /// The steps, in script order, about how a stream was cut or how a window was used. They don't hold for a
-    /// variation.
+    /// The steps that judge how a stream was cut or how a window was used, in the order of the script. A correct
+    /// program may fail these steps under a variation.
     package var stepsAboutCuts: [Step] {
         allSteps.filter { step in
             if case .wire(let statement, _) = step.kind { statement.isAboutCuts } else { false }
         }
     }
 
-    /// Whether judging a variation needs the run's capture.
+    /// Whether the verdict on a variation requires the capture.
     package var variationsNeedCapture: Bool {
         let kept = allSteps.count { if case .wire = $0.kind { true } else { false } } - stepsAboutCuts.count
         return kept > 0 || requirements.contains { $0.kind == .capture }
@@ -60,7 +62,7 @@ extension Scenario {
 }
 
 extension Step.Kind {
-    /// The blocks of a step.
+    /// The blocks that a step contains.
     package var bodies: [Block] {
         switch self {
         case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),

@@ -2,17 +2,16 @@ import ProbeBase
 package import ProbeEngine
 package import ProbeScenario
 
-/// The sends of a scenario that may be varied: those of the harness's endpoints that the script does not cut or pace
-/// itself.
+/// Finds the sends of a scenario that may be varied: the sends of the harness's endpoints, except those that the script
+/// itself cuts or paces.
 package struct SendSites {
-    /// The sends that may be varied, in script order.
+    /// The sends that may be varied, in the order of the script.
     package private(set) var sites: [SendSite] = []
     private let scenario: Scenario
     private var sent: [Int: [[[UInt8]]]] = [:]
     private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
     private let mayCarryFIN: Bool
-    /// Whether the script itself controls how a proxy cuts or paces. In that case, everything that proxies forward
-    /// stays as it is.
+    /// Whether the script itself controls how a proxy cuts or paces bytes, in which case no forwarded bytes are varied.
     private let cutsForwarded: Bool
 
     /// Finds the sends of a scenario.
@@ -61,7 +60,7 @@ package struct SendSites {
         }
     }
 
-    /// Adds a send that leaves in TLS records.
+    /// Adds a send on a connection with TLS.
     private mutating func addSealed(_ step: Step, budget: Duration) {
         guard case .act(let actor, .connection(.send(let statement)), _) = step.kind, Self.isPlain(statement),
             let executions = sealed[step.id], let first = executions.first
@@ -74,12 +73,12 @@ package struct SendSites {
         sites.append(site)
     }
 
-    /// Adds a step with which a proxy forwards bytes as they arrive.
+    /// Adds a step by which a proxy forwards bytes as they arrive.
     private mutating func addForwarded(_ step: Step) {
         guard case .act(let actor, .proxy(.forward(_, nil, let side)), _) = step.kind, !cutsForwarded,
             let executions = sent[step.id], let longest = executions.map({ $0.whole }).max(by: { $0.count < $1.count })
         else { return }
-        // The site covers every connection; one that carries fewer bytes is not cut beyond its end.
+        // The site represents all connections of the proxy. Cuts beyond the end of a shorter stream have no effect.
         var site = SendSite(
             step: step.id, actor: actor.value, bytes: longest, framing: scenario.framing,
             pauseBudget: StepBounds(scenario: scenario).budget(at: nil))
@@ -95,7 +94,7 @@ package struct SendSites {
 
     // MARK: Neighbours
 
-    /// Finds the sends of one block that may leave together with the preceding send.
+    /// Finds the sends within one block that may be joined to the preceding send.
     private mutating func link(_ steps: [Step]) {
         for (index, step) in steps.enumerated() {
             guard let site = joinable(step) else { continue }
@@ -123,8 +122,8 @@ package struct SendSites {
         }
     }
 
-    /// Returns whether a send may leave with the FIN. A Unix socket has no segments, and with TLS a close_notify
-    /// precedes the FIN.
+    /// Returns whether the FIN may be sent with the last send. This is impossible on a Unix socket, which has no
+    /// segments, and with TLS, where a close_notify precedes the FIN.
     private static func mayCarryFIN(_ scenario: Scenario) -> Bool {
         let declared = scenario.actors.map { actor -> AddressExpression? in
             switch actor.kind {
@@ -139,8 +138,8 @@ package struct SendSites {
         return !scenario.speaksTLS && (declared + connected).allSatisfy { $0?.unix == nil }
     }
 
-    /// Returns whether a step may lie between two joined sends: it neither waits for the other side nor examines what
-    /// has been sent so far.
+    /// Returns whether a step may be between two sends that are joined: it must not wait for the other side, nor
+    /// examine what has been sent.
     private static func mayLieBetween(_ step: Step) -> Bool {
         switch step.kind {
         case .wait, .note: true
@@ -160,7 +159,7 @@ package struct SendSites {
         return sites.firstIndex { $0.step == step.id }
     }
 
-    /// Returns whether `+` concatenates the value with another one; two integers would be added.
+    /// Returns whether `+` concatenates the value with another value; for integers, it is an addition.
     private static func isBytes(_ value: Expression) -> Bool {
         switch value.kind {
         case .string, .hex, .webSocket, .protobuf: true

@@ -1,16 +1,16 @@
 import ProbeScenario
 
-/// The time bounds that a script sets. A pause must stay far below them; otherwise a correct program would fail a
-/// variation.
+/// The time limits that a script sets. The pauses of a variation must be much shorter than these limits; otherwise a
+/// correct program would fail the variation.
 struct StepBounds {
-    /// The divisor that limits pauses: a pause takes at most 1/`share` of a bound.
+    /// The factor by which pauses must be shorter than a limit: their total is at most 1/`share` of the limit.
     static let share = 10
     let scenario: Scenario
 
-    /// Returns the total time that the pauses of a send may take.
+    /// Returns the maximum total duration of the pauses within a send.
     ///
     /// - Parameters:
-    ///   - position: the position, at the top level of the script, of the send or of its outermost enclosing block; `nil` in a
+    ///   - position: the index of the script's top-level step that is the send or contains it; `nil` for a send in a
     ///     definition, which may run anywhere.
     func budget(at position: Int?) -> Duration {
         var bounds = [scenario.timeout] + actorTimeouts
@@ -30,7 +30,7 @@ struct StepBounds {
         (bounds.min() ?? scenario.timeout) / Self.share
     }
 
-    /// The timeouts of subjects: a pause must not look like a silent peer.
+    /// The timeouts of the subjects, which must not expire because of a pause.
     private var actorTimeouts: [Duration] {
         scenario.actors.flatMap { actor -> [Duration] in
             guard case .subject(_, let options) = actor.kind else { return [] }
@@ -65,7 +65,7 @@ struct StepBounds {
         }
     }
 
-    /// Returns whether a step waits for the other side.
+    /// Returns whether a step waits for the other side of a connection.
     static func waits(_ step: Step) -> Bool {
         switch step.kind {
         case .act(_, let action, _):

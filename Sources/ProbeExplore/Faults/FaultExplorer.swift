@@ -4,21 +4,21 @@ package import ProbeEvents
 package import ProbeScenario
 import ProbeSystem
 
-/// Runs a scenario with a fault at each place, and reports the faults that its program does not survive.
+/// Runs a scenario with a fault at each possible place, and reports the faults that the program does not survive.
 package struct FaultExplorer {
-    /// The results of trying faults.
+    /// The results of the faults that were tried.
     package struct Report: Sendable {
         package var tried = 0
-        /// The total number of faults.
+        /// The number of faults that can be tried.
         package var all = 0
-        /// The number of tried faults that neither passed nor failed.
+        /// The number of faults whose runs were neither a pass nor a failure.
         package var unknown = 0
         package var finding: Finding?
-        /// The number of faults that the correct program does not survive either.
+        /// The number of faults that the known good program does not survive either.
         package var failedByGood = 0
-        /// Why no fault could be tried.
+        /// The reason why no fault could be tried; `nil` if faults were tried.
         package var obstacle: String?
-        /// Why some kinds of faults were not tried.
+        /// The reason why some kinds of faults were not tried; `nil` if every kind was tried.
         package var note: String?
     }
 
@@ -26,38 +26,39 @@ package struct FaultExplorer {
     package struct Finding: Sendable {
         package var sentence: String
         package var bytes: [UInt8]
-        /// The step of the script at which the fault happens.
+        /// The step of the script at which the fault occurs.
         package var span: SourceSpan
         package var result: CaseResult
         package var rate: FailureRate
     }
 
-    /// The number of further batches that are tried after finding a fault that does not fail every time.
+    /// If a fault does not fail in every run, the number of additional batches that are tried to find one that does.
     private static let batchesForReliableFault = 4
 
     private let runner: EngineRunner
     private let base: ExploredScenario
-    /// Whether the program is a server.
+    /// Whether the program under test is a server.
     private var isServer = false
     private let patience: Duration
-    /// The scenario with a program that is known to be correct; `nil` if there is none.
+    /// The scenario with the known good program; `nil` if there is none.
     private let good: KnownGoodScenario?
 
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: KnownGoodScenario? = nil) {
         self.good = good
         var configuration = runner.configuration
-        // Cases spend most of their time waiting. With more of them, programs that spin would share the processors, and
-        // each would use little.
+        // Cases spend most of their time waiting. With still more parallel cases, programs that spin would share the
+        // processors, and each of them would use too little processor time to be noticed.
         configuration.parallel = min(64, configuration.parallel * 2)
         self.runner = runner.with(configuration: configuration)
         self.base = base
         self.patience = patience
     }
 
-    /// Tries the places in order, and stops at a fault that fails in every run. After a fault that fails less often,
-    /// but in at least one of five runs, tries the same fault at a few more places, to find one that fails every time.
+    /// Tries the faults in order until one of them fails in every run. After a fault that fails less often, but in at
+    /// least one of five runs, the same kind of fault is tried at a few more places, to find one that fails in every
+    /// run.
     ///
-    /// - Parameter duration: the time after which no further fault is tried.
+    /// - Parameter duration: the time after which no further faults are tried.
     package mutating func explore(for duration: Duration) async -> Report {
         let scripts = FaultScripts(base, patience: patience)
         isServer = scripts.control != nil
@@ -92,7 +93,7 @@ package struct FaultExplorer {
             let part = rest.prefix(runner.configuration.parallel)
             rest = rest.dropFirst(part.count)
             let runnable = part.compactMap { script in job(script.bytes).map { (script, $0) } }
-            // Some faults can't be injected at their place: a connection can be closed only once.
+            // A fault can't be injected at every place; for example, a connection can be closed only once.
             report.all -= part.count - runnable.count
             let results = await results(runnable.map(\.1))
             report.tried += results.compactMap(\.self).count
@@ -111,14 +112,14 @@ package struct FaultExplorer {
                     sentence: "fails when \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
                 if rate.failed == rate.runs { return report }
-                // Another kind of fault may fail for another reason.
+                // Only the same kind of fault is tried from here, because another kind may fail for another reason.
                 rest = rest.filter { $0.verb == script.verb }[...]
             }
         }
         return report
     }
 
-    /// Returns whether a script passes three times in a row.
+    /// Returns whether a script passes in three consecutive runs.
     private func passes(_ script: FaultScripts.Script) async -> Bool {
         guard let job = job(script.bytes) else { return false }
         return await passes(job)
@@ -128,7 +129,7 @@ package struct FaultExplorer {
         await results(Array(repeating: job, count: 3)).allSatisfy { $0?.verdict == .passed }
     }
 
-    /// Returns whether a result counts against the program. A client may exit; a server that has exited serves no
+    /// Returns whether a failure is the program's fault. A client may exit, but a server that has exited can't serve
     /// further clients.
     private func counts(_ result: CaseResult) -> Bool {
         guard result.verdict == .failed, let first = result.findings.first else { return false }

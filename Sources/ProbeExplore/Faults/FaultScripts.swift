@@ -1,32 +1,33 @@
 import ProbeBase
 package import ProbeScenario
 
-/// Scripts that inject a fault into a connection instead of running the rest of the script.
+/// Creates scripts that inject a fault into a connection, instead of running the remaining steps of the original
+/// script.
 ///
-/// After the fault, the script's expectations no longer count. Instead, the program must not be killed by a signal, and
-/// must not use the processor while it receives nothing. A server must also serve the unchanged script to the next
-/// client, with no more descriptors and memory than after the first one.
+/// After the fault, the original script's expectations no longer apply. Instead, the program must not be killed by a
+/// signal, and must not use the processor while it receives nothing. A server must also serve the unchanged script to
+/// the next client, and must then have no more descriptors and memory than after the first client.
 package struct FaultScripts {
-    /// One fault, and the script that injects it.
+    /// A fault, and the script that injects it.
     package struct Script: Sendable {
-        /// A description, such as ``C resets after `C connect` ``.
+        /// A description of the fault, such as ``C resets after `C connect` ``.
         package var sentence: String
         package var bytes: [UInt8]
         /// The step of the explored script at which the fault occurs.
         package var span: SourceSpan
-        /// The kind of fault, such as `resets`.
+        /// The verb that names the kind of fault, such as `resets`.
         package var verb: String
     }
 
-    /// The same script without a fault, to verify that the program meets these demands at all. `nil` if the program is
-    /// a client.
+    /// The same script without the fault, to verify that the program can meet the expectations at all; `nil` if the
+    /// program is a client.
     package private(set) var control: Script?
-    /// The same script while another client is connected and silent. A program that fails it serves one client at a
-    /// time, so a client that has vanished would block the next one. `nil` if the program is a client.
+    /// The same script while another client is connected and silent. If a program fails it, the program serves only one
+    /// client at a time, so a vanished client would block the next one. `nil` if the program is a client.
     package private(set) var crowdedControl: Script?
-    /// The scripts with a fault, in the order of their places.
+    /// The scripts that inject a fault, in the order in which they are tried.
     package private(set) var scripts: [Script] = []
-    /// Why no fault can be injected into the scenario; `nil` if some can.
+    /// The reason why no fault can be injected into the scenario; `nil` if faults can be injected.
     package private(set) var obstacle: String?
 
     private enum Fault: CaseIterable {
@@ -43,8 +44,8 @@ package struct FaultScripts {
             }
         }
 
-        /// Whether the connection still exists after the fault, so that it must be reset before the next client
-        /// connects.
+        /// Whether the connection still exists after the fault, in which case the script resets it before the next
+        /// client connects.
         var mustBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
 
         var verb: String {
@@ -62,9 +63,9 @@ package struct FaultScripts {
     private let base: ExploredScenario
     private let patience: Duration
 
-    /// Makes the scripts of a scenario.
+    /// Creates the scripts for a scenario.
     ///
-    /// - Parameter patience: the time that the program may take for a step of the next client.
+    /// - Parameter patience: the time that the program may take for each step of the next client.
     package init(_ base: ExploredScenario, patience: Duration) {
         self.base = base
         self.patience = patience
@@ -98,7 +99,8 @@ package struct FaultScripts {
         if !isServer { addRefusal(parts) }
     }
 
-    /// Adds a client that finds no listener. It comes last because the other faults reveal more.
+    /// Adds a script in which the client's connection is refused. It is the last script, because the other faults
+    /// reveal more bugs.
     private mutating func addRefusal(_ parts: Parts) {
         let name = parts.endpoint.name.value
         let start = parts.setUp.firstIndex { step in
@@ -126,7 +128,7 @@ package struct FaultScripts {
             Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span, verb: fault.verb))
     }
 
-    /// Returns truncated sends: the step's bytes up to each of a few offsets.
+    /// Returns sends that are truncated: each one sends the step's bytes up to an offset.
     private func beginnings(of step: Step, _ actor: String) -> [(text: String, place: String)] {
         guard let site = base.sites.first(where: { $0.step == step.id }), site.isConstant, site.actor == actor else {
             return []
@@ -144,7 +146,7 @@ package struct FaultScripts {
 
     // MARK: Scripts
 
-    /// The parts of a script: the steps before the connection, the steps on it, and the end of the program.
+    /// The parts of a script: the steps before the connection, the steps on the connection, and the end of the program.
     private struct Parts {
         let endpoint: ActorDeclaration
         let program: String
@@ -182,12 +184,12 @@ package struct FaultScripts {
         base.sourceText(step.span.start..<max(step.span.end, step.kind.bodies.map(\.span.end).max() ?? 0))
     }
 
-    /// Returns the first line of a step.
+    /// Returns the first line of a step's text.
     private func shown(_ step: Step) -> String { base.sourceText(step.span.start..<step.span.end) }
 
     private func text(_ steps: [Step]) -> String { steps.map { text($0) + "\n" }.joined() }
 
-    /// Returns the text of steps with the script's endpoint replaced by another one.
+    /// Returns the text of steps, in which the name of the script's endpoint is replaced with another name.
     private func text(_ steps: [Step], _ old: String, as new: String) -> String {
         text(steps).split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let indentation = line.prefix { $0 == " " || $0 == "\t" }
@@ -206,8 +208,8 @@ package struct FaultScripts {
         return String(decoding: edits.applied(to: bytes), as: UTF8.self)
     }
 
-    /// Returns everything before the first step, with additional endpoints like the script's and at least the given
-    /// patience.
+    /// Returns the text before the first step, to which endpoints like the script's own are added. The timeouts in it
+    /// are raised to the given patience.
     private func header(_ parts: Parts, adding names: [String]) -> String {
         let end = base.original.steps[0].span.start
         let lines = SourceLines(Array(base.bytes[..<end]))
@@ -235,8 +237,9 @@ package struct FaultScripts {
         return Array((1...999).lazy.map { "Next\($0)" }.filter { !text.contains($0) }.prefix(count))
     }
 
-    /// Returns the script for a program that is a server: two clients as in the script, one with the fault, and another
-    /// one as in the script. After the second client, an allocator holds all memory that it will keep.
+    /// Returns the script for a program that is a server. It has a client that behaves as in the original script, one
+    /// with the fault, and then another one as in the original script; by the second client, the allocator has reached
+    /// its final size.
     private func serverScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)?) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let names = unusedNames(3)
@@ -249,13 +252,14 @@ package struct FaultScripts {
         script += look(program)
         if let (_, fault) = fault, fault.mustBeReset { script += "\(old) reset\n" }
         script += text(parts.body, old, as: names[2])
-        // A program can't detect that a client has vanished, so it keeps its end of the connection.
+        // A program can't detect that a client has vanished, so the program may keep one descriptor open.
         let kept = if case (_, .vanishing)? = fault { "(opened_before + 1)" } else { "opened_before" }
         script += "\(program) expect descriptors <= \(kept)\n\(program) expect memory <= (used_before + 3MiB)\n"
         return Array((script + "\(program) stop\n").utf8)
     }
 
-    /// Returns a script with a client that connects and stays silent, and a second one as in the script.
+    /// Returns a script with a client that connects and stays silent, and a second client that behaves as in the
+    /// original script.
     private func crowdedScript(_ parts: Parts) -> [UInt8] {
         let names = unusedNames(2)
         let script =
@@ -266,8 +270,8 @@ package struct FaultScripts {
         return Array((script + "\(parts.program) stop\n").utf8)
     }
 
-    /// Returns the script for a program that is a client: the script up to the fault, after which nothing listens any
-    /// more.
+    /// Returns the script for a program that is a client: the steps before the fault and the fault, after which no
+    /// listener accepts connections.
     private func clientScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let script =
@@ -280,7 +284,7 @@ package struct FaultScripts {
         fault.prefix + "\(actor) ignore rest\n" + fault.fault.text(actor)
     }
 
-    /// Returns steps that check that the idle program uses no processor time.
+    /// Returns the steps that check that the idle program uses no processor time.
     private func look(_ program: String) -> String {
         "wait 400ms\n\(program) expect cpu as spent_before\nwait 300ms\n\(program) expect cpu <= 50ms\n"
     }

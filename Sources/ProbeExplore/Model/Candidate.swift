@@ -1,27 +1,28 @@
-/// A scenario to be run: the explored scenario with parts left out, and a variation of the remaining parts.
+/// A scenario that is to be run: the explored scenario without some of its parts, and with a variation of the others.
 package struct Candidate: Hashable, Sendable {
     package var variation: Variation
-    /// The numbers of the steps that are left out. A block includes its contents.
+    /// The numbers of the removed steps. If a block is removed, its contents are removed too.
     package var removedSteps: Set<Int> = []
-    /// Expectations replaced by `ignore rest`: the bytes that they would have consumed may still arrive.
+    /// The numbers of the expectations that are replaced with `ignore rest`, because the bytes that they would consume
+    /// may still arrive.
     package var ignoredRests: Set<Int> = []
-    /// The names of the actors that are left out.
+    /// The names of the removed actors.
     package var removedActors: Set<String> = []
-    /// The bytes sent instead of the script's value, by the number of the send.
+    /// The bytes that a send sends instead of the script's value, by the number of the send.
     package var payloads: [Int: [UInt8]] = [:]
 
     package init(_ variation: Variation = Variation()) {
         self.variation = variation
     }
 
-    /// The same scenario without the variation.
+    /// The same candidate without its variation.
     package var plain: Candidate {
         var result = self
         result.variation = Variation()
         return result
     }
 
-    /// Returns the same scenario with another variation.
+    /// Returns the same candidate with another variation.
     package func varied(_ variation: Variation) -> Candidate {
         var result = self
         result.variation = variation

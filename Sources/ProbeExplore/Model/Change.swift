@@ -1,23 +1,24 @@
 import ProbeScenario
 
-/// One change to how a stream travels. The bytes of the stream stay the same, so a correct program can't tell the
-/// difference.
+/// A change to the way in which a stream is transmitted. The bytes of the stream are unchanged, so a correct program
+/// behaves in the same way.
 package enum Change: Hashable, Sendable {
-    /// The send with this number leaves in two parts; the second one begins at the offset.
+    /// The send is divided into two parts; the second part begins at the offset.
     case cut(send: Int, at: Int)
-    /// Two neighbouring sends of one endpoint leave as one piece, at the place of the first.
+    /// Two neighbouring sends of an endpoint are sent as one piece, at the position of the first send.
     case join(first: Int, second: Int)
-    /// With TLS, a send leaves in records of this number of plaintext bytes.
+    /// The data of a send on a TLS connection is divided into records of `size` plaintext bytes.
     case records(send: Int, size: Int)
-    /// The FIN leaves with the last segment of a send. The step is either the half-close that follows, which is left
-    /// out, or the close, which stays.
+    /// The FIN is sent with the last segment of a send. `end` is either the half-close after the send, which is
+    /// removed, or the close, which is not.
     case fin(send: Int, end: Int)
-    /// An option of an endpoint, as if it were part of the declaration.
+    /// The option is set for an endpoint, as if it were part of the endpoint's declaration.
     case option(actor: String, SmallOption)
-    /// An endpoint reads this number of bytes per millisecond, starting before the step that connects or accepts.
+    /// An endpoint reads `bytes` bytes per millisecond. The slow reading begins before the step that connects or
+    /// accepts.
     case slowReading(actor: String, step: Int, bytes: Int)
 
-    /// The number of the first step that the change affects; `nil` if it affects an endpoint.
+    /// The number of the first step that the change affects; `nil` if the change affects an endpoint.
     package var step: Int? {
         switch self {
         case .cut(let step, _), .join(let step, _), .records(let step, _), .fin(let step, _): step
@@ -26,11 +27,11 @@ package enum Change: Hashable, Sendable {
         }
     }
 
-    /// Options that make the other side wait more often.
+    /// Socket options that cause the other side to wait more often.
     package enum SmallOption: Hashable, Sendable, CaseIterable {
         case receiveBuffer, sendBuffer, noDelayOff
 
-        /// The option in the script's notation.
+        /// The option in a script's notation.
         package var text: String {
             switch self {
             case .receiveBuffer: "receive-buffer 2KiB"
@@ -39,7 +40,7 @@ package enum Change: Hashable, Sendable {
             }
         }
 
-        /// Returns the option as the parser would produce it from ``text``.
+        /// Returns the option in the form that the parser creates from ``text``.
         func option(at span: SourceSpan) -> SocketOption {
             switch self {
             case .receiveBuffer: .receiveBuffer(Expression(.integer(2048), span: span))
@@ -48,7 +49,7 @@ package enum Change: Hashable, Sendable {
             }
         }
 
-        /// Returns whether an option of a script controls the same setting.
+        /// Returns whether an option of the script controls the same setting.
         func isSet(by option: SocketOption) -> Bool {
             switch (self, option) {
             case (.receiveBuffer, .receiveBuffer), (.sendBuffer, .sendBuffer), (.noDelayOff, .noDelay): true

@@ -1,29 +1,31 @@
 package import ProbeBase
 import ProbeScenario
 
-/// A send by an endpoint of the harness that may be varied.
+/// A send by one of the harness's endpoints that may be varied.
 package struct SendSite: Hashable, Sendable {
-    /// The number of the step.
+    /// The number of the send's step.
     package var step: Int
     package var actor: String
-    /// The bytes of its first execution, including terminators.
+    /// The bytes that the step's first execution sends, including terminators.
     package var bytes: [UInt8]
-    /// The smallest length of its executions: offsets below it are valid in each of them. With TLS, the length of the
-    /// records.
+    /// The smallest number of bytes in any execution of the step, so that every offset below it is valid in all of
+    /// them. On a TLS connection, the length of the records.
     package var length: Int
-    /// Whether the connection uses TLS. If so, offsets count the bytes of its records, and `bytes` is the plaintext.
+    /// Whether the connection uses TLS. In this case, offsets are counted in the TLS records, and `bytes` is the
+    /// plaintext.
     package var isSealed = false
-    /// Whether each execution sends the same bytes.
+    /// Whether every execution of the step sends the same bytes.
     package var isConstant = true
-    /// The framing of its stream.
+    /// The framing of the stream that the send belongs to.
     package var framing: Framing
-    /// The maximum total of the pauses between its pieces, so that no time bound of a nearby step is violated.
+    /// The maximum total duration of the pauses within the send, so that no time limit of a nearby step is exceeded.
     package var pauseBudget: Duration
-    /// For a proxy, the side that it forwards to. Forwarded bytes are another endpoint's, and can't be reduced.
+    /// For a proxy, the side that it forwards to. Forwarded bytes were sent by another endpoint, so they can't be
+    /// reduced.
     package var destination: ConversationSide?
-    /// The send that leaves together with this one if the two are joined; `nil` if it can't be joined.
+    /// The next send, if it can be joined to this one; otherwise `nil`.
     package var next: Int?
-    /// The step that ends sending after this send, if its FIN may leave with this send; `nil` if it may not.
+    /// The step after this send that ends the stream, if its FIN may be sent together with this send; otherwise `nil`.
     package var end: Int?
 
     package init(
@@ -39,6 +41,6 @@ package struct SendSite: Hashable, Sendable {
         self.next = next
     }
 
-    /// Returns whether this number of pauses of this length stays within the budget.
+    /// Returns whether `count` pauses of the given duration are within the budget.
     package func allows(_ count: Int, of pause: Duration) -> Bool { pause * count <= pauseBudget }
 }

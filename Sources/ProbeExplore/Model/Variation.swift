@@ -1,9 +1,9 @@
-/// A different way to send a scenario's streams: a list of changes that the language can express.
+/// A different way to transmit the streams of a scenario: a list of changes, all of which can be expressed in a script.
 package struct Variation: Hashable, Sendable {
     /// The changes in the order in which they were added, without duplicates.
     package private(set) var changes: [Change] = []
-    /// The pause between the pieces of a send, by the number of the send. Without a pause, the pieces leave back to
-    /// back.
+    /// The pause between the pieces of a send, by the number of the send. The pieces of a send without a pause are sent
+    /// back to back.
     package var pauses: [Int: Duration] = [:]
 
     package init() {}
@@ -24,7 +24,8 @@ package struct Variation: Hashable, Sendable {
         if !changes.contains(change) { changes.append(change) }
     }
 
-    /// Returns the same pauses with other changes, without the pauses of sends that are no longer cut.
+    /// Returns a variation with other changes and the same pauses, except for the pauses of sends that are no longer
+    /// cut.
     package func with(_ changes: [Change]) -> Variation {
         var result = Variation(changes, pauses: pauses)
         result.pauses = result.pauses.filter { !result.offsets(of: $0.key).isEmpty }
@@ -47,21 +48,21 @@ package struct Variation: Hashable, Sendable {
         ).sorted()
     }
 
-    /// Returns the record size of a send; `nil` if TLS chooses it.
+    /// Returns the size of the records of a send; `nil` if the variation does not change it.
     package func recordSize(of send: Int) -> Int? {
         changes.lazy.compactMap { change in
             if case .records(send, let size) = change { size } else { nil }
         }.first
     }
 
-    /// The sends that leave with the FIN, each with the step that ends sending.
+    /// The sends that are sent together with the FIN, each with the step that ends the stream.
     package var fins: [(send: Int, end: Int)] {
         changes.compactMap { change in
             if case .fin(let send, let end) = change { (send, end) } else { nil }
         }
     }
 
-    /// Groups of sends that leave as one: the first send and those that follow it, in order.
+    /// The groups of sends that are sent as one piece, each in the order of its sends.
     package var joined: [[Int]] {
         var groups: [[Int]] = []
         let pairs = changes.compactMap { change -> (Int, Int)? in

@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// What the two ends of a connection sent, in the order in which it was observed.
+/// What the two sides of a connection sent, in the order in which the recorder observed it.
 package struct RecordedConversation: Sendable, Equatable {
-    /// The names exchanged in a TLS handshake, as far as they could be read.
+    /// The names that were exchanged in a TLS handshake, if they could be read.
     package struct Handshake: Sendable, Equatable {
         package var serverName: String?
         package var offeredProtocols: [String]
@@ -20,43 +20,44 @@ package struct RecordedConversation: Sendable, Equatable {
 
     package enum Event: Sendable, Equatable {
         case bytes([UInt8])
-        /// A FIN; with TLS, a close_notify and the FIN that follows.
+        /// The side sent a FIN; on a TLS connection, a close_notify and then a FIN.
         case fin
         case reset
-        /// The beginning of TLS: everything after it was decrypted.
+        /// TLS begins here; all following events are decrypted.
         case tls(Handshake)
-        /// With TLS, a FIN that no close_notify precedes.
+        /// On a TLS connection, the side sent a FIN without a close_notify.
         case truncated
-        /// With TLS, a close_notify that no FIN follows.
+        /// On a TLS connection, the side sent a close_notify without a FIN.
         case notify
-        /// With TLS, an alert with its number.
+        /// On a TLS connection, the side sent an alert with this number.
         case alert(UInt8)
     }
 
-    /// What one end did without interruption by the other.
+    /// What one side did before the other side sent something.
     package struct Turn: Sendable, Equatable {
         package var side: ConversationSide
         package var event: Event
-        /// The time since the beginning of the connection.
+        /// The time since the connection began.
         package var time: Duration
     }
 
     package private(set) var turns: [Turn] = []
-    /// Whether something is missing after the last turn because the recording was stopped or has reached its limit.
+    /// Whether events after the last turn are missing, because the recording was stopped or has reached its limit.
     package private(set) var isCut = false
-    /// Whether it is cut because it has reached its limit.
+    /// Whether events are missing because the recording has reached its limit.
     package private(set) var hasReachedLimit = false
     private var room: Int
 
     /// Creates an empty recording.
     ///
-    /// - Parameter limit: the maximum number of bytes that are kept; each turn counts ``turnCost`` in addition.
+    /// - Parameter limit: the maximum size in bytes; each turn counts as an additional ``turnCost`` bytes.
     package init(limit: Int = .max) { room = limit }
 
-    /// The number of bytes that a turn counts towards the limit, in addition to its data.
+    /// The number of bytes that a turn adds to the size, in addition to the bytes of its data.
     package static let turnCost = 64
 
-    /// Adds an event. Bytes that follow bytes of the same end are added to its turn; nothing is added beyond the limit.
+    /// Adds an event. If the last turn consists of bytes from the same side, further bytes are appended to it. Nothing
+    /// is added after the limit has been reached.
     package mutating func add(_ event: Event, from side: ConversationSide, at time: Duration) {
         if isCut { return }
         guard case .bytes(let more) = event else {
@@ -71,7 +72,7 @@ package struct RecordedConversation: Sendable, Equatable {
             turns.append(Turn(side: side, event: .bytes([]), time: time))
         }
         let taken = more.prefix(max(0, room))
-        // Taken out of the turn meanwhile, so that the bytes are not copied.
+        // The bytes are moved out of the turn while they are changed, so that they are not copied.
         var event = Event.fin
         swap(&event, &turns[turns.count - 1].event)
         if case .bytes(var bytes) = event {
@@ -84,10 +85,10 @@ package struct RecordedConversation: Sendable, Equatable {
         room -= more.count
     }
 
-    /// Marks everything from now on as missing.
+    /// Marks all events after the last turn as missing.
     package mutating func cut() { isCut = true }
 
-    /// Returns whether an end has signalled that it sends no more.
+    /// Returns whether a side has signalled that it will send no more data.
     package func hasEnded(_ side: ConversationSide) -> Bool {
         turns.contains { turn in
             switch turn.event {
@@ -97,11 +98,11 @@ package struct RecordedConversation: Sendable, Equatable {
         }
     }
 
-    /// Whether no bytes were sent.
+    /// Whether neither side sent any bytes.
     package var isEmpty: Bool { !turns.contains { if case .bytes = $0.event { true } else { false } } }
 
-    /// The index of the turn that begins TLS and can't be read: a client's turn that starts with a ClientHello, if the
-    /// server's next bytes, if any, are TLS as well.
+    /// The index of the turn at which undecrypted TLS begins; `nil` if there is none. The turn is the client's and
+    /// begins with a ClientHello, and the bytes that the server sends next, if there are any, are also TLS.
     package var firstTLSTurn: Int? {
         turns.indices.first { index in
             guard turns[index].side == .client, case .bytes(let bytes) = turns[index].event, bytes.count >= 6,
@@ -114,12 +115,12 @@ package struct RecordedConversation: Sendable, Equatable {
         }
     }
 
-    /// The handshake of decrypted TLS.
+    /// The handshake of a decrypted TLS connection; `nil` if there is none.
     package var handshake: Handshake? {
         turns.lazy.compactMap { if case .tls(let handshake) = $0.event { handshake } else { nil } }.first
     }
 
-    /// The client's random value in the ClientHello that begins TLS. Key logs identify secrets by it.
+    /// The client random in the ClientHello at which undecrypted TLS begins. Key logs identify secrets by this value.
     package var clientRandom: [UInt8]? {
         guard let firstTLSTurn, case .bytes(let bytes) = turns[firstTLSTurn].event, bytes.count >= 43 else {
             return nil
@@ -127,7 +128,7 @@ package struct RecordedConversation: Sendable, Equatable {
         return Array(bytes[11..<43])
     }
 
-    /// Returns all bytes that one end sent.
+    /// Returns all bytes that a side sent.
     package func stream(of side: ConversationSide) -> [UInt8] {
         turns.flatMap { turn -> [UInt8] in
             if turn.side == side, case .bytes(let bytes) = turn.event { bytes } else { [] }

@@ -1,30 +1,32 @@
 import ProbeBase
 
-/// The differences between two recordings of the same exchange, as patterns. A part of a line that differs each time is
-/// matched by a regex and given a name; if the other end repeats it, the name is used in its place.
+/// The differences between two recordings of the same exchange, expressed as patterns. A part of a line that differs
+/// between the recordings is matched by a regex and given a name. If the other side repeats that part, the name is used
+/// instead of the bytes.
 struct RecordedPatterns: Sendable {
     enum Text: Sendable, Equatable {
-        /// Identical to the first recording.
+        /// The text is the same as in the first recording.
         case same
-        /// The contents of a string that refers to variables such as `${v1}`.
+        /// The content of a string that contains variables such as `${v1}`.
         case withVariables(String)
-        /// A regex with a group, without the slashes.
+        /// A regex with a named group, without its slashes.
         case pattern(String)
-        /// Any bytes: the recordings have nothing in common.
+        /// The recordings have nothing in common, so any bytes match.
         case anything(name: String)
     }
 
-    /// A part that differs, with its value in each recording.
+    /// A part that differs between the recordings, and its value in each of them.
     private struct Variable {
-        /// Empty if the harness itself sends it; then the first recording's value is used.
+        /// The name of the variable; empty if the harness itself sends the part, in which case its value in the first
+        /// recording is used.
         var name: String
         var values: [[UInt8]]
-        /// Whether it is a time. A time in a later line is a different one, even if both recordings had the same value
-        /// there.
+        /// Whether the part is a time. A time in a later line is a different time, even if the two have the same value
+        /// in both recordings.
         var isTime = false
     }
 
-    /// The units of the first recording that the second one has, too.
+    /// The units of the first recording that are also in the second one.
     let units: [RecordedUnit]
     private var sentTexts: [Int: Text] = [:]
     private var receivedTexts: [Int: Text] = [:]
@@ -33,12 +35,12 @@ struct RecordedPatterns: Sendable {
     func sent(_ number: Int) -> Text { sentTexts[number] ?? .same }
     func received(_ number: Int) -> Text { receivedTexts[number] ?? .same }
 
-    /// Compares the recordings.
+    /// Compares the recordings with each other.
     ///
     /// - Parameters:
-    ///   - recordings: the units of one recording, or of two.
-    ///   - own: the ends that the harness plays; they send what they sent in the first recording.
-    ///   - areCut: whether a recording may end before the exchange does.
+    ///   - recordings: the units of one recording, or of two recordings.
+    ///   - own: the sides that the harness plays. They send the same bytes as in the first recording.
+    ///   - areCut: whether a recording may end before the exchange has ended.
     init(
         _ recordings: [[RecordedUnit]], own: [ConversationSide], areCut: Bool = false
     ) throws(RecordedScript.Obstacle) {
@@ -53,9 +55,9 @@ struct RecordedPatterns: Sendable {
         }
     }
 
-    /// Pairs the units of two recordings. The order of each end's units is the same in both. How the lines and FINs of
-    /// the two ends interleave may differ with timing, and so may the way in which an end closes, because a late FIN
-    /// may find that the peer is gone; both are taken from the first recording.
+    /// Pairs the units of two recordings. The units of each side must be in the same order in both recordings. The
+    /// order of units of different sides may vary with timing. So may the way in which a side ends, because a late FIN
+    /// can arrive after the peer has closed the connection. In these cases, the first recording is used.
     private static func paired(
         _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
     ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {
@@ -74,7 +76,7 @@ struct RecordedPatterns: Sendable {
                 continue
             }
             guard let list = others[unit.side], index < list.count, unit.kind.isSame(as: list[index].kind) else {
-                // The line at which the recording was cut is incomplete.
+                // The recording was cut within this line, so the line is incomplete.
                 if areCut {
                     ended.insert(unit.side)
                     continue
@@ -152,7 +154,8 @@ struct RecordedPatterns: Sendable {
                     + RecordedToken.escaped(pair[0].suffix(range.after)) + "$")
     }
 
-    /// Compares a line in which some words differ. A word with a known name is replaced by the name.
+    /// Compares the tokens of a line in which only some words differ. A word with a known name is replaced with this
+    /// name.
     private mutating func compare(_ tokens: [(RecordedToken, RecordedToken)], number: Int, isOwn: Bool) {
         var (text, regex, hasNames) = ("", "", false)
         for (first, second) in tokens {
@@ -174,7 +177,8 @@ struct RecordedPatterns: Sendable {
         if !isOwn { receivedTexts[number] = .pattern("^" + regex + "$") }
     }
 
-    /// The maximum number of parts that may differ. Lines with more are matched by their common beginning and end.
+    /// The maximum number of parts of a line that may differ. A line with more such parts is matched by its common
+    /// beginning and end.
     private static let maxParts = 16
 
     private mutating func named(_ values: [[UInt8]], isTime: Bool = false) -> String {
@@ -183,7 +187,8 @@ struct RecordedPatterns: Sendable {
         return name
     }
 
-    /// Returns the number of equal bytes before and after the difference. A word that differs is taken as a whole.
+    /// Returns the number of equal bytes before the difference, and the number of equal bytes after it. A word that
+    /// differs is entirely part of the difference.
     private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, after: Int) {
         var before = zip(left, right).prefix { $0 == $1 }.count
         let shorter = min(left.count, right.count)
@@ -194,8 +199,8 @@ struct RecordedPatterns: Sendable {
         return (before, after)
     }
 
-    /// Returns the text with earlier differences replaced by their names; `nil` if that does not make both recordings
-    /// equal.
+    /// Returns the text, in which the known differences are replaced with their names; `nil` if the two recordings are
+    /// still not equal.
     private static func replaced(_ pair: [[UInt8]], by variables: [Variable]) -> String? {
         var texts = ["", ""]
         for recording in 0...1 {

@@ -1,40 +1,41 @@
 package import ProbeBase
 import ProbeScenario
 
-/// A scenario that reproduces a recorded connection, with the harness at one end or at both.
+/// Creates a scenario that reproduces a recorded connection; the harness plays one side of the connection, or both
+/// sides.
 package struct RecordedScript: Sendable {
-    /// The ends that the harness plays.
+    /// The sides of the connection that the harness plays.
     package enum Role: String, Sendable, CaseIterable {
         case client, server, both
     }
 
-    /// The options for making a script.
+    /// The options for creating a script.
     package struct Options: Sendable {
         package var role = Role.client
-        /// The framing; `nil` to detect it.
+        /// The framing of the connection; `nil` if it should be detected.
         package var framing: Framing?
-        /// Whether pauses are reproduced by the sending end and expected by the receiving end.
+        /// Whether pauses are reproduced: the sender waits, and the receiver expects the pause.
         package var keepsTimes = false
-        /// The address that the client connects to, in the script's notation.
+        /// The address that the client connects to, in a script's notation.
         package var target = "127.0.0.1:1"
-        /// The address on which the server listens; `nil` for a free port.
+        /// The address on which the server listens, in a script's notation; `nil` for a free port.
         package var listener: String?
         package var title = "recorded"
-        /// The base name of payload files, to which a number is added.
+        /// The base name of payload files; a number is appended to it.
         package var name = "recorded"
-        /// The maximum number of units; further lines and messages are left out, because a longer script is slow to
+        /// The maximum number of units. Further lines and messages are omitted, because a longer script is slow to
         /// load.
         package var maxUnits = 50_000
-        /// Names that payload files must not have.
+        /// The names that payload files must not have.
         package var takenNames: Set<String> = []
 
         package init() {}
     }
 
-    /// Why no script can be made from the recordings.
+    /// The reason why no script can be created from the recordings.
     package struct Obstacle: Error, Sendable, Equatable {
         package let text: String
-        /// Whether the recording is encrypted.
+        /// Whether the reason is that the connection is encrypted.
         package var isTLS = false
     }
 
@@ -44,17 +45,17 @@ package struct RecordedScript: Sendable {
         + "--keylog FILE session.scn`"
 
     package private(set) var bytes: [UInt8] = []
-    /// Payload files that accompany the script.
+    /// The payload files that the script refers to.
     package private(set) var files: [(name: String, bytes: [UInt8])] = []
     /// Notes for the user.
     package private(set) var notes: [String] = []
-    /// Whether the rest was left out because the limit was reached.
+    /// Whether the end of the recording was omitted because a limit was reached.
     package private(set) var hasReachedLimit: Bool
     private let isCut: Bool
     private let hasTLS: Bool
-    /// Ends that have signalled that they send no more.
+    /// The sides that have signalled that they will send no more data.
     private var ended: Set<ConversationSide> = []
-    /// Ends of the harness that no longer receive.
+    /// The sides played by the harness that no longer receive data.
     private var closed: Set<ConversationSide> = []
 
     private let options: Options
@@ -62,12 +63,13 @@ package struct RecordedScript: Sendable {
     private var lines: [String] = []
     private var patterns: RecordedPatterns
 
-    /// The maximum length of a payload in the script, in bytes; longer payloads are written to files.
+    /// The maximum length of a payload in the script, in bytes. A longer payload is written to a file.
     private static let longestLiteral = 1024
 
-    /// Makes a script.
+    /// Creates a script from recordings.
     ///
-    /// - Parameter conversations: one recording, or two of the same exchange, whose differences become patterns.
+    /// - Parameter conversations: one recording, or two recordings of the same exchange, whose differences become
+    ///   patterns.
     package init(_ conversations: [RecordedConversation], _ options: Options) throws(Obstacle) {
         self.options = options
         guard let first = conversations.first, !first.isEmpty else {
@@ -145,7 +147,7 @@ package struct RecordedScript: Sendable {
         }
         var last = rest.first?.time ?? .zero
         for (index, unit) in zip(rest.indices, rest) {
-            // After a reset by the harness, the connection no longer exists.
+            // The connection does not exist after a reset by the harness.
             if case .reset? = index > rest.startIndex ? rest[index - 1].kind : nil,
                 ownSides.contains(rest[index - 1].side)
             {
@@ -184,7 +186,7 @@ package struct RecordedScript: Sendable {
             }
         case .tls(let handshake): writeTLS(handshake)
         case .fin, .truncated, .notify, .reset, .alert:
-            // Its close_notify already went together with a FIN.
+            // If the side's close_notify was already written together with a FIN, the later FIN needs no statement.
             let isKnown = ended.contains(unit.side) && unit.kind == .fin
             if isSent, !isKnown { lines.append("\(own) \(end(of: unit, rest))") }
             if isReceived, !(isSent && isKnown) { lines.append("\(other) expect \(expectedEnd(unit, isSent: isSent))") }
@@ -192,7 +194,7 @@ package struct RecordedScript: Sendable {
         }
     }
 
-    /// Returns the statement that ends a side: `close` if nothing more arrives from the other side.
+    /// Returns the statement that ends the stream of a side: `close` if nothing arrives from the other side after it.
     private mutating func end(of unit: RecordedUnit, _ rest: ArraySlice<RecordedUnit>) -> String {
         let others = rest.filter { $0.side == unit.side.opposite }
         switch unit.kind {
@@ -201,7 +203,7 @@ package struct RecordedScript: Sendable {
             closed.insert(unit.side)
             return "reset"
         case .fin, .truncated, .notify:
-            // With TLS, it depends on timing which end the other side learns of first, and whether it still listens.
+            // With TLS, timing determines which event the other side sees first, and whether that side still reads.
             guard hasTLS, !isCut, others.allSatisfy(\.isEnd) else { break }
             closed.insert(unit.side)
             return unit.kind == .truncated ? "close without notify" : "close"
@@ -210,8 +212,8 @@ package struct RecordedScript: Sendable {
         return others.isEmpty && !isCut ? "close" : "half-close"
     }
 
-    /// Returns the expected end of a connection. After this side's end, it depends on timing how the other side ends
-    /// TLS.
+    /// Returns the expected end of the connection. With TLS, the way in which a side ends after the other side has
+    /// ended depends on timing.
     private func expectedEnd(_ unit: RecordedUnit, isSent: Bool) -> String {
         if unit.isUncertain || hasTLS && ended.contains(unit.side.opposite) { return "closed" }
         switch unit.kind {
@@ -225,7 +227,7 @@ package struct RecordedScript: Sendable {
 
     // MARK: TLS
 
-    /// Writes the steps that start TLS on an established connection.
+    /// Adds the steps that start TLS on an established connection.
     private mutating func writeTLS(_ handshake: RecordedConversation.Handshake) {
         let client = "C start " + Self.clientOptions(handshake)
         let server = "S start " + Self.serverOptions(handshake)
@@ -245,7 +247,7 @@ package struct RecordedScript: Sendable {
         return text
     }
 
-    /// Returns the options of a server that chooses the same protocol as the recorded one.
+    /// Returns the options of a server that chooses the same application protocol as in the recording.
     private static func serverOptions(_ handshake: RecordedConversation.Handshake) -> String {
         handshake.chosenProtocol.map { "tls alpn \(StreamStatements.literal(Array($0.utf8)))" } ?? "tls"
     }
@@ -274,7 +276,7 @@ package struct RecordedScript: Sendable {
         return "file(\(StreamStatements.literal(Array(name.utf8))))"
     }
 
-    /// Returns a pause rounded down to 10 ms; `nil` if it is shorter than 20 ms.
+    /// Returns the duration of a pause, rounded down to 10 ms; `nil` if the pause is shorter than 20 ms.
     private static func rounded(_ pause: Duration) -> Duration? {
         let count = pause.nanoseconds / 10_000_000
         return count >= 2 ? .milliseconds(count * 10) : nil

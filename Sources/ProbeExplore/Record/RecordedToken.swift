@@ -2,28 +2,28 @@ import ProbeBase
 import ProbeRegex
 import ProbeScenario
 
-/// A part of a line: a date or time, a UUID, a word, or a single byte between words. Two recordings of a line are
-/// compared part by part.
+/// A token of a recorded line: a date or time, a UUID, a word, or a single byte between words. Two recordings of a line
+/// are compared token by token.
 struct RecordedToken: Equatable {
     enum Kind: Equatable { case time, uuid, word, other }
 
     var kind: Kind
     var bytes: [UInt8]
 
-    /// The maximum length of a line that is divided into parts, in bytes.
+    /// The maximum length of a line that is divided into tokens, in bytes.
     private static let longestLine = 16 << 10
 
     private static let months = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
     private static let clock = "\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?"
-    // The text is constant. If it were not a valid regex, nothing would be found, and the tests of dates and times
-    // would fail.
+    // The text of the regex is constant. If it were invalid, no date or time would be found, and the tests would fail.
     private static let known = try? ByteRegex(
         [
-            // RFC 5322, 3.3, and RFC 9110, 5.6.7, with the obsolete forms; also logs of HTTP servers.
+            // The dates of RFC 5322, 3.3, and of RFC 9110, 5.6.7, including the obsolete forms, and of the logs of HTTP
+            // servers.
             "(?<day>\\b(?:[A-Z][a-z]{2,8}, )?\\d{1,2}[ /-]\(months)[ /-]\\d{2,4}[ :]\(clock)(?: (?:[A-Z]{1,5}\\b|[+-]\\d{4}))?(?: \\([A-Z]+\\))?)",
-            // What `date` and `ctime` print.
+            // The output formats of `date` and `ctime`.
             "(?<month>\\b(?:[A-Z][a-z]{2} )?\(months) [ \\d]\\d \(clock)(?: [A-Z]{3,5})?(?: \\d{4})?\\b)",
-            // RFC 3339.
+            // The date and time format of RFC 3339.
             "(?<year>\\b\\d{4}-\\d{2}-\\d{2}(?:[T ]\(clock)(?:Z\\b|[+-]\\d{2}:?\\d{2})?)?\\b)",
             "(?<clock>\\b\(clock)\\b)",
             "(?<uuid>\\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\b)",
@@ -61,7 +61,8 @@ struct RecordedToken: Equatable {
         byte >= 0x80 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
-    /// Returns the parts of both lines in pairs if the lines differ only in words, times and UUIDs.
+    /// Returns the tokens of the two lines in pairs if the lines differ only in words, times and UUIDs; otherwise
+    /// `nil`.
     static func aligned(_ left: [UInt8], _ right: [UInt8]) -> [(RecordedToken, RecordedToken)]? {
         let (left, right) = (tokens(of: left), tokens(of: right))
         guard !left.isEmpty, left.count == right.count else { return nil }
@@ -71,7 +72,7 @@ struct RecordedToken: Equatable {
 
     // MARK: Patterns
 
-    /// Returns a regex that matches both parts and others of their kind.
+    /// Returns a regex that matches the two tokens and other tokens of the same kind.
     static func pattern(_ left: RecordedToken, _ right: RecordedToken) -> String {
         switch left.kind {
         case .uuid: return "[0-9A-Fa-f-]+"
@@ -82,7 +83,7 @@ struct RecordedToken: Equatable {
         }
     }
 
-    /// Returns a regex that matches all values, chosen by the kinds of bytes in them.
+    /// Returns a regex that matches all of the values. It depends on the kinds of bytes that they contain.
     static func pattern(_ values: [[UInt8]]) -> String {
         let bytes = values.joined()
         let some = values.contains(where: \.isEmpty) ? "*" : "+"
@@ -91,7 +92,7 @@ struct RecordedToken: Equatable {
         return ".\(some)"
     }
 
-    /// Returns a regex in which each run of digits, letters or spaces matches any run of the same kind.
+    /// Returns a regex in which each sequence of digits, letters or spaces matches any sequence of the same kind.
     private static func structure(of bytes: [UInt8]) -> String {
         var parts: [String] = []
         for byte in bytes {
@@ -102,7 +103,8 @@ struct RecordedToken: Equatable {
                 case 32: " +"
                 default: escaped([byte])
                 }
-            // A run is a single part; two equal bytes of another kind are two parts.
+            // A sequence of digits, letters or spaces is a single part, whereas equal bytes of another kind are
+            // separate parts.
             if parts.last != part || !part.hasSuffix("+") { parts.append(part) }
         }
         return parts.joined()

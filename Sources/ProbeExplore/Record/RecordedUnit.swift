@@ -1,17 +1,17 @@
 import ProbeBase
 
-/// A line or message of a turn, or bytes that are neither.
+/// A line or message of a recorded turn, bytes that do not form one, or an event such as a FIN.
 struct RecordedUnit: Equatable {
     enum Kind: Equatable {
-        /// A line or message without its terminator or length prefix.
+        /// A line or message, excluding its terminator or length.
         case line
         case bytes
         case tls(RecordedConversation.Handshake)
         case fin, reset, truncated, notify
         case alert(UInt8)
 
-        /// Returns whether two recordings agree in this unit. The names of a handshake may differ; the first
-        /// recording's are used.
+        /// Returns whether two recordings agree in this unit. The names in a TLS handshake may differ, in which case
+        /// those of the first recording are used.
         func isSame(as other: Kind) -> Bool {
             if case (.tls, .tls) = (self, other) { return true }
             return self == other
@@ -22,12 +22,12 @@ struct RecordedUnit: Equatable {
     var kind: Kind
     var bytes: [UInt8] = []
     var time: Duration
-    /// Whether it is the first unit of its turn.
+    /// Whether the unit is the first one of its turn.
     var begins = false
-    /// For an end, whether the other recording had another kind of end.
+    /// For a unit that ends the stream, whether the stream ended in another way in the other recording.
     var isUncertain = false
 
-    /// Whether its side sends no more after it.
+    /// Whether the side sends no more data after this unit.
     var isEnd: Bool {
         switch kind {
         case .fin, .reset, .truncated, .notify: true
@@ -35,7 +35,7 @@ struct RecordedUnit: Equatable {
         }
     }
 
-    /// Returns the units of a conversation.
+    /// Returns the units of a recorded conversation.
     ///
     /// - Parameter limit: the maximum number of units.
     static func of(_ conversation: RecordedConversation, _ framing: Framing, limit: Int) -> [RecordedUnit] {
@@ -60,8 +60,8 @@ struct RecordedUnit: Equatable {
         return units
     }
 
-    /// Returns the framing that both ends use: a length prefix only if it fits the whole stream, a line terminator if
-    /// one occurs.
+    /// Returns the framing that the two sides appear to use: a framing by length only if all data consists of complete
+    /// messages, or a framing by terminator if the terminator occurs.
     static func framing(of conversation: RecordedConversation) -> Framing {
         let streams = ConversationSide.allCases.map(conversation.stream).filter { !$0.isEmpty }
         func holds(_ bytes: [UInt8]) -> Bool {
@@ -78,7 +78,7 @@ struct RecordedUnit: Equatable {
         return .none
     }
 
-    /// Returns whether a stream consists entirely of messages of a framing.
+    /// Returns whether a stream consists entirely of complete messages of a framing.
     private static func isWhole(_ bytes: [UInt8], _ framing: Framing) -> Bool {
         var decoder = FrameDecoder(framing: framing, limit: nil)
         decoder.append(bytes)
@@ -90,8 +90,8 @@ struct RecordedUnit: Equatable {
         return decoder.offset == bytes.count
     }
 
-    /// Divides a stream into lines or messages and the bytes that are neither, each with the offset of the following
-    /// byte.
+    /// Divides a stream into lines or messages, and bytes that form neither. Each element contains the offset of the
+    /// byte after it.
     ///
     /// - Parameter limit: the maximum number of units.
     static func split(
@@ -104,14 +104,14 @@ struct RecordedUnit: Equatable {
         decoder.append(bytes)
         do throws(FrameError) {
             while units.count < limit, let frame = try decoder.next() {
-                // A line with another kind of line end inside is represented by its bytes.
+                // A line that contains another kind of line ending is represented as bytes.
                 let isClean = framing.terminator == nil || !frame.payload.contains { $0 == 10 || $0 == 13 }
                 let end = decoder.offset
                 units.append(isClean ? (.line, frame.payload, end) : (.bytes, Array(bytes[start..<end]), end))
                 start = decoder.offset
             }
         } catch {
-            // Bytes that can't be divided are sent unchanged.
+            // From here on, the stream can't be divided, so its bytes form a single unit.
         }
         if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]), bytes.count)) }
         return units

@@ -1,19 +1,19 @@
 package import ProbeBase
 import ProbeScenario
 
-/// Statements of the language that expect or send the bytes of a stream.
+/// Creates statements of the language that expect or send the bytes of a stream.
 package enum StreamStatements {
-    /// The maximum length of a literal, in bytes. A longer piece is expected by its length, because a literal of that
-    /// size is unreadable.
+    /// The maximum length of a literal, in bytes. A longer piece is expected by its length, because such a literal
+    /// would be unreadable.
     private static let longestLiteral = 1024
 
-    /// Returns expectations that together consume all of these bytes: lines and messages according to the framing, the
-    /// rest as bytes.
+    /// Returns expectations that together consume the given bytes: lines or messages according to the framing, and the
+    /// remaining bytes as bytes.
     ///
-    /// - Parameter room: the number of bytes that may be written out; each statement takes
-    ///   ``RecordedConversation/turnCost`` in addition. Bytes that don't fit are expected by their number, in one
+    /// - Parameter room: the number of bytes that may be written as literals; each statement takes an additional
+    ///   ``RecordedConversation/turnCost`` bytes. All bytes beyond the limit are expected by their number, in a single
     ///   statement.
-    /// - Returns: the statements, and the number of bytes that did not fit.
+    /// - Returns: the statements, and the number of bytes that are not written as literals.
     package static func expectations(
         of bytes: [UInt8], _ framing: Framing, by actor: String, room: inout Int
     ) -> (statements: [String], unwritten: Int) {
@@ -30,25 +30,26 @@ package enum StreamStatements {
         }
         let rest = bytes.count - end
         guard rest > 0 else { return (statements, 0) }
-        // The rest would have gaps if a later, smaller piece were written out again.
+        // Once a piece does not fit, no later piece is written as a literal, so that the script has no gap.
         room = 0
         return (statements + [counted(rest, by: actor)], rest)
     }
 
-    /// Returns the word before a literal in `send` and `expect`, with a space; bytes that are not a unit have none.
+    /// Returns the word before a literal in `send` and `expect`, followed by a space; empty if the literal is not a
+    /// unit.
     package static func word(_ unit: Framing.Unit?) -> String { unit.map { "\($0.rawValue) " } ?? "" }
 
     private static func counted(_ count: Int, by actor: String) -> String {
         "\(actor) expect \(count) bytes"
     }
 
-    /// Returns the contents of an ASCII string literal that represents these bytes, even in a string that may contain
-    /// variables.
+    /// Returns the content of an ASCII string literal that represents these bytes. It contains no `${`, so it may be
+    /// part of a string with variables.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         Escaped.bytes(bytes).replacing("${", with: "\\${")
     }
 
-    /// Returns a string literal with its characters unescaped where possible, and without `${`.
+    /// Returns a string literal in which characters are unescaped if possible. It contains no `${`.
     package static func literal(_ bytes: [UInt8]) -> String {
         var (text, index) = ("\"", 0)
         while index < bytes.count {

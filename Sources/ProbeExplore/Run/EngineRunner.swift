@@ -4,9 +4,9 @@ import ProbeScenario
 package import ProbeSystem
 import Synchronization
 
-/// Runs candidates of one case with the engine, several at a time.
+/// Runs the candidates of one case with the engine, several of them in parallel.
 package struct EngineRunner: CandidateRunner {
-    /// The job of the explored case. Candidates are changes to its plan's scenario.
+    /// The job of the explored case. A candidate changes the scenario in the job's plan.
     package let job: RunJob
     package let configuration: RunConfiguration
     package let control: RunControl
@@ -15,7 +15,7 @@ package struct EngineRunner: CandidateRunner {
 
     /// Creates a runner.
     ///
-    /// - Parameter allows: returns whether the text of a candidate is a valid script.
+    /// - Parameter allows: a function that returns whether the text of a candidate is a valid script.
     package init(
         job: RunJob, configuration: RunConfiguration, control: RunControl, reactor: Reactor,
         allows: @escaping (Candidate) -> Bool
@@ -27,17 +27,17 @@ package struct EngineRunner: CandidateRunner {
         self.allows = allows
     }
 
-    /// Returns the same runner with another configuration.
+    /// Returns a runner with another configuration that is otherwise the same.
     func with(configuration: RunConfiguration) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// Returns the same runner for another case.
+    /// Returns a runner for another case that is otherwise the same.
     func withJob(_ job: RunJob) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// Returns the result of a case under its own id; `nil` if the run was interrupted.
+    /// Returns the result of a case that runs under its own id; `nil` if the run was interrupted.
     func result(of job: RunJob) async -> CaseResult? {
         let collected = CollectedResults()
         await Runner(configuration: configuration, control: control) { event in
@@ -52,7 +52,7 @@ package struct EngineRunner: CandidateRunner {
         await results(of: candidates).map(Trial.init)
     }
 
-    /// Returns the results of candidates, in their order; `nil` for each one that was not run because of an
+    /// Returns the results of candidates, in the same order; `nil` for each candidate that was not run because of an
     /// interruption.
     package func results(of candidates: [Candidate]) async -> [CaseResult?] {
         let base = job.plan.scenario
@@ -68,7 +68,7 @@ package struct EngineRunner: CandidateRunner {
         return await results(of: jobs)
     }
 
-    /// Returns the results of cases, in their order. Their ids may coincide.
+    /// Returns the results of cases, in the same order. Several of the cases may have the same id.
     func results(ofJobs jobs: [RunJob]) async -> [CaseResult?] {
         await results(
             of: jobs.enumerated().map { index, job in
@@ -87,7 +87,7 @@ package struct EngineRunner: CandidateRunner {
         return jobs.indices.map { found["\($0)"] }
     }
 
-    /// Runs the case without variations, and collects what its steps do with the streams.
+    /// Runs the case without variations, and collects observations of what its steps send and consume.
     ///
     /// - Parameter count: the number of runs.
     package func observe(_ count: Int) async -> (results: [CaseResult?], observations: [StepObservation]) {
@@ -107,7 +107,7 @@ package struct EngineRunner: CandidateRunner {
     }
 }
 
-/// Results by job id, collected from any thread.
+/// A collection of results by job id that any thread can add to.
 private final class CollectedResults: Sendable {
     private let results = Mutex<[String: CaseResult]>([:])
 
@@ -116,7 +116,7 @@ private final class CollectedResults: Sendable {
     var all: [String: CaseResult] { results.withLock { $0 } }
 }
 
-/// Observations of steps, collected from any thread.
+/// A collection of step observations that any thread can add to.
 private final class CollectedObservations: Sendable {
     private let observations = Mutex<[StepObservation]>([])
 

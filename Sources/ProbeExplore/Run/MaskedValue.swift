@@ -1,13 +1,13 @@
-/// A value of which some parts may differ from run to run.
+/// A value in which the parts that vary between runs are masked.
 ///
-/// Samples of the value are divided into words (letters, digits and everything beyond ASCII) and single other bytes. If
-/// all samples have the same number of parts, the parts that differ are masked. Otherwise, everything between their
-/// common beginning and their common end is masked.
+/// Samples of the value are divided into words (letters, digits and all non-ASCII bytes) and single other bytes. If all
+/// samples have the same number of parts, the parts that vary are masked. Otherwise, everything between the common
+/// beginning and the common end of the samples is masked.
 package enum MaskedValue: Sendable, Equatable {
-    /// Matches everything: there was no sample, or only some of the samples had a value.
+    /// Matches every value, because there was no sample, or because only some of the samples had a value.
     case anything
     case missing
-    /// A sequence of parts; `nil` matches any word or byte.
+    /// Matches a sequence of parts; a part that is `nil` matches any word or byte.
     case parts([[UInt8]?])
     case between(start: [UInt8], end: [UInt8])
 

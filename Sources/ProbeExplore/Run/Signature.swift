@@ -1,12 +1,12 @@
 package import ProbeEvents
 package import ProbeScenario
 
-/// What makes two failures alike: the place in the script, the verdict, and the message without values and numbers.
+/// Identifies a kind of failure by its location in the script, its verdict, and its message without values and numbers.
 package struct Signature: Hashable, Sendable {
     package var span: SourceSpan?
     package var verdict: Verdict
     package var reason: String
-    /// How the program ended, if that is the failure.
+    /// The way in which the program ended, if that is the failure; otherwise `nil`.
     package var end: UnexpectedEnd?
 
     package init(span: SourceSpan?, verdict: Verdict, reason: String, end: UnexpectedEnd? = nil) {
@@ -16,7 +16,7 @@ package struct Signature: Hashable, Sendable {
         self.end = end
     }
 
-    /// Creates the signature of a result; `nil` if the case passed or the result is not conclusive.
+    /// Creates the signature of a result; `nil` if the case passed or the result is inconclusive.
     package init?(_ result: CaseResult) {
         guard result.verdict == .failed || result.verdict == .error, !result.isInterrupted,
             let first = result.findings.first
@@ -25,18 +25,18 @@ package struct Signature: Hashable, Sendable {
     }
 }
 
-/// One failure of a scenario: its signature, and the expected and actual values. Parts that differ from run to run,
-/// such as a session number or a time, are masked.
+/// A failure of a scenario: its signature, and its expected and actual values. Parts of the values that vary between
+/// runs, such as a session number or a time, are masked.
 package struct ShownFailure: Sendable, Equatable {
     package var signature: Signature
-    /// The message with its values, such as a status, a count or a name, but without the compared bytes.
+    /// The message with its values, such as a status, a count or a name, but without the bytes that were compared.
     package var message: MaskedValue
     package var expected: MaskedValue
     package var actual: MaskedValue
 
-    /// Creates a failure from the results that have the signature.
+    /// Creates a failure from the results that have its signature.
     ///
-    /// - Parameter results: results of runs of one candidate.
+    /// - Parameter results: the results of several runs of one candidate.
     package init(_ signature: Signature, in results: [CaseResult]) {
         self.signature = signature
         let findings = results.filter { Signature($0) == signature }.compactMap(\.findings.first)
@@ -45,14 +45,16 @@ package struct ShownFailure: Sendable, Equatable {
         actual = MaskedValue(findings.map(\.actual))
     }
 
-    /// Returns whether a result shows this failure: at the same step, with the same values except for the masked parts.
+    /// Returns whether a result shows this failure: it must have the same signature and, except for masked parts, the
+    /// same values.
     package func matches(_ result: CaseResult) -> Bool {
         guard Signature(result) == signature, let first = result.findings.first else { return false }
         return message.matches(Self.withoutTimes(first.general)) && expected.matches(first.expected)
             && actual.matches(first.actual)
     }
 
-    /// Returns the text with a placeholder for each number that has a unit of time: even ten runs can agree by chance.
+    /// Returns the text, in which each number with a unit of time is replaced with a placeholder. Times are always
+    /// masked, because even ten runs can have the same time by chance.
     private static func withoutTimes(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

@@ -1,10 +1,10 @@
 package import ProbeEvents
 
-/// The outcome of one run of a candidate.
+/// The outcome of a single run of a candidate.
 package enum Trial: Sendable {
     case passed
     case failed(Signature, CaseResult)
-    /// Neither a pass nor a failure: inconclusive, skipped, or not run.
+    /// The run neither passed nor failed: it was inconclusive or skipped, or did not take place.
     case unknown(CaseResult?)
 
     package init(_ result: CaseResult?) {
@@ -23,12 +23,12 @@ package enum Trial: Sendable {
 
     package var hasPassed: Bool { if case .passed = self { true } else { false } }
 
-    /// Returns whether it is this failure, including its values.
+    /// Returns whether the run failed with the given failure, including its values.
     package func fails(like failure: ShownFailure) -> Bool {
         if case .failed(_, let result) = self { failure.matches(result) } else { false }
     }
 
-    /// The result of the run, if it did not pass.
+    /// The result of the run; `nil` if the run passed or did not take place.
     package var result: CaseResult? {
         switch self {
         case .passed: nil
@@ -37,17 +37,18 @@ package enum Trial: Sendable {
         }
     }
 
-    /// The signature, if it is a failure.
+    /// The signature of the failure; `nil` if the run did not fail.
     package var signature: Signature? {
         if case .failed(let signature, _) = self { signature } else { nil }
     }
 }
 
 extension CandidateRunner {
-    /// Runs each candidate once, and repeats the inconclusive ones up to three times: on a busy machine many runs are
+    /// Runs each candidate once, and repeats inconclusive runs up to three times. On a busy machine many runs are
     /// inconclusive, which says nothing about the program.
     ///
-    /// - Returns: a trial for each candidate, in order; one that was never conclusive stays unknown.
+    /// - Returns: a trial for each candidate, in the same order. If no run of a candidate was conclusive, its trial is
+    ///   `unknown`.
     package func settled(_ candidates: [Candidate]) async -> [Trial] {
         var trials = await run(candidates)
         for _ in 0..<3 {
@@ -59,12 +60,12 @@ extension CandidateRunner {
     }
 }
 
-/// Runs candidates. This protocol is all that searching and shrinking know about a run.
+/// Runs candidates. Searching and shrinking depend only on this protocol, not on the engine.
 package protocol CandidateRunner {
     /// Runs each candidate once.
     ///
-    /// - Returns: a trial for each candidate, in order.
+    /// - Returns: a trial for each candidate, in the same order.
     func run(_ candidates: [Candidate]) async -> [Trial]
-    /// Returns whether the language allows the scenario without the parts that a candidate leaves out.
+    /// Returns whether the scenario is still a valid script without the parts that a candidate removes.
     func isAllowed(_ candidate: Candidate) -> Bool
 }

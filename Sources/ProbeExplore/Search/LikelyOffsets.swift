@@ -2,15 +2,15 @@ package import ProbeBase
 
 /// The offsets in a stream at which a cut is most likely to reveal a bug.
 package enum LikelyOffsets {
-    /// The maximum number of offsets of one kind: in a stream of many lines, the first lines contain every kind of
-    /// place.
+    /// The maximum number of offsets of each kind. In a stream of many lines, the first lines already contain every
+    /// kind of offset.
     private static let most = 24
     /// Common sizes of read buffers.
     private static let bufferSizes = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 
-    /// Returns the offsets, the most promising ones first, without duplicates.
+    /// Returns the likely offsets without duplicates, the most promising ones first.
     ///
-    /// - Parameter length: the upper bound of the offsets, exclusive.
+    /// - Parameter length: the exclusive upper bound of the offsets.
     package static func of(_ bytes: [UInt8], length: Int, framing: Framing) -> [Int] {
         let kinds = [
             insideTerminators(bytes, framing), [1], prefix(framing), insideCharacters(bytes), [length - 1],
@@ -20,7 +20,7 @@ package enum LikelyOffsets {
         return kinds.flatMap { $0.filter { $0 > 0 && $0 < length }.prefix(most) }.filter { seen.insert($0).inserted }
     }
 
-    /// Returns offsets inside the length prefix of the first message, and right after the prefix.
+    /// Returns the offsets within the length prefix of the first message, and the offset directly after the prefix.
     private static func prefix(_ framing: Framing) -> [Int] {
         switch framing.kind {
         case .lines, .undivided: []
@@ -52,7 +52,7 @@ package enum LikelyOffsets {
         }
     }
 
-    /// Returns the offsets at which occurrences of a terminator begin, up to the maximum.
+    /// Returns the offsets at which a terminator begins, up to the maximum number.
     private static func places(of terminator: [UInt8], in bytes: [UInt8]) -> [Int] {
         var places: [Int] = []
         var index = 0
@@ -67,7 +67,7 @@ package enum LikelyOffsets {
         return places
     }
 
-    /// Returns the offset of each UTF-8 continuation byte.
+    /// Returns the offsets of the UTF-8 continuation bytes, up to the maximum number.
     private static func insideCharacters(_ bytes: [UInt8]) -> [Int] {
         bytes.indices.lazy.filter { bytes[$0] & 0xC0 == 0x80 }.prefix(most).map(\.self)
     }

@@ -1,16 +1,17 @@
 import ProbeBase
 import ProbeScenario
 
-/// The variations of a scenario in the order in which they are tried: first those that most often find bugs, then a
-/// broad range. The order is determined by the seed.
+/// Produces the variations of a scenario in the order in which they are tried: first those that most often find bugs,
+/// then a wide variety. The seed determines the order.
 package struct SearchOrder: Sendable {
-    /// The maximum length, in bytes, of a send that is cut at every offset.
+    /// The maximum length of a send that is cut at every offset, in bytes.
     private static let shortSend = 512
-    /// The maximum length, in bytes, of a send that is cut at every pair of offsets.
+    /// The maximum length of a send that is cut at every pair of offsets, in bytes.
     private static let shortForPairs = 160
-    /// The number of offsets at which a longer send is cut: trying every one would take minutes.
+    /// The maximum number of offsets at which a longer send is cut; trying every offset would take minutes.
     private static let maxSingles = 16_384
-    /// The number of consecutive random variations without a new one after which no others are assumed to exist.
+    /// The number of consecutive random variations that repeat earlier ones, after which the search assumes that there
+    /// are no new variations.
     private static let maxRepeats = 2_000
 
     private let sites: [SendSite]
@@ -30,10 +31,10 @@ package struct SearchOrder: Sendable {
         generator = SplitMix64(seed: seed)
     }
 
-    /// The number of places at which a single send can be cut.
+    /// The number of offsets, over all sends, at which a send can be cut.
     package var singleCuts: Int { sites.reduce(0) { $0 + max(0, $1.length - 1) } }
 
-    /// Returns the next variation; `nil` if there are no others.
+    /// Returns the next variation; `nil` if every variation has been returned.
     package mutating func next() -> Variation? {
         while true {
             if position < queue.count {
@@ -66,14 +67,14 @@ package struct SearchOrder: Sendable {
             .compactMap { cut($0.site, $0.offsets, pause) }
     }
 
-    /// Returns likely offsets. In TLS records, these are the first header and the ends, because the contents are
-    /// opaque.
+    /// Returns the likely offsets of a send. In TLS records, these are the first header and the ends of the records,
+    /// because the content is encrypted.
     private static func likelyOffsets(_ site: SendSite) -> [Int] {
         guard site.isSealed else { return LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing) }
         return [5, 1, 3, 6, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length }
     }
 
-    /// Returns variations with records that end where a program may look for the end of a message.
+    /// Returns variations in which a TLS record ends where a program may look for the end of a message.
     private func likelyRecords() -> [Variation] {
         records { LikelyOffsets.of($0.bytes, length: $0.bytes.count, framing: $0.framing) + [1] }
     }
@@ -95,8 +96,8 @@ package struct SearchOrder: Sendable {
         }.compactMap { cut($0.site, $0.offsets, pause) }
     }
 
-    /// Returns variations with two cuts and one byte between them: a terminator, a prefix or a character in three
-    /// pieces.
+    /// Returns variations with two cuts that are one byte apart, so that a terminator, a length or a character is
+    /// divided into three pieces.
     private func adjacentPairs(_ pause: Duration?) -> [Variation] {
         interleaved { site in
             site.length < 3 ? [] : (1..<min(site.length - 1, Self.shortSend)).map { [$0, $0 + 1] }
@@ -121,7 +122,8 @@ package struct SearchOrder: Sendable {
         offsets.indices.flatMap { index in offsets[(index + 1)...].map { [offsets[index], $0] } }
     }
 
-    /// Returns each send in pieces of one byte, or in as many pieces as its pause budget allows.
+    /// Returns variations in which a send is divided into pieces of one byte, or into as many pieces as its pause
+    /// budget allows.
     private func pieces(_ pause: Duration) -> [Variation] {
         sites.compactMap { site in
             guard site.length > 1 else { return nil }
@@ -132,7 +134,8 @@ package struct SearchOrder: Sendable {
         }
     }
 
-    /// Returns each pair of neighbouring sends as one piece, then each maximal sequence of them.
+    /// Returns variations that join each pair of neighbouring sends, followed by variations that join each longest
+    /// sequence of them.
     private func joins() -> [Variation] {
         let pairs = sites.compactMap { site in site.next.map { Change.join(first: site.step, second: $0) } }
         var rows: [[Change]] = []
@@ -150,7 +153,7 @@ package struct SearchOrder: Sendable {
         return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) } + fins(rows)
     }
 
-    /// Returns each final send with the FIN, alone and together with the sends that it may be joined to.
+    /// Returns variations in which a final send carries the FIN, alone and with the sends that can be joined to it.
     private func fins(_ rows: [[Change]]) -> [Variation] {
         sites.flatMap { site -> [Variation] in
             guard let end = site.end else { return [] }
@@ -173,7 +176,8 @@ package struct SearchOrder: Sendable {
 
     // MARK: Random
 
-    /// Returns cuts of one to three sends, with or without a pause, sometimes with a small buffer.
+    /// Returns a random variation that cuts one to three sends, with or without pauses, and sometimes sets a small
+    /// buffer.
     private mutating func random() -> Variation? {
         let long = sites.filter { $0.length > 1 }
         guard !long.isEmpty, !isExhausted else { return nil }
@@ -196,13 +200,13 @@ package struct SearchOrder: Sendable {
 
     // MARK: Parts
 
-    /// Returns one send with cuts; `nil` if the pauses would take longer than nearby steps allow.
+    /// Returns a variation that cuts one send; `nil` if its pauses would exceed the send's budget.
     private func cut(_ site: SendSite, _ offsets: [Int], _ pause: Duration?) -> Variation? {
         if let pause, !site.allows(offsets.count, of: pause) { return nil }
         return Variation(send: site.step, cutAt: offsets, pause: pause)
     }
 
-    /// Returns the first offsets of all sends, then all second ones, and so on.
+    /// Returns the first offsets of all sends, then the second offsets of all sends, and so on.
     private func interleaved(_ places: (SendSite) -> [[Int]]) -> [(site: SendSite, offsets: [Int])] {
         let lists = sites.map { ($0, places($0)) }
         let longest = lists.map(\.1.count).max() ?? 0

@@ -1,9 +1,10 @@
-/// Delta debugging (Zeller and Hildebrandt, 2002): finds the smallest part of a list that still fails by leaving out
-/// ever smaller chunks.
+/// Delta debugging (Zeller and Hildebrandt, 2002). It finds a minimal part of a list that still fails, by removing
+/// smaller and smaller chunks of the list.
 package enum DeltaDebugging {
-    /// Returns a failing part of a list from which no single element can be left out.
+    /// Returns a failing part of a list that no longer fails when any single element is removed.
     ///
-    /// - Parameter firstFailing: returns the index of the first of the given lists that fails; `nil` if none does.
+    /// - Parameter firstFailing: a function that returns the index of the first list that fails; `nil` if none of the
+    ///   lists fails.
     package static func minimum<Element>(
         of elements: [Element], firstFailing: ([[Element]]) async -> Int?
     ) async -> [Element] {

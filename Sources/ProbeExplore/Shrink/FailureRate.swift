@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// How often something failed, and the number of passes needed to trust that it no longer fails.
+/// The number of runs that failed, and the number of passes that are needed as evidence that a failure no longer
+/// occurs.
 package struct FailureRate: Sendable, Equatable {
     package var failed: Int
     package var runs: Int
@@ -10,14 +11,14 @@ package struct FailureRate: Sendable, Equatable {
         self.runs = runs
     }
 
-    /// The number of runs that measure a rate.
+    /// The number of runs with which a rate is measured.
     package static let measured = 10
 
-    /// Whether fewer than one in five runs failed, which is too rare for shrinking.
+    /// Whether fewer than one in five runs failed, in which case the failure is too rare to be shrunk.
     package var isTooRare: Bool { failed * 5 < runs }
 
-    /// The number of consecutive passes that happen by chance in less than 1 % of all cases. Something that has always
-    /// failed may still pass the next time, so one additional run that passes is assumed.
+    /// The number of consecutive passes whose probability by chance is below 1 %. A failure that has occurred in every
+    /// run so far may still be absent from the next one, so one additional passing run is assumed.
     package var passesForConfidence: Int {
         let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)

@@ -2,18 +2,19 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Leaves out what a failure does not need: connections, steps, and parts of what is sent.
+/// Removes the parts of a scenario that a failure does not depend on: connections, steps, and parts of the data that is
+/// sent.
 ///
-/// Whatever a program receives before the failing step may be the reason for the expected answer: without `SET a 2`,
-/// `=2` can't be expected, although a program that forgets the second SET fails all the same. Therefore, a smaller
-/// scenario counts only if something shows that a correct program passes it: the scenario passes without its variation,
-/// or the program that is known to be correct passes it. If there is neither, only the steps after the failing one and
-/// those that no program notices are left out.
+/// What a program receives before the failing step may be the reason why the expected answer is correct. For example,
+/// `=2` can be expected only after `SET a 2`, although a program that ignores the second SET fails even without it. A
+/// smaller scenario is therefore accepted only with evidence that a correct program passes it: the scenario passes
+/// without its variation, or the known good program passes it. If neither is available, only two kinds of steps are
+/// removed: those after the failing step, and those that no program notices.
 struct Reduction {
     let shrinker: Shrinker
     let scenario: Scenario
 
-    /// Returns whether nothing can show that a correct program passes a smaller scenario.
+    /// Returns whether there can be no evidence that a correct program passes a smaller scenario.
     func mustKeepPremises(_ candidate: Candidate) -> Bool { candidate.variation.isEmpty && shrinker.good == nil }
 
     func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
@@ -43,9 +44,10 @@ struct Reduction {
 
     // MARK: Acceptance
 
-    /// Replaces the current candidate with the first one that fails in the same way and passes without its variation.
+    /// Replaces the current candidate with the first of the given candidates that fails in the same way and passes
+    /// without its variation.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether the current candidate was replaced.
     @discardableResult
     private func accept(_ candidates: [Candidate], _ current: inout Candidate, _ rate: FailureRate) async -> Bool {
         let varied = !current.variation.isEmpty
@@ -56,7 +58,7 @@ struct Reduction {
         for candidate in allowed {
             if MonotonicTime.now >= shrinker.deadline { return false }
             let plain = varied ? [candidate.plain] : []
-            // Most candidates are rejected after their first run.
+            // The candidate is first run once and then twice, because most candidates are rejected after a single run.
             guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else {
                 continue
             }
@@ -77,9 +79,9 @@ struct Reduction {
 
     // MARK: Without evidence of what a correct program does
 
-    /// Returns the candidate without the steps after the failing one; data that a correct program would still send for
-    /// them is ignored. Returns `nil` if there are no such steps, or if something that is judged at the end of the case
-    /// may depend on one of them.
+    /// Returns the candidate without the steps after the failing one. Data that a correct program would still send in
+    /// these steps is ignored. Returns `nil` if there are no such steps, or if something that is judged at the end of
+    /// the case may depend on one of them.
     private func endedAtFailure(_ current: Candidate) -> Candidate? {
         guard scenario.links.isEmpty, scenario.names.isEmpty, !hasConditions,
             let span = shrinker.failure.signature.span,
@@ -107,7 +109,7 @@ struct Reduction {
         return candidate
     }
 
-    /// Whether the scenario sets up something that must take effect before the case ends.
+    /// Whether the scenario contains something that takes effect during later steps: a proxy or a `whenever` block.
     private var hasConditions: Bool {
         let hasProxy = scenario.actors.contains { if case .proxy = $0.kind { true } else { false } }
         return hasProxy || scenario.allSteps.contains { if case .whenever = $0.kind { true } else { false } }
@@ -118,7 +120,7 @@ struct Reduction {
         return step.span.file == span.file && step.span.start <= span.start && span.end <= max(step.span.end, end)
     }
 
-    /// Leaves out the steps that no program notices, except for the failing one.
+    /// Removes the steps that no program notices, except for the failing step.
     private func removeUnnoticed(_ current: inout Candidate, _ rate: FailureRate) async {
         var candidate = current
         for step in scenario.allSteps {
@@ -136,7 +138,7 @@ struct Reduction {
         await accept([candidate], &current, rate)
     }
 
-    /// Returns whether one of the remaining steps belongs to an actor.
+    /// Returns whether the candidate still contains a step of the actor.
     private func isUsed(_ actor: String, in candidate: Candidate) -> Bool {
         scenario.allSteps.contains { step in
             guard case .act(let name, _, _) = step.kind, name.value == actor else { return false }
@@ -146,7 +148,7 @@ struct Reduction {
 
     // MARK: Steps
 
-    /// Returns the candidate without an actor and its steps.
+    /// Returns the candidate without an actor and without the steps of this actor.
     private func without(_ actor: String, _ current: Candidate) -> Candidate {
         var candidate = current
         candidate.removedActors.insert(actor)
@@ -156,7 +158,7 @@ struct Reduction {
         return candidate
     }
 
-    /// Leaves out all steps at once that only wait, take a note, or observe.
+    /// Removes all steps that only wait, write a note or observe, in a single attempt.
     private func removePassive(_ current: inout Candidate, _ rate: FailureRate) async {
         var candidate = current
         for step in scenario.allSteps {
@@ -190,7 +192,7 @@ struct Reduction {
         }
     }
 
-    /// Returns the steps that a variation refers to.
+    /// Returns the numbers of the steps that a variation refers to.
     private func needed(by variation: Variation) -> Set<Int> {
         var steps: Set<Int> = []
         for change in variation.changes {
@@ -207,12 +209,13 @@ struct Reduction {
 
     // MARK: Data
 
-    /// Leaves out lines or messages of what is sent, together with a later expectation if necessary.
+    /// Removes lines or messages from the data that is sent. If necessary, a later expectation is removed together with
+    /// a unit.
     private func removeUnits(_ current: inout Candidate, _ rate: FailureRate) async {
         let joined = Set(current.variation.joined.flatMap(\.self))
         for site in shrinker.sites where site.isConstant && site.destination == nil && !joined.contains(site.step) {
             if current.removedSteps.contains(site.step) { continue }
-            // The cuts count bytes of TLS records, which have no position in the plaintext.
+            // The offsets of the cuts are counted in TLS records and do not correspond to offsets in the plaintext.
             if site.isSealed, !current.variation.offsets(of: site.step).isEmpty { continue }
             var index = 0
             while true {
@@ -231,7 +234,7 @@ struct Reduction {
         }
     }
 
-    /// Returns the next few expectations after a send, in script order.
+    /// Returns the first few expectations after a send, in the order of the script.
     private func expectations(after send: Int) -> [Int] {
         scenario.allSteps.drop { $0.id != send }.dropFirst().filter { step in
             if case .act(_, .connection(.expect), _) = step.kind { true } else { false }
@@ -253,7 +256,8 @@ struct Reduction {
         return units
     }
 
-    /// Returns the candidate without a unit, with its cuts between the same bytes; `nil` if a cut lies inside the unit.
+    /// Returns the candidate without one unit, with the cuts between the same bytes as before; `nil` if a cut is inside
+    /// the unit.
     static func without(_ index: Int, of units: [[UInt8]], _ send: Int, _ current: Candidate) -> Candidate? {
         let start = units[..<index].reduce(0) { $0 + $1.count }
         let end = start + units[index].count

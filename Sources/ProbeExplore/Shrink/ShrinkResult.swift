@@ -1,16 +1,16 @@
-/// The smallest failing candidate that was found, and what was learned along the way.
+/// The smallest failing candidate that was found, and the facts about it that a report states.
 package struct ShrinkResult: Sendable {
     package var candidate: Candidate
-    /// The failure rate in its last runs.
+    /// The failure rate of the candidate, as measured by its most recent runs.
     package var rate: FailureRate
-    /// The outcomes of all single cuts of a send, with the result's pause, by the number of the send.
+    /// The outcomes of all single cuts of a send with the candidate's pause, by the number of the send.
     package var cutTables: [Int: CutTable] = [:]
-    /// Whether the time for leaving out steps has expired, so that unnecessary steps may remain.
+    /// Whether the time limit for removing steps was reached, so that the scenario may contain unnecessary steps.
     package var hasReachedDeadline = false
-    /// Whether everything before the failing step was kept because no run could show that a correct program passes
-    /// without it.
+    /// Whether all steps before the failing step were kept, because there was no evidence that a correct program passes
+    /// without them.
     package var keepsPremises = false
-    /// Whether a smaller scenario was found but discarded, because it did not pass every time when it should.
+    /// Whether a smaller scenario was found but rejected, because it did not pass in every run in which it must.
     package var hasUnsureReduction = false
 
     package init(candidate: Candidate, rate: FailureRate, cutTables: [Int: CutTable] = [:]) {
@@ -21,11 +21,11 @@ package struct ShrinkResult: Sendable {
 
     /// The outcomes of the single cuts of one send.
     package struct CutTable: Sendable, Equatable {
-        /// The offsets that failed in the same way, in ascending order.
+        /// The offsets at which a cut caused the same failure, in ascending order.
         package var failing: [Int]
-        /// The offsets that failed in another way, in ascending order.
+        /// The offsets at which a cut caused another failure, in ascending order.
         package var failingDifferently: [Int] = []
-        /// The offsets that passed often enough, in ascending order.
+        /// The offsets at which a cut passed in enough runs, in ascending order.
         package var passing: [Int]
 
         package init(failing: [Int] = [], passing: [Int] = []) {
@@ -33,16 +33,16 @@ package struct ShrinkResult: Sendable {
             self.passing = passing
         }
 
-        /// All offsets that failed, in ascending order.
+        /// All offsets at which a cut caused a failure, in ascending order.
         package var allFailing: [Int] { (failing + failingDifferently).sorted() }
 
-        /// Returns the passing offsets on both sides of the failing range that contains an offset.
+        /// Returns the passing offsets directly before and after the range of failing offsets that contains `offset`.
         package func passing(around offset: Int) -> [Int] {
             guard let row = Self.rows(allFailing).first(where: { $0.contains(offset) }) else { return [] }
             return [row.lowerBound - 1, row.upperBound + 1].filter(passing.contains)
         }
 
-        /// Returns numbers as ranges of consecutive numbers.
+        /// Returns ascending numbers as ranges of consecutive numbers.
         package static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
             var rows: [ClosedRange<Int>] = []
             for number in numbers {

@@ -2,30 +2,32 @@ package import ProbeBase
 package import ProbeScenario
 import ProbeSystem
 
-/// Finds the smallest candidate with the same failure: at the same step, with the same expected and actual values.
+/// Finds the smallest candidate with the same failure, that is, at the same step and with the same expected and actual
+/// values.
 ///
-/// A candidate that passes is run again until the probability of a miss is below 1 %. An inconclusive run counts as no
-/// failure.
+/// A candidate that passes is run again until the probability that it fails is below 1 %. An inconclusive run does not
+/// count as a failure.
 package struct Shrinker {
-    /// The maximum length of a send for which all single cuts are tried, in bytes.
+    /// The maximum length of a send of which every single cut is tried, in bytes.
     private static let longestForAll = 1024
     private static let longestForPairs = 48
-    /// The number of candidates that are run before looking for the first failing one.
+    /// The number of candidates that are run in one batch, in which the first failing one is then determined.
     private static let batch = 32
 
     let runner: any CandidateRunner
-    /// Runs candidates with a program that is known to be correct; `nil` if there is none.
+    /// A runner that runs candidates with the known good program; `nil` if there is none.
     let good: (any CandidateRunner)?
     let sites: [SendSite]
-    /// The failure that must be kept.
+    /// The failure that the smallest candidate must have.
     package private(set) var failure: ShownFailure
-    /// Whether that very failure must be kept. If not, a smaller variation may fail in another way: the scenario passes
-    /// without its variation, so the other failure is a bug of the program too.
+    /// Whether the smallest candidate must have exactly this failure. Otherwise, a smaller variation may cause another
+    /// failure: the scenario passes without the variation, so the other failure is also a bug in the program.
     private let keepsFailure: Bool
     private let initialRate: FailureRate
-    /// The number of times that a candidate must pass.
+    /// The number of times that a candidate must pass before it counts as passing.
     private var passes: Int { initialRate.passesForConfidence }
-    /// The time after which no part of the scenario is left out. The variation is shrunk in any case.
+    /// The time after which no more parts of the scenario are removed. The variation is shrunk regardless of this
+    /// limit.
     let deadline: MonotonicTime
 
     package init(
@@ -41,7 +43,7 @@ package struct Shrinker {
         initialRate = rate
     }
 
-    /// Shrinks the variation, then its pauses, then the scenario.
+    /// Shrinks the variation, then the pauses of the variation, and then the scenario.
     ///
     /// - Parameter scenario: the scenario that candidates change.
     package mutating func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
@@ -57,7 +59,7 @@ package struct Shrinker {
         result.hasReachedDeadline = MonotonicTime.now >= deadline
         if reduced != result.candidate {
             let rate = await rate(of: reduced)
-            // A candidate that passed once or twice on the way may have been lucky.
+            // A candidate that passed once or twice during the reduction may have passed by chance.
             guard rate.failed > 0, await isSound(reduced) else {
                 result.hasUnsureReduction = true
                 return result
@@ -69,8 +71,8 @@ package struct Shrinker {
         return result
     }
 
-    /// Returns whether a candidate passes in each of many runs in which it must: without its variation, and with the
-    /// correct program.
+    /// Returns whether a candidate passes in each of many runs in which it must pass: without its variation, and with
+    /// the known good program.
     private func isSound(_ candidate: Candidate) async -> Bool {
         let plain = Array(repeating: candidate.plain, count: FailureRate.measured)
         if !candidate.variation.isEmpty, await !runner.settled(plain).allSatisfy(\.hasPassed) { return false }
@@ -80,13 +82,14 @@ package struct Shrinker {
 
     // MARK: Running
 
-    /// Returns how often a candidate fails in the same way in ten runs.
+    /// Returns how many of ten runs of a candidate have the same failure.
     package func rate(of candidate: Candidate) async -> FailureRate {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         return FailureRate(failed: trials.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
-    /// Returns the failure rate of a candidate, but stops as soon as fewer than `count` failures are certain.
+    /// Returns the failure rate of a candidate. The measurement stops early if fewer than `count` failures are
+    /// possible.
     func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
         let first = await runner.settled(Array(repeating: candidate, count: 3))
         let failed = first.count { $0.fails(like: failure) }
@@ -96,17 +99,17 @@ package struct Shrinker {
             failed: failed + rest.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
-    /// The outcome of all runs of a candidate.
+    /// The combined outcome of all runs of a candidate.
     struct Outcome {
-        /// Whether it failed in the same way.
+        /// Whether the candidate had the same failure in a run.
         var fails = false
-        /// Whether it passed often enough.
+        /// Whether the candidate passed in enough runs.
         var passes = true
-        /// The signature of a failure in another way, or with other values.
+        /// The signature of another failure, or of the same failure with other values; `nil` if there was none.
         var other: Signature?
     }
 
-    /// Runs candidates until each has failed in the same way or has passed often enough.
+    /// Runs candidates until each of them has either had the same failure or passed in enough runs.
     func outcomes(of candidates: [Candidate]) async -> [Outcome] {
         var outcomes = Array(repeating: Outcome(), count: candidates.count)
         for _ in 0..<passes {
@@ -124,8 +127,9 @@ package struct Shrinker {
         return outcomes
     }
 
-    /// Returns the nearest signature among other failures: the same signature with other values, else one at the same
-    /// step, else any. Returns `nil` if the failure must be kept.
+    /// Returns the signature of another failure that is most similar to the current failure: preferably the same
+    /// signature with other values, then one at the same step, then any other. Returns `nil` if the current failure
+    /// must be kept.
     private func nearest(_ outcomes: [Outcome]) -> Signature? {
         if keepsFailure { return nil }
         let others = outcomes.lazy.compactMap(\.other)
@@ -133,7 +137,7 @@ package struct Shrinker {
             ?? others.first
     }
 
-    /// Returns the values and the rate of a candidate's failure with a signature, learned from ten runs.
+    /// Returns the values and the rate of the failure with a signature, measured by ten runs of a candidate.
     private func learned(_ signature: Signature, from candidate: Candidate) async -> (ShownFailure, FailureRate) {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)
@@ -141,8 +145,8 @@ package struct Shrinker {
         return (failure, FailureRate(failed: results.count { failure.matches($0) }, runs: trials.count))
     }
 
-    /// Returns the first variation that fails in the same way. If there is none, returns the first one that fails in
-    /// another way: that is a smaller failure, and its signature is the one to keep from then on.
+    /// Returns the first variation that has the same failure. If there is none, returns the first variation with
+    /// another failure, which is then the failure that smaller candidates must have.
     private mutating func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
         var others: [(variation: Variation, outcome: Outcome)] = []
         var rest = variations[...]
@@ -187,8 +191,8 @@ package struct Shrinker {
         return await measured(variation.with(changes), result)
     }
 
-    /// Returns a variation with two records of a send instead of many, if the candidate still fails, with the first
-    /// record as long as possible.
+    /// Returns a variation that divides a send into two TLS records instead of many, if the candidate still fails. The
+    /// first record is as long as possible.
     private func fewestRecords(_ variation: Variation, _ candidate: Candidate) async -> Variation {
         guard case .records(let send, let size)? = variation.changes.first, variation.changes.count == 1,
             let site = sites.first(where: { $0.step == send }), size < site.bytes.count - 1
@@ -206,8 +210,8 @@ package struct Shrinker {
         return result
     }
 
-    /// Tries single cuts of a send, all of them if it is short, and returns the one that fails most often; in case of a
-    /// tie, the first.
+    /// Tries single cuts of a send, and returns the cut that fails most often, or the first of several such cuts. Every
+    /// cut of a short send is tried.
     private mutating func singleCuts(
         of send: Int, _ candidate: Candidate
     ) async -> (Variation?, ShrinkResult.CutTable) {
@@ -245,8 +249,8 @@ package struct Shrinker {
         return Set(own + likely).filter { $0 > 0 && $0 < site.length }.sorted()
     }
 
-    /// Returns pairs of a send's offsets: its own offsets if they are few, all offsets of a short send, neighbouring
-    /// ones of a long send.
+    /// Returns variations with two cuts of a send: pairs of its current cuts if they are few, all pairs of offsets in a
+    /// short send, and pairs of neighbouring offsets in a long send.
     private func pairs(of variation: Variation) -> [Variation] {
         if variation.changes.count < 2 { return [] }
         var result: [Variation] = []
@@ -270,8 +274,8 @@ package struct Shrinker {
 
     // MARK: Neighbours of a cut
 
-    /// Runs the neighbours of a single cut again with the final pause, because the sentence about the failure names
-    /// them.
+    /// Runs the cuts directly before and after a single cut again with the final pause, because the description of the
+    /// failure mentions their outcomes.
     private func checkNeighbours(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
@@ -296,12 +300,12 @@ package struct Shrinker {
     }
 }
 
-/// The pauses between the pieces of a send.
+/// Adjusts the pauses between the pieces of a send.
 extension Shrinker {
     private static let reliable = Duration.milliseconds(10)
 
-    /// Makes pauses long enough that a program on a busy machine receives each piece separately, if the candidate still
-    /// fails as often.
+    /// Increases the pauses so that a program on a busy machine receives each piece separately, if the candidate then
+    /// still fails as often.
     func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -309,13 +313,13 @@ extension Shrinker {
             guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
                 sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
             else { continue }
-            // One miss in ten may be chance, and the longer pause is still the more reliable one.
+            // One failure fewer in ten runs may be due to chance, and the longer pause is still the more reliable one.
             _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
         }
         return result
     }
 
-    /// Makes pauses longer if the candidate then fails more often.
+    /// Increases the pauses if this makes the candidate fail more often.
     func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -331,7 +335,7 @@ extension Shrinker {
         return result
     }
 
-    /// Removes or halves pauses as long as the candidate does not fail less often.
+    /// Removes or halves the pauses while this does not make the candidate fail less often.
     func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -360,6 +364,6 @@ extension Shrinker {
 }
 
 extension Duration {
-    /// Half of the duration, in whole milliseconds; zero for one millisecond.
+    /// Half of the duration, in whole milliseconds; zero for a duration of one millisecond.
     fileprivate var half: Duration { .milliseconds(Int(self / .milliseconds(1)) / 2) }
 }

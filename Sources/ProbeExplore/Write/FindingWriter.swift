@@ -4,20 +4,20 @@ import ProbeEvents
 import ProbeScenario
 package import ProbeSystem
 
-/// Writes a finding as a self-contained scenario, and verifies that it fails.
+/// Writes a finding as a self-contained scenario, and verifies that the written scenario fails.
 package struct FindingWriter {
-    /// The result of writing a finding.
+    /// The files that were written for a finding, and their description.
     package struct Written: Sendable {
         package var sentence: String
-        /// The path of the scenario.
+        /// The path of the written scenario.
         package var path: String
-        /// The scenario without the variation.
+        /// The text of the scenario without the variation.
         package var passing: [UInt8]
-        /// The scenario with the variation.
+        /// The text of the scenario with the variation.
         package var failing: [UInt8]
         /// The failure rate of the written scenario.
         package var rate: FailureRate
-        /// The captures of a failed run and of a passed one, if there are any.
+        /// The paths of the captures of a failed and of a passed run; empty if no captures are kept.
         package var captures: [String]
         /// Notes for the user.
         package var notes: [String]
@@ -35,8 +35,8 @@ package struct FindingWriter {
     ///
     /// - Parameters:
     ///   - runner: the runner of the explored case.
-    ///   - folder: the folder for the files; `path` is its path as given by the user.
-    ///   - captureConfiguration: the configuration for runs whose captures are kept; `nil` for no captures.
+    ///   - folder: the folder in which the files are written; `path` is the folder's path as given by the user.
+    ///   - captureConfiguration: the configuration of the runs whose captures are kept; `nil` if no captures are kept.
     package init(
         _ runner: EngineRunner, folder: Folder, path: String, captureConfiguration: RunConfiguration?
     ) {
@@ -46,9 +46,9 @@ package struct FindingWriter {
         self.captureConfiguration = captureConfiguration
     }
 
-    /// Writes the smallest scenario of a finding.
+    /// Writes the smallest scenario that was found for a finding.
     ///
-    /// - Parameter name: the scenario's name, for file names.
+    /// - Parameter name: the name of the scenario, from which file names are derived.
     /// - Throws: the system's error if a file can't be written or copied.
     package func write(
         _ finding: ExploreFinding, of base: ExploredScenario, name: String
@@ -95,7 +95,7 @@ package struct FindingWriter {
         return written
     }
 
-    /// Writes a scenario with a fault.
+    /// Writes the scenario of a fault.
     package func write(_ finding: FaultExplorer.Finding, name: String) async throws(SystemError) -> Written {
         let target = ScenarioFiles.folder(of: "\(folderPath)/x")
         let lines = SourceLines(finding.bytes)
@@ -138,8 +138,8 @@ package struct FindingWriter {
         }
     }
 
-    /// Writes a script with the files that it names. Existing files are moved to `earlier/`, together with their
-    /// captures.
+    /// Writes a script and copies the files that it refers to. Existing files with the same names and their captures
+    /// are moved to `earlier/`.
     private func put(_ moved: MovedScript, _ name: String, _ written: inout Written) throws(SystemError) {
         for copy in moved.copies { try self.copy(copy) }
         if moved.hasUnknownFiles {
@@ -156,8 +156,8 @@ package struct FindingWriter {
         ["\(name).min", "\(name).passing"].map { CaseFileName.of(id: $0, subject: nil, round: 1) + ".pcapng" }
     }
 
-    /// Copies a file if the script may read it. An unreadable file is missing for the written script, as it was for the
-    /// original.
+    /// Copies a file if the script is allowed to read it. A file that can't be read is not copied: the original script
+    /// could not read it either.
     private func copy(_ copy: MovedScript.Copy) throws(SystemError) {
         let script = "\(runner.job.folder)/a.scn"
         guard let file = ScriptPath.file(copy.source, referencedIn: script, of: script) else { return }
@@ -194,7 +194,7 @@ package struct FindingWriter {
         return job
     }
 
-    /// Runs each job once, and returns the captures of those runs.
+    /// Runs each job once, and returns the paths of the captures of these runs.
     private func captures(of jobs: [RunJob]) async -> [String] {
         guard let captureConfiguration else { return [] }
         var paths: [String] = []

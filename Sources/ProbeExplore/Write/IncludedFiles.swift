@@ -1,6 +1,7 @@
 package import ProbeScenario
 
-/// Replaces the includes of a script with the contents of the files, so that the script is self-contained.
+/// Replaces the `include` statements of a script with the contents of the included files, so that the script is
+/// self-contained.
 package struct IncludedFiles {
     private let sources: SourceMap
     private var script: String { sources.files[0].path }
@@ -9,8 +10,8 @@ package struct IncludedFiles {
         self.sources = sources
     }
 
-    /// Returns the text of the script with each `include` replaced by the text of the file, once. Paths in an included
-    /// file become relative to the script's folder.
+    /// Returns the text of the script, in which each file is inserted at its first `include`. Paths in an included file
+    /// are made relative to the script's folder.
     package func inlined() -> [UInt8] {
         var seen: Set<String> = []
         return text(of: sources.files[0], &seen)
@@ -45,7 +46,7 @@ package struct IncludedFiles {
         return sources.files.first { ScriptPath.normalized($0.path) == path }
     }
 
-    /// Returns the folder of an included file, relative to the script's; `nil` if it is the same folder.
+    /// Returns the path of an included file's folder, relative to the script's folder; `nil` if it is the same folder.
     private func folderBelowScript(_ file: SourceFile) -> String? {
         guard let here = ScriptPath.file("x", referencedIn: file.path, of: script) else { return nil }
         let parts = here.path.split(separator: "/").dropLast()

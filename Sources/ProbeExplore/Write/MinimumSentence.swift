@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Describes in one sentence what makes a scenario fail.
+/// Describes the conditions under which a scenario fails in one sentence.
 package struct MinimumSentence {
     private let base: ExploredScenario
     private let result: ShrinkResult
@@ -61,7 +61,7 @@ package struct MinimumSentence {
         return text
     }
 
-    /// Returns a description of what a cut separates, if there is a name for it.
+    /// Returns a description of the position of a cut, such as `between CR and LF`; `nil` if there is none.
     private func place(of offset: Int, in bytes: [UInt8]) -> String? {
         guard offset > 0, offset < bytes.count else { return nil }
         let (before, after) = (bytes[offset - 1], bytes[offset])
@@ -78,7 +78,7 @@ package struct MinimumSentence {
         return nil
     }
 
-    /// The outcomes at the offsets next to a single cut.
+    /// A description of the outcomes at the offsets next to a single cut; `nil` if they are unknown.
     private var neighbours: String? {
         let variation = result.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,

@@ -1,33 +1,34 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a script for another folder, in which `${dir}` in `process` lines and file names still refer to the same
-/// files.
+/// The text of a script that is moved to another folder. The file names in it, and `${dir}` in its `process` lines, are
+/// changed so that they still refer to the same files.
 ///
-/// Only text that the language reads as a file name is changed, never a comment or another string. A file that the
-/// script could not read in its old place, because it lies outside the script's folder, is not copied, and its name is
+/// Only text that the language interprets as a file name is changed, not comments or other strings. If a file is
+/// outside the script's folder, the script could not read it before either, so the file is not copied and its name is
 /// not changed.
 package struct MovedScript {
-    /// A file to be copied, because a script reads no file outside its folder.
+    /// A file that must be copied, because a script can't read files outside its folder.
     package struct Copy: Hashable, Sendable {
-        /// A path relative to the old folder, and never outside it.
+        /// The path relative to the old folder. The file is always inside this folder.
         package var source: String
-        /// A path relative to the new folder, and never outside it.
+        /// The path relative to the new folder. The file is always inside this folder.
         package var target: String
     }
 
     package private(set) var bytes: [UInt8]
     package private(set) var copies: [Copy] = []
-    /// Whether a file's name is known only when the script runs, so that the file is not among the copies.
+    /// Whether the script uses a file whose name is unknown before the script runs, so that the file can't be copied.
     package private(set) var hasUnknownFiles = false
 
-    /// Moves a script.
+    /// Changes the file names in a script for another folder.
     ///
     /// - Parameters:
-    ///   - old: the script's current folder, absolute and without symbolic links.
-    ///   - new: the folder that the script is written to, likewise.
-    ///   - name: the name of the subfolder of `new` for copied files.
-    ///   - value: returns the value of a variable; `nil` if it is not known before the script runs.
+    ///   - old: the script's current folder, as an absolute path without symbolic links.
+    ///   - new: the folder to which the script is written, as an absolute path without symbolic links.
+    ///   - name: the name of the subfolder of `new` that receives the copied files.
+    ///   - value: a function that returns the value of a variable; `nil` if the value is unknown before the script
+    ///     runs.
     package init(
         _ bytes: [UInt8], from old: String, to new: String, copiesBelow name: String,
         value: (String) -> String? = { _ in nil }
@@ -46,7 +47,8 @@ package struct MovedScript {
         let named = NamedPaths(outline, value: value)
         for place in named.places {
             if let path = place.path {
-                // The script's own path is irrelevant here: the copy is named relative to its folder.
+                // The script's own name does not matter here, because the copy's path is relative to the script's
+                // folder.
                 guard let file = ScriptPath.file(path, referencedIn: "a.scn", of: "a.scn") else { continue }
                 let copy = Copy(source: file.path, target: "\(name)/\(file.path)")
                 if !copies.contains(copy) { copies.append(copy) }
@@ -58,8 +60,8 @@ package struct MovedScript {
         self.bytes = edits.applied(to: bytes)
     }
 
-    /// Returns the end of each `${dir}` in a word of a `process` line, and whether it is in double quotes. In single
-    /// quotes it is plain text.
+    /// Returns the end of each `${dir}` in a word of a `process` line, and whether it is within double quotes. In
+    /// single quotes, `${dir}` is literal text and is not returned.
     private static func directories(in bytes: [UInt8], _ word: Range<Int>) -> [(end: Int, isQuoted: Bool)] {
         let name = Array("${dir}".utf8)
         var places: [(end: Int, isQuoted: Bool)] = []
@@ -82,7 +84,7 @@ package struct MovedScript {
         return places
     }
 
-    /// Returns the path as part of a word of a `process` line; `nil` if no word can express it.
+    /// Returns the path in the form required within a word of a `process` line; `nil` if a word can't contain the path.
     private static func quoted(_ path: String, isQuoted: Bool) -> String? {
         if path.utf8.contains(10) { return nil }
         var text = ""

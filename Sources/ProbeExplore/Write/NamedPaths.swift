@@ -1,25 +1,27 @@
 import ProbeBase
 import ProbeScenario
 
-/// The files that a script names: in `file(…)`, and after `cert`, `key` and `ca` of TLS.
+/// Finds the file names in a script: in `file(…)`, and after `cert`, `key` and `ca` in the options of TLS.
 ///
-/// Only words that the language reads as a file name count, not the text of comments and strings.
+/// Only words that the language interprets as a file name are found, not the text of comments and strings.
 struct NamedPaths {
-    /// A place that names a file.
+    /// A position in the script that contains a file name.
     struct Place {
-        /// The offset at which a folder is inserted before the path.
+        /// The offset before the path, at which a folder can be inserted.
         var start: Int
-        /// The range of a variable that is the whole argument; it is replaced by a string that contains the variable.
+        /// The range of the variable, if the argument is only a variable. It must be replaced with a string that
+        /// contains the variable.
         var variable: Range<Int>?
-        /// The path; `nil` if it can't be determined from the text.
+        /// The path; `nil` if it can't be determined before the script runs.
         var path: String?
     }
 
     private(set) var places: [Place] = []
 
-    /// Finds the names of files.
+    /// Finds the file names in a script.
     ///
-    /// - Parameter value: returns the value of a variable; `nil` if it is not known before the script runs.
+    /// - Parameter value: a function that returns the value of a variable; `nil` if the value is unknown before the
+    ///   script runs.
     init(_ outline: ScriptOutline, value: (String) -> String? = { _ in nil }) {
         let tokens = outline.tokens
         for (index, token) in tokens.enumerated() where token.kind == .word {
@@ -49,7 +51,7 @@ struct NamedPaths {
         }
     }
 
-    /// Inserts a folder before the path at a place.
+    /// Inserts a folder before a path in the script.
     func prefix(_ place: Place, with folder: String, in outline: ScriptOutline, _ edits: inout TextEdits) {
         if let variable = place.variable {
             let name = String(decoding: outline.bytes[variable], as: UTF8.self)
@@ -59,8 +61,8 @@ struct NamedPaths {
         }
     }
 
-    /// Returns the value of a string as far as it is known before the script runs; `nil` if it has escapes other than
-    /// those of a quote, a backslash and a dollar sign.
+    /// Returns the value of a string; `nil` if the value is unknown before the script runs, or if the string has
+    /// escapes other than those of a quote, a backslash or a dollar sign.
     private static func text(_ bytes: ArraySlice<UInt8>, _ value: (String) -> String?) -> String? {
         var result: [UInt8] = []
         var rest = bytes

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a scenario with a candidate's changes: the script that the candidate runs.
+/// The text of a scenario that includes a candidate's changes, that is, the script that runs the candidate.
 package struct ScenarioText {
     private let base: ExploredScenario
     private let lines: SourceLines
@@ -19,9 +19,9 @@ package struct ScenarioText {
         self.sends = sends
     }
 
-    /// Returns the script of a candidate.
+    /// Returns the script that runs a candidate.
     ///
-    /// - Parameter about: replaces the script's `about`; `nil` to keep it.
+    /// - Parameter about: the text that replaces the script's `about`; `nil` if it is not changed.
     package func text(of candidate: Candidate, about: String? = nil) -> [UInt8] {
         var edits = TextEdits()
         let groups = candidate.variation.joined
@@ -91,7 +91,7 @@ package struct ScenarioText {
 
     // MARK: Sends
 
-    /// Returns the text of a send; `nil` if the script's text is unchanged.
+    /// Returns the new text of a send; `nil` if the candidate does not change the send.
     private func statement(_ id: Int, _ candidate: Candidate, _ groups: [[Int]]) -> String? {
         guard let send = sends[id] else { return nil }
         let group = groups.first { $0[0] == id }
@@ -116,13 +116,13 @@ package struct ScenarioText {
         text += recordSize.map { " in records of \($0)B" } ?? ""
         text += clauses(id, candidate) + (carriesFIN ? " with fin" : "")
         if group == nil, !base.uncut.contains(id), base.literals[id] == nil, let last = send.statement.pieces.last {
-            // A clause about time.
+            // The clauses about timing are copied from the original script.
             text += base.sourceText(min(last.span.end, send.step.span.end)..<send.step.span.end)
         }
         return text
     }
 
-    /// Returns the clauses that cut a step's bytes and pause between the pieces.
+    /// Returns the clauses that cut a send's bytes and pause between the pieces.
     private func clauses(_ id: Int, _ candidate: Candidate) -> String {
         let offsets = candidate.variation.offsets(of: id)
         if offsets.isEmpty { return "" }

@@ -1,4 +1,4 @@
-/// The lines of a script, found by byte offsets.
+/// Finds the lines of a script by byte offsets.
 package struct SourceLines {
     let bytes: [UInt8]
 
@@ -6,22 +6,22 @@ package struct SourceLines {
         self.bytes = bytes
     }
 
-    /// Returns the offset at which the line of an offset begins.
+    /// Returns the offset of the start of the line that contains the given offset.
     func start(of offset: Int) -> Int {
         var start = min(offset, bytes.count)
         while start > 0, bytes[start - 1] != 10 { start -= 1 }
         return start
     }
 
-    /// Returns the offset after the line feed of an offset's line.
+    /// Returns the offset after the line feed of the line that contains the given offset.
     func end(of offset: Int) -> Int {
         var end = min(offset, bytes.count)
         while end < bytes.count, bytes[end] != 10 { end += 1 }
         return min(end + 1, bytes.count)
     }
 
-    /// Returns the range extended to its whole lines if the rest of them is blank or a comment; otherwise the range
-    /// itself.
+    /// Returns the range, extended to complete lines if these lines otherwise contain only blanks and comments; if not,
+    /// the range is returned unchanged.
     func whole(_ range: Range<Int>) -> Range<Int> {
         let (start, end) = (start(of: range.lowerBound), end(of: range.upperBound))
         let before = bytes[start..<range.lowerBound]
@@ -30,12 +30,12 @@ package struct SourceLines {
         return start..<end
     }
 
-    /// Returns the spaces and tabs at the beginning of a line.
+    /// Returns the spaces and tabs at the beginning of the line that contains an offset.
     func indentation(at offset: Int) -> String {
         String(decoding: bytes[start(of: offset)...].prefix { $0 == 32 || $0 == 9 }, as: UTF8.self)
     }
 
-    /// Returns the whole lines that begin with a word, such as `include`.
+    /// Returns the ranges of all lines that begin with a word, such as `include`.
     func lines(beginningWith word: String) -> [Range<Int>] {
         var result: [Range<Int>] = []
         var start = 0

@@ -1,20 +1,20 @@
-/// Replacements in a text, by byte ranges. An edit that lies inside another one, or overlaps it, is dropped.
+/// A set of replacements of byte ranges in a text. An edit that is inside another edit, or overlaps it, is dropped.
 package struct TextEdits {
     private var edits: [(range: Range<Int>, text: [UInt8])] = []
 
     package init() {}
 
-    /// Replaces a range; an empty range inserts.
+    /// Replaces a range; if the range is empty, the text is inserted.
     package mutating func replace(_ range: Range<Int>, with text: String) {
         edits.append((range, Array(text.utf8)))
     }
 
-    /// Returns the text with all edits applied. Insertions at the same place keep their order.
+    /// Returns the text with all edits applied. Insertions at the same offset keep their order.
     package func applied(to bytes: [UInt8]) -> [UInt8] {
         let sorted = edits.enumerated().sorted { left, right in
             let (a, b) = (left.element.range, right.element.range)
             if a.lowerBound != b.lowerBound { return a.lowerBound < b.lowerBound }
-            // At the same place, an insertion comes first, then the larger replacement.
+            // At the same offset, insertions are applied first, and then the longest replacement.
             if a.isEmpty != b.isEmpty { return a.isEmpty }
             return a.upperBound != b.upperBound ? a.upperBound > b.upperBound : left.offset < right.offset
         }
