@@ -2,12 +2,12 @@ import ProbeBase
 
 @testable import ProbeTransport
 
-/// Fuzzes the output of an adapter: lines, JSON, messages and the state of the protocol. Compiled with ProbeBase and
-/// the files of ProbeTransport that perform no I/O.
+/// Fuzzes the output of an adapter: lines, JSON, messages and the state of the protocol. The fuzzer is compiled with
+/// ProbeBase and the files of ProbeTransport that perform no I/O.
 ///
-/// The input is a series of commands for a harness with an adapter: cases begin and end, ops are requested, and the
-/// adapter sends a valid message, a message with some bytes changed, or arbitrary bytes. A value that can be read must
-/// be equal after it has been written and read again.
+/// The input is a series of commands for a harness and an adapter: cases begin and end, operations are requested, and
+/// the adapter sends a valid message, a message in which some bytes are changed, or arbitrary bytes. A value that can
+/// be parsed must be the same after it has been encoded and parsed again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdapter(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var session = AdapterSession(input: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -20,7 +20,7 @@ private struct AdapterSession {
     private var position = 0
     private var state = AdapterProtocolState(budget: .init(events: 300, bytes: 100_000))
     private var lines = LineBuffer(limit: 5_000)
-    /// Whether the adapter has violated the protocol, which ends it.
+    /// Whether the adapter has violated the protocol, after which the session ends.
     private var hasFailed = false
 
     init(input: [UInt8]) { self.input = input }
@@ -50,12 +50,12 @@ private struct AdapterSession {
                 .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
             ] + PlainOperation.allCases.map(SubjectOperation.plain)
         let operation = operations[Int(next()) % operations.count]
-        // The engine counts connections from 1.
+        // The engine numbers connections from 1.
         guard let request = state.request(operation, on: Int(next()) + 1) else { return }
         check(requests: request.line)
     }
 
-    /// Checks that an adapter can read what the harness writes.
+    /// Checks that an adapter can parse the requests that the harness writes.
     private func check(requests: [UInt8]) {
         for line in requests.split(separator: 10) {
             do throws(AdapterRequestError) {
@@ -85,7 +85,7 @@ private struct AdapterSession {
         }
     }
 
-    /// Completes the oldest op.
+    /// Answers the oldest pending operation.
     private mutating func answer() {
         guard let first = state.pending.first else { return }
         let error = next() % 4 == 0 ? "invalid" : nil
@@ -135,13 +135,13 @@ private struct AdapterSession {
         }
     }
 
-    /// Checks that a value survives both ways of encoding it.
+    /// Checks that a value can be encoded in the two character sets and parsed again.
     private func checkJSON(_ line: [UInt8]) {
         // `try?`: most lines are not JSON, and must be rejected.
         guard let value = try? JSONParser.parse(line.span) else { return }
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
-            // `try?`: the kind of error doesn't matter; the encoder's output must be JSON.
+            // `try?`: the kind of error does not matter, because the encoder must never produce invalid JSON.
             guard let again = try? JSONParser.parse(text.span) else { fatalError("the encoder's output can't be read") }
             demand(again.encoded(.ascii) == value.encoded(.ascii), "a value changed when it was read back")
         }
@@ -164,7 +164,7 @@ private struct AdapterSession {
     private mutating func text() -> String { String(decoding: take(Int(next() % 16)), as: UTF8.self) }
 }
 
-/// Does the same as `precondition`, but also prints the text in an optimized build.
+/// Like `precondition`, but the text is also printed in an optimized build.
 private func demand(_ condition: Bool, _ text: String) {
     if !condition { fatalError(text) }
 }

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeWire
 
-/// Fuzzes capture files: both readers, decoding, fragments, reassembly and analysis. Compiled with ProbeWire and
-/// ProbeBase alone.
+/// Fuzzes capture files: the two readers, decoding, fragments, reassembly and analysis. The fuzzer is compiled with
+/// ProbeWire and ProbeBase only.
 ///
-/// The first byte determines how the rest is divided into chunks, which must not change the result. The fast path
-/// through the analysis must give the same result as the readable one, and two merged shares the same result as one
-/// analysis of everything. Statements are judged on every connection.
+/// The first byte determines how the remaining input is divided into chunks, which must not change the result. The fast
+/// path through the analysis must produce the same result as the simple one. The merged results of two shares of the
+/// connections must be the same as the result for all connections. Statements are judged on every connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 1 else { return 0 }
@@ -26,7 +26,8 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Compares two merged shares with the whole, unless a limit that applies to all connections was reached.
+/// Compares the merged results of two shares with the result for all connections, unless a limit on the total was
+/// reached.
 func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
     var (merged, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(0, of: 2))
     let (other, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(1, of: 2))

@@ -2,12 +2,12 @@ import ProbeBase
 
 @testable import ProbeNames
 
-/// Fuzzes queries to a resolver over both transports. Compiled with ProbeBase and the files of ProbeNames about
-/// messages.
+/// Fuzzes DNS queries to a resolver over UDP and TCP. The fuzzer is compiled with ProbeBase and the files of ProbeNames
+/// that process messages.
 ///
-/// The first byte selects the transport. Over UDP the rest is one message; over TCP it is a stream of messages, each
-/// preceded by its length, and the queries must not depend on how the stream is cut. A response repeats the question,
-/// fits its transport, and holds exactly the records that its header counts.
+/// The first byte selects the transport. For UDP, the remaining input is one message. For TCP, it is a stream of
+/// messages, each preceded by its length, and the way in which the stream is cut must not affect the queries. A
+/// response must repeat the question, fit the transport, and contain exactly as many records as its header states.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDNS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

@@ -3,12 +3,12 @@ import ProbeScenario
 
 @testable import ProbeEditor
 
-/// Fuzzes the input of the language server: the stream of messages, JSON-RPC, and the requests. Compiled with
-/// ProbeBase, ProbeScenario and ProbeEditor.
+/// Fuzzes the input of the language server: the stream of messages, JSON-RPC and the requests. The fuzzer is compiled
+/// with ProbeBase, ProbeScenario and ProbeEditor.
 ///
-/// The first byte selects the kind of input: a raw stream; or lines, each of which becomes a message with a valid
-/// header, sent after the handshake and the opening of a document. How the stream is cut must not change the server's
-/// output, which must consist of readable messages.
+/// The first byte selects the kind of input: a raw stream, or lines. Each line becomes a message with a valid header,
+/// and the messages follow the handshake and the opening of a document. The way in which the stream is cut must not
+/// change the output of the server, which must consist of valid messages.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzLSP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -35,10 +35,10 @@ private let beginning = [
     "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\",\"params\":{\"textDocument\":{\"uri\":\"\(document)\",\"version\":1,\"languageId\":\"scn\",\"text\":\"scenario \\\"a\\\"\\n\\nserver S\\nclient C -> S\\n\\nC connect\\nS accept\\nC send line \\\"é😀\\\"\\n\"}}}",
 ]
 
-/// Returns the message for a line of the input: the line itself if it begins with a brace.
+/// Returns the message that corresponds to a line of the input. A line that begins with a brace is itself the message.
 ///
-/// Otherwise the first byte selects a request, the next four are positions in the document, and the rest is its new
-/// text.
+/// In any other line, the first byte selects a request, the next four bytes are positions in the document, and the
+/// remaining bytes are the new text of the document.
 private func message(_ line: [UInt8], _ number: Int) -> [UInt8] {
     if line.first == UInt8(ascii: "{") { return line }
     let methods = [
@@ -64,10 +64,10 @@ private func message(_ line: [UInt8], _ number: Int) -> [UInt8] {
     return JSONValue.object(members + [("params", .object(parameters))]).encoded()
 }
 
-/// Returns the server's output for a stream that arrives in chunks of `size` bytes.
+/// Returns the server's output for a stream that is received in chunks of `size` bytes.
 ///
-/// Each message is answered before the next one is received, however the stream is cut; otherwise the server would omit
-/// answers that a later message makes unnecessary.
+/// Each message is answered before the next one is received, regardless of the size of the chunks. Otherwise, the
+/// server would omit answers that a later message makes unnecessary.
 private func answers(to stream: [UInt8], cutEvery size: Int) -> [UInt8] {
     var server = EditorServer(version: "1", allowing: AllowedTargets()) { (_) throws(LoadError) in throw .notFound }
     var output: [UInt8] = []

@@ -2,10 +2,10 @@ import ProbeBase
 
 @testable import ProbeInspect
 
-/// Fuzzes valid and invalid protobuf messages: the reader, paths, and the text of `inspect`, both without a schema and
-/// with one that is read from the input. Compiled with ProbeBase and a part of ProbeInspect alone.
+/// Fuzzes valid and invalid protobuf messages: the reader, paths, and the text that `inspect` prints, without a schema
+/// and with a schema that is read from the input. The fuzzer is compiled with ProbeBase and a part of ProbeInspect.
 ///
-/// Fields that are written again must be read back unchanged.
+/// The fields of a message must be the same after they have been written and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzProtobuf(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

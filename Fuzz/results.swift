@@ -4,12 +4,12 @@ import ProbeScenario
 
 @testable import ProbeReport
 
-/// Fuzzes results files. Compiled with ProbeBase, ProbeWire, ProbeScenario, ProbeEvents and the files of ProbeReport
-/// about results.
+/// Fuzzes results files. The fuzzer is compiled with ProbeBase, ProbeWire, ProbeScenario, ProbeEvents and the files of
+/// ProbeReport that read and write results.
 ///
-/// The input is a file; or, if the first byte is not a brace, a series of changes to a file with every member, each of
-/// them an offset, a length and the bytes to replace. Every result of an accepted file can be read, and is equal after
-/// it has been written again.
+/// If the first byte is a brace, the input is a results file. Otherwise, the input is a series of changes to a file
+/// that contains every member; each change is an offset, a length and the bytes to insert. It must be possible to read
+/// each result of a file that was accepted, and the result must be the same after it has been written and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzResults(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

@@ -1,9 +1,10 @@
 import ProbeScenario
 
-/// Fuzzes scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled with ProbeScenario and ProbeBase
-/// alone.
+/// Fuzzes scripts: the lexer, parser, checker, plan, diagnostics and formatter. The fuzzer is compiled with
+/// ProbeScenario and ProbeBase only.
 ///
-/// Nothing may trap; in addition, formatting twice must change nothing, and every diagnostic must be renderable.
+/// No input may cause a trap. In addition, formatting a formatted script must not change it, and it must be possible to
+/// render every diagnostic.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzScript(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -1,18 +1,19 @@
 import ProbeBase
 import ProbeWire
 
-/// Fuzzes connections whose packets are built from the input: reassembly, classification and every judgement. Compiled
-/// with ProbeWire and ProbeBase alone.
+/// Fuzzes connections whose packets are constructed from the input: reassembly, classification and all judgements. The
+/// fuzzer is compiled with ProbeWire and ProbeBase only.
 ///
-/// Each packet takes eight bytes: sender and flags, the distances of the sequence and acknowledgment numbers from the
-/// correct ones, window, length, captured length, time. The results must be consistent with each other.
+/// Each packet is constructed from eight bytes: sender and flags, the differences between the sequence and
+/// acknowledgment numbers and the correct ones, window, length, captured length and time. All results must be
+/// consistent with each other.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzStream(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
     guard let first = input.first else { return 0 }
     let timed = table(of: input, first, timeUnit: 100_000)
     for conversation in timed.conversations { look(at: conversation) }
-    // The streams don't depend on the times.
+    // The times of the packets must not affect the streams.
     let untimed = table(of: input, first, timeUnit: 0)
     precondition(untimed.conversations.count == timed.conversations.count)
     for (one, other) in zip(timed.conversations, untimed.conversations) {
@@ -70,7 +71,7 @@ private func table(
     return table
 }
 
-/// Returns an offset that is mostly 0, sometimes small, and occasionally arbitrary.
+/// Returns a difference that is usually 0, sometimes small and occasionally arbitrary.
 private func distance(_ byte: UInt8) -> Int {
     switch byte {
     case 0..<128: 0

@@ -3,11 +3,12 @@ import ProbeBase
 @testable import ProbeTLS
 @testable import ProbeWire
 
-/// Fuzzes what a peer sends to a TLS endpoint, at record level: records that are valid, altered, cut, repeated, omitted
-/// or invented, during the handshake and after it. Compiled with ProbeTLS, ProbeWire and ProbeBase alone; OpenSSL
-/// itself is not instrumented.
+/// Fuzzes the records that a TLS endpoint receives from its peer, during the handshake and after it. Records are valid,
+/// altered, cut, repeated, omitted or forged. The fuzzer is compiled with ProbeTLS, ProbeWire and ProbeBase only;
+/// OpenSSL itself is not instrumented.
 ///
-/// Whatever the network does, the bytes that the endpoint reads must be a prefix of what the peer has written.
+/// However the records are changed, the bytes that the endpoint reads must be a prefix of the bytes that the peer has
+/// written.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var exchange = Exchange(input: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -15,8 +16,8 @@ public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// A certificate authority, a certificate and its key. They are created once, because that takes longer than using
-/// them.
+/// A certificate authority, and a certificate with its key. They are created only once, because creating them takes
+/// longer than using them.
 private let identities: (authority: [UInt8], leaf: Certificate, key: [UInt8]) = {
     do {
         try TLSLibrary.load()
@@ -34,10 +35,10 @@ private struct Exchange {
     /// The endpoint under test.
     private let endpoint: TLSSession
     private let peer: TLSSession
-    /// The bytes that the endpoint has read; `written` is what the peer has written.
+    /// The bytes that the endpoint has read. `written` contains the bytes that the peer has written.
     private var read: [UInt8] = []
     private var written: [UInt8] = []
-    /// All bytes that the endpoint has received, as a capture would show them.
+    /// All bytes that the endpoint has received, as they would appear in a capture.
     private var wire: [UInt8] = []
     private var early: [UInt8] = []
 
@@ -72,7 +73,8 @@ private struct Exchange {
     }
 
     mutating func run() {
-        // Scripts name these files: whatever their contents, they are rejected or used.
+        // Scripts can name certificate and key files. Whatever such a file contains, it must be either used or
+        // rejected.
         if input.first == 255 { return useFiles() }
         if next() % 4 != 0 { for _ in 0..<4 { passOn(changes: 0) } }
         while position < input.count {
@@ -111,7 +113,7 @@ private struct Exchange {
     }
 
     private mutating func act(_ body: (TLSSession) -> Void) {
-        // As in the engine, no more data passes through OpenSSL after a forged record.
+        // As in the engine, no more data is sent through OpenSSL after a record was forged.
         if !peer.hasForged { body(peer) }
     }
 
@@ -125,7 +127,7 @@ private struct Exchange {
         early += peer.takeOutput()
         let type = next() % 2 == 0 ? 23 : next()
         let bytes = take(Int(next()) * (next() % 32 == 0 ? 80 : 1))
-        // `try?`: forging is refused before the end of the handshake, and with TLS 1.2.
+        // `try?`: a record can't be forged before the end of the handshake, or with TLS 1.2.
         guard let record = try? peer.forge(type: type, bytes) else { return }
         if type == 23 { written += bytes }
         early += record
@@ -133,7 +135,7 @@ private struct Exchange {
 
     // MARK: The network
 
-    /// Passes the peer's output to the endpoint with some bytes altered, and the endpoint's output to the peer.
+    /// Passes the peer's output to the endpoint with some bytes altered, and passes the endpoint's output to the peer.
     private mutating func passOn(changes: Int) {
         _ = peer.handshake()
         var bytes = early + peer.takeOutput()
@@ -144,7 +146,7 @@ private struct Exchange {
             case 0: bytes[place] ^= 1 << (next() % 8)
             case 1: bytes.remove(at: place)
             case 2: bytes.insert(contentsOf: take(Int(next() % 8)), at: place)
-            // The same bytes arrive twice.
+            // Some bytes arrive twice.
             default: bytes += bytes[place...]
             }
         }
@@ -218,7 +220,7 @@ private struct Exchange {
     }
 }
 
-/// Does the same as `precondition`, but also prints the text in an optimized build.
+/// Like `precondition`, but the text is also printed in an optimized build.
 private func demand(_ condition: Bool, _ text: String) {
     if !condition { fatalError(text) }
 }

@@ -1,9 +1,10 @@
 import ProbeBase
 
-/// Fuzzes a WebSocket stream: its opening handshake and its frames. Compiled with ProbeBase alone.
+/// Fuzzes a WebSocket stream: the opening handshake and the frames. The fuzzer is compiled with ProbeBase only.
 ///
-/// The first byte selects what precedes the frames: nothing, a request, or an answer. Counting frames by their headers
-/// alone must give the same number as reading them, and a frame that is written again must be the same bytes.
+/// The first byte selects what precedes the frames: nothing, a request or a response. The number of frames must be the
+/// same whether only their headers or entire frames are read, and a frame that was read must be encoded to the same
+/// bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebSocket(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -12,7 +13,7 @@ public func fuzzWebSocket(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let stream = Array(heads[Int(first) % heads.count].utf8) + input.dropFirst()
     let whole = WebSocketFrames(stream.span)
     read(stream, whole)
-    // A longer stream never has fewer frames.
+    // A prefix of the stream must not contain more frames than the stream.
     for cut in [stream.count / 3, stream.count / 2, max(0, stream.count - 1)] {
         precondition(WebSocketFrames(Array(stream[..<cut]).span).count <= whole.count, "a frame was lost")
     }

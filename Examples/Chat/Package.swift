@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "Chat",
     dependencies: [
-        // In your own package: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
+        // In your own package, use: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
         .package(name: "tcpprobe", path: "../.."),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),

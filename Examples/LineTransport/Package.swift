@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "LineTransport",
     dependencies: [
-        // In your own package: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
+        // In your own package, use: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
         .package(name: "tcpprobe", path: "../..")
     ],
     targets: [

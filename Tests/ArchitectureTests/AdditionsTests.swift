@@ -1,10 +1,10 @@
 import Testing
 
-/// Checks the lists of files in CONTRIBUTING: each listed file mentions the example, and no other file in `Sources`
-/// does.
+/// Checks the lists of files in CONTRIBUTING. Each listed file must mention the list's example, and no other file in
+/// `Sources` may mention it.
 struct AdditionsTests {
-    /// Whether the path belongs to a transport under test. Those are exempt, because each implements only what it is
-    /// capable of.
+    /// Whether the path belongs to a transport under test. Transports are exempt, because each of them implements only
+    /// some capabilities.
     private static func isTransport(_ path: String) -> Bool {
         [
             "ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransport/Reconnecting/", "ProbeTransportNIO/",
@@ -14,7 +14,7 @@ struct AdditionsTests {
 
     struct Addition: Sendable, CustomTestStringConvertible {
         var section: String
-        /// The maximum number of files that the addition may touch.
+        /// The maximum number of files that an addition may require changes to.
         var limit: Int
 
         var testDescription: String { section }
@@ -31,27 +31,27 @@ struct AdditionsTests {
         let page = try #require(Repository.text("CONTRIBUTING.md"))
         let section = try #require(
             page.split(separator: "\n### ").first { $0.hasPrefix(addition.section + "\n") })
-        // Matches an example: `name` (`spelling`).
+        // Matches the example of a list: `name` (`spelling`).
         let example = try #require(section.firstMatch(of: /`(\w+)` \(`([^`]+)`\)/))
         let (name, spelling) = (String(example.1), String(example.2))
         let listed = Set(section.matches(of: /\n\d+\. `([^`]+)`/).map { String($0.1) })
         #expect(listed.count <= addition.limit && listed.count > 2)
 
         let identifier = try Regex(#"\b\#(name)\b"#)
-        // A search for the name alone is much faster than the expression.
+        // Searching for the name first is much faster than matching the regular expression in every file.
         let sources = Repository.sources.filter { $0.text.contains(name) && $0.text.firstMatch(of: identifier) != nil }
         #expect(Set(sources.map(\.path).filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {
             let text = Repository.text(path) ?? ""
-            // The adapter protocol joins the words of an op with hyphens.
+            // The adapter protocol writes hyphens between the words of an operation.
             let spellings = [spelling, spelling.replacing(" ", with: "-")]
             let mentions = text.firstMatch(of: identifier) != nil || spellings.contains { text.contains($0) }
             #expect(mentions, "\(path) does not mention \(spelling)")
         }
     }
 
-    /// The tests of each report verify `RecorderContract`. The console, which writes control sequences, and the results,
-    /// which `merge` reads, have separate tests.
+    /// The tests of each report verify `RecorderContract`. Two recorders have separate tests: the console, which writes
+    /// control sequences, and the results recorder, whose output `merge` reads.
     @Test func everyRecorderVerifiesTheContract() {
         let tests = Repository.files(below: "Tests/ProbeReportTests", ending: ".swift").compactMap(Repository.text)
             .filter { $0.contains("RecorderContract.verify") }

@@ -1,7 +1,7 @@
 import Testing
 
-/// A change handler may change the object that it is called about: calling it directly would recurse once for each of a
-/// peer's messages.
+/// A change handler may change the object that called it. If the object called the handler directly, the calls would
+/// recurse, once for each message of a peer.
 struct ChangeHandlerUseTests {
     @Test func onlyChangeHandlerNotifiesOfChanges() {
         var handlers = 0

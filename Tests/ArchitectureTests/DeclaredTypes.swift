@@ -1,21 +1,21 @@
-/// The types that a Swift file declares, by their full names: `Outer.Inner`, even if `Inner` is declared in an
-/// extension of `Outer`.
+/// Finds the types that a Swift file declares. Their names are complete, such as `Outer.Inner`, even if `Inner` is
+/// declared in an extension of `Outer`.
 ///
-/// Comments, strings and the branches after `#else` and `#elseif` declare nothing.
+/// Comments, strings and the branches after `#else` and `#elseif` are ignored.
 enum DeclaredTypes {
-    /// The declaration of a type or of an extension.
+    /// A declaration of a type or an extension.
     struct Declaration {
-        /// The full name, with the names of the enclosing types.
+        /// The complete name, which includes the names of the enclosing types.
         var name: String
         var isExtension: Bool
-        /// The number of lines from the keyword to the closing brace, both included.
+        /// The number of lines from the line of the keyword to the line of the closing brace, inclusive.
         var lines: Int
     }
 
-    /// The code of each file of `Sources`, without comments and strings.
+    /// The code of each file in `Sources`, without comments and strings.
     static let codeOfSources = Repository.sources.map { (path: $0.path, code: code(of: $0.text)) }
 
-    /// The declarations in each file of `Sources`.
+    /// The declarations in each file in `Sources`.
     static let ofSources = codeOfSources.map { (path: $0.path, declarations: declarations(inCode: $0.code)) }
 
     static func names(in text: String) -> [String] {
@@ -44,7 +44,7 @@ enum DeclaredTypes {
                 scopes.removeLast()
             case "struct", "class", "enum", "actor", "protocol", "typealias", "extension":
                 guard index + 1 < words.count, let name = typeName(words[index + 1].text) else { continue }
-                // `class func`, and members whose names are `extension` or the like.
+                // `class func`, and members with names such as `extension`, are not declarations of types.
                 if index > 0, [".", "case", "let", "var", "func"].contains(words[index - 1].text) { continue }
                 let outer = scopes.last.map { declarations[$0.index].name + "." } ?? ""
                 declarations.append(Declaration(name: outer + name, isExtension: word.text == "extension", lines: 1))
@@ -60,7 +60,8 @@ enum DeclaredTypes {
         return word
     }
 
-    /// Returns the words of a text, including their dots, and its other characters one by one, each with its line number.
+    /// Returns the words of a text, each with the dots in it, and all other characters as separate elements, each with
+    /// its line number.
     private static func words(of code: String) -> [(text: String, line: Int)] {
         let bytes = Array(code.utf8)
         var words: [(text: String, line: Int)] = []
@@ -80,7 +81,7 @@ enum DeclaredTypes {
         return words
     }
 
-    /// Returns whether a byte may belong to an identifier.
+    /// Returns whether a byte can be part of an identifier.
     private static func isPart(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -89,8 +90,8 @@ enum DeclaredTypes {
         }
     }
 
-    /// Returns a text without comments, strings and the branches after `#else` and `#elseif`. Line numbers don't
-    /// change.
+    /// Returns the text without comments, strings and the branches after `#else` and `#elseif`. Line numbers are
+    /// unchanged.
     static func code(of text: String) -> String {
         var kept: [UInt8] = []
         var isLeftOut = [false]
@@ -113,8 +114,8 @@ enum DeclaredTypes {
     }
 }
 
-/// The text of a Swift file, read from its beginning. It is read as bytes: the tests read all sources, and with
-/// `Character`s, in a debug build, that took a tenth of the time of all unit tests.
+/// The text of a Swift file, as bytes that are read from the beginning. The tests read all sources; with `Character`s
+/// instead of bytes, this took a tenth of the time of all unit tests in a debug build.
 private struct SourceText {
     private let bytes: [UInt8]
     private var index = 0
@@ -130,7 +131,8 @@ private struct SourceText {
         return true
     }
 
-    /// Returns the text without comments, and with empty strings instead of its strings. Line numbers don't change.
+    /// Returns the text without comments, in which every string is replaced with an empty string. Line numbers are
+    /// unchanged.
     func withoutComments() -> [UInt8] {
         var rest = self
         var kept: [UInt8] = []
@@ -142,7 +144,7 @@ private struct SourceText {
                 rest.skipBlockComment()
                 kept += bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
             } else if rest.skipsString() {
-                // No multi-line string in this repository contains `#if`.
+                // This assumes that no multi-line string in the repository contains `#if`.
                 kept += Array("\"\"".utf8) + bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
             } else {
                 kept.append(bytes[start])
@@ -162,8 +164,8 @@ private struct SourceText {
         }
     }
 
-    /// Skips the string literal that begins here, of any kind, with the code in its interpolations; returns whether one
-    /// begins here.
+    /// Skips a string literal of any kind, including the code in its interpolations. Returns whether a string literal
+    /// begins at the current position.
     private mutating func skipsString() -> Bool {
         guard bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "#") else { return false }
         let hashes = bytes[index...].prefix { $0 == UInt8(ascii: "#") }.count

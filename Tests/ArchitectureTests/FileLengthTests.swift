@@ -1,6 +1,7 @@
 import Testing
 
-/// A file should have one subject: a file of more than 800 lines usually has several. Shorter files are left to review.
+/// A file should have one subject, and a file of more than 800 lines usually has several. Whether a shorter file has
+/// one subject is left to code review.
 struct FileLengthTests {
     private static let longest = 800
 

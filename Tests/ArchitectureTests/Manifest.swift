@@ -1,8 +1,8 @@
-/// The targets in Package.swift and their dependencies. A target's folder has the target's name.
+/// The targets in Package.swift and their dependencies. The folder of a target has the same name as the target.
 struct Manifest: Sendable {
     struct Target: Sendable {
         var name: String
-        /// The names of the targets and products that it depends on.
+        /// The names of the targets and products that the target depends on.
         var dependencies: Set<String>
     }
 
@@ -13,7 +13,7 @@ struct Manifest: Sendable {
         }
     }()
 
-    /// Parses the arguments of a target up to the closing parenthesis.
+    /// Parses the arguments of a target, up to the closing parenthesis.
     private static func target(argumentsAfter start: String.Index, in text: String) -> Target? {
         var depth = 1
         var end = start
@@ -26,7 +26,7 @@ struct Manifest: Sendable {
         guard let name = arguments.firstMatch(of: /name: "([^"]+)"/).map({ String($0.1) }) else { return nil }
         var dependencies: Set<String> = []
         if let list = arguments.firstMatch(of: /dependencies: \[/) {
-            // A list ends at the first bracket: products contain only parentheses.
+            // The first closing bracket ends the list, because products contain only parentheses.
             var rest = arguments[list.range.upperBound...].prefix { $0 != "]" }
             for product in rest.matches(of: /\.product\(name: "([^"]+)"[^)]*\)/) {
                 dependencies.insert(String(product.1))

@@ -1,7 +1,7 @@
 import Testing
 
-/// Pages are built from the elements of `HTMLText`, which escapes every text: no other file writes a tag, apart from the
-/// constant head of `PageFrame`.
+/// Pages are built from the elements of `HTMLText`, which escapes all text. No other file may write a tag, except for
+/// the constant head in `PageFrame`.
 struct MarkupTests {
     @Test func onlyElementsWriteTags() {
         let files = ["ProbeReport", "ProbeInspect"].flatMap {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Two types with the same name do the same thing twice, or at least one of their names is too vague.
+/// If two types have the same name, they duplicate each other, or at least one of the names is too vague.
 struct NamesTests {
     @Test func typeNamesAreUnique() {
         var declarations: [String: [String]] = [:]
@@ -27,8 +27,8 @@ struct NamesTests {
         }
     }
 
-    /// Metaphors that were replaced in identifiers by the terms of the field: `receiveBuffer` for inbox, `outputLog`
-    /// for transcript, `drainInterval` for afterglow.
+    /// Words that were metaphors in identifiers and have been replaced with technical terms: `receiveBuffer` for inbox,
+    /// `outputLog` for transcript, `drainInterval` for afterglow.
     private static let replaced: Set = [
         "afterglow", "bell", "breach", "breaches", "claim", "claimed", "claims", "draft", "growth", "inbox", "inboxes",
         "lane", "lanes", "leftovers", "lesson", "lessons", "seldom", "stories", "story", "transcript", "transcripts",
@@ -56,7 +56,7 @@ struct NamesTests {
         #expect(words.isSuperset(of: expected) && words.isDisjoint(with: ["lesson", "trouble"]))
     }
 
-    /// Returns the words in the identifiers of a text: both `cutTransmissions` and `cut_transmissions` have the words
+    /// Returns the words in the identifiers of a text. For example, `cutTransmissions` and `cut_transmissions` contain
     /// "cut" and "transmissions".
     private static func words(inIdentifiersOf code: String) -> Set<String> {
         var words: Set<String> = []

@@ -1,12 +1,12 @@
 import Testing
 
-/// Everything that the pages refer to must exist.
+/// Checks that everything that the documentation refers to exists.
 struct PagesTests {
-    /// Paths between backticks on the maintainers' pages are relative to the repository or to `Sources/`.
+    /// Paths in backticks on pages for maintainers are relative to the repository or to `Sources/`.
     @Test(arguments: ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
     func everyNamedFileExists(_ page: String) throws {
         let text = try #require(Repository.text(page))
-        // The output of a fuzzer run, which is not in the repository.
+        // The output of a fuzzer is not in the repository.
         let made = [".fuzz/verdicts/"]
         for match in text.matches(of: /`(\.?[A-Za-z][\w.+-]*\/[\w.+\/-]*)`/) where !made.contains(String(match.1)) {
             let path = match.1
@@ -20,7 +20,7 @@ struct PagesTests {
             Repository.files(below: $0, ending: $0 == "docs" ? ".md" : "README.md")
         }
 
-    /// A relative link must lead to an existing file, and its anchor to a heading there.
+    /// A relative link must lead to an existing file, and the link's anchor must be a heading in that file.
     @Test(arguments: pages)
     func everyLinkResolves(_ page: String) throws {
         let text = Self.prose(of: try #require(Repository.text(page)))
@@ -34,10 +34,10 @@ struct PagesTests {
         }
     }
 
-    /// Returns a text without its code blocks and code spans.
+    /// Returns the text without code blocks, and without the backticks of code spans.
     private static func prose(of text: String) -> String {
         text.replacing(/(?ms)^ *```.*?^ *```$/, with: "").replacing(/`[^`\n]+`/) { match in
-            // The anchor of a heading includes the words in its code spans.
+            // The words in a code span are kept, because they are part of a heading's anchor.
             String(match.output.filter { $0 != "`" && $0 != "]" && $0 != "#" })
         }
     }

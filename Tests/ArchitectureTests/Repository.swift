@@ -1,13 +1,13 @@
 import Glibc
 
-/// The files of this repository, as text.
+/// Reads the files of this repository as text.
 enum Repository {
     static let root: String = {
         let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         return parts.dropLast(3).joined(separator: "/")
     }()
 
-    /// Returns the text of a file; `nil` if it doesn't exist.
+    /// Returns the text of a file; `nil` if the file does not exist.
     static func text(_ path: String) -> String? {
         guard let file = fopen("\(root)/\(path)", "rb") else { return nil }
         defer { fclose(file) }
@@ -20,12 +20,12 @@ enum Repository {
         }
     }
 
-    /// The texts of the Swift files in `Sources`.
+    /// The Swift files in `Sources`, with their texts.
     static let sources = files(below: "Sources", ending: ".swift").map { (path: $0, text: text($0) ?? "") }
 
     static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
 
-    /// Returns the names of a folder's entries, without hidden files.
+    /// Returns the names of the entries of a folder, excluding hidden files.
     static func names(in folder: String) -> [String] {
         guard let stream = opendir("\(root)/\(folder)") else { return [] }
         defer { closedir(stream) }

@@ -1,14 +1,14 @@
 import Testing
 
-/// A row of the table of rooms in docs/ARCHITECTURE.md.
+/// A row in the table of rooms in docs/ARCHITECTURE.md.
 struct Room: Sendable, CustomTestStringConvertible {
-    /// The path of its folder below `Sources/`.
+    /// The path of the room's folder, relative to `Sources/`.
     var folder: String
     var mayImport: Set<String>
 
     var testDescription: String { folder }
 
-    /// All rooms in the order of the page: a room is listed above the rooms that it imports.
+    /// All rooms, in the order of the table. A room is above all rooms that it imports.
     static let all: [Room] = rows()
 
     private static func rows() -> [Room] {
@@ -23,12 +23,12 @@ struct Room: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// Returns the texts between backticks in a table cell.
+    /// Returns the texts in backticks in a cell of the table.
     private static func words(of cell: Substring) -> [String] {
         cell.matches(of: /`([^`]+)`/).map { String($0.1) }
     }
 
-    /// The modules that the room's files import, each with the path of one such file.
+    /// The modules that the files of the room import, each with the path of one file that imports it.
     var imports: [String: String] {
         var found: [String: String] = [:]
         let pattern =

@@ -1,9 +1,9 @@
 import Testing
 
-/// The imports of each room must match docs/ARCHITECTURE.md. The page is authoritative: if the code differs, one of the
-/// two is wrong.
+/// The imports of each room must match the table in docs/ARCHITECTURE.md. If they differ, either the code or the table
+/// is wrong.
 struct RoomsTests {
-    /// Modules of the toolchain, which the manifest doesn't list.
+    /// The modules of the toolchain, which are not in the manifest.
     private static let toolchain: Set<String> = ["Glibc", "Synchronization", "Dispatch", "Foundation"]
 
     @Test

@@ -1,7 +1,7 @@
 import Testing
 
-/// Tests follow one naming convention: a function states the fact in lowerCamelCase, its suite is named `…Tests` like
-/// its file, and nothing has a separate display name.
+/// Test names follow one convention: the name of a test function states a fact in lowerCamelCase, the name of a suite
+/// ends in `Tests` and is the same as the name of its file, and there are no display names.
 struct TestNamesTests {
     private static let files = Repository.files(below: "Tests", ending: ".swift").filter {
         Repository.text($0)?.contains("@Test") == true && !$0.hasPrefix("Tests/ArchitectureTests/")
@@ -12,7 +12,7 @@ struct TestNamesTests {
         for path in Self.files {
             let lines = (Repository.text(path) ?? "").split(separator: "\n")
             for (index, line) in lines.enumerated() where line.contains("@Test") {
-                // The attributes may span several lines.
+                // The attributes of a test may span several lines.
                 guard let function = lines[index...].first(where: { $0.contains("func ") }),
                     let name = function.firstMatch(of: /func (`[^`]*`|\w+)/)
                 else { continue }

@@ -1,10 +1,10 @@
 import Testing
 
-/// A type should have one responsibility: a long type, including all its extensions, usually has several.
+/// A type should have one responsibility, and a long type, including its extensions, usually has several.
 struct TypeLengthTests {
     private static let longest = 800
 
-    /// The number of lines of each type in the package, including its extensions in every room.
+    /// The number of lines of each type in the package, including the type's extensions in all rooms.
     private static let lengths: [String: Int] = {
         var lines: [String: Int] = [:]
         var own: Set<String> = []

@@ -48,7 +48,7 @@ import Testing
         #expect(try refusal("192.0.2.1", 81, allowed: allowed)?.hint.contains("--allow-target 192.0.2.1:81") == true)
         #expect(try refusal("2001:db8::1", 81, allowed: allowed)?.hint.contains("[2001:db8::1]:81") == true)
         #expect(try refusal("192.0.2.1", 0, allowed: allowed, for: .listening)?.text.contains("a free port") == true)
-        // The port is not known yet: the address is judged again once it is.
+        // The port is not known yet, so the endpoint is checked again later.
         #expect(try refusal("192.0.2.1", nil, allowed: allowed) == nil)
         #expect(try refusal("192.0.2.2", nil, allowed: allowed) != nil)
     }

@@ -2,8 +2,8 @@ import ProbeBase
 import Testing
 
 struct ByteSearchTests {
-    /// Searches at every offset and for every length around the eight bytes that are compared at once, among bytes that
-    /// differ in one bit.
+    /// Searches from every offset in spans of every length up to 26 bytes, because eight bytes are compared at once.
+    /// The other bytes differ from the wanted byte in a single bit.
     @Test(
         arguments: [
             (0x0A, 0x0B), (0x0D, 0x0C), (0x00, 0x01), (0x80, 0x00), (0xFF, 0x7F), (0x01, 0x00),

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// Conversion of bytes to text and back.
+/// Tests encodings of bytes as text, and their decoding.
 @Suite struct EncodedTextTests {
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
@@ -39,7 +39,7 @@ import Testing
         #expect(Escaped.readable(bytes) == text)
     }
 
-    /// A payload is shown as in packet lines and statements.
+    /// A payload is shown in the same way in packet lines and in statements.
     @Test(
         arguments: [
             (Array("anna: Jörg\r\n".utf8), 64, #""anna: Jörg\r\n""#), ([0xC3], 64, #""\xc3""#),
@@ -53,7 +53,7 @@ import Testing
         #expect(Escaped.excerpt(bytes.span, limit: limit) == text)
     }
 
-    /// In a ladder the limit is in columns, not bytes.
+    /// In a ladder diagram, the limit is a number of columns, not of bytes.
     @Test(
         arguments: [
             ("Jörg", 6, "\"Jörg\""), ("Jörg", 5, "\"Jör…"), ("日本", 6, "\"日本\""), ("日本", 5, "\"日…"), ("日本", 3, nil),

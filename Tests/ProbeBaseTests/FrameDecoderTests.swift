@@ -21,7 +21,7 @@ struct FrameDecoderTests {
         try FrameDecoderVerifier(framing: framing, limit: 3).verify([[1, 2, 3], [], [4]])
     }
 
-    /// The terminators of other framings are ordinary payload bytes.
+    /// The terminators of other framings are ordinary bytes of a payload.
     @Test func terminatorsOfOtherFramingsAreData() throws {
         try FrameDecoderVerifier(framing: .crlf).verify([[0x0D], [0x0A], [0x0A, 0x0D], [0x0D, 0x0D], [0x00]])
         try FrameDecoderVerifier(framing: .lf).verify([[0x0D], [0x00, 0x0D]])
@@ -32,7 +32,8 @@ struct FrameDecoderTests {
 
     @Test func varintMayHaveTwoBytes() throws {
         try FrameDecoderVerifier(framing: .varint).verify([Array(repeating: 7, count: 300)])
-        // A 0 in two bytes is longer than necessary, but common among encoders that fill in the length afterwards.
+        // A varint of two bytes for the value 0 is longer than necessary, but common in encoders that fill in the
+        // length afterwards.
         var decoder = FrameDecoder(framing: .varint, limit: nil)
         decoder.append([0x81, 0x00, 0x41])
         #expect(try decoder.next()?.payload == [0x41])
@@ -62,7 +63,7 @@ struct FrameDecoderTests {
         #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\rx".utf8))?.count == 6)
-        // Whatever follows, the first CR is now known to be content.
+        // Another byte follows the first CR, so that CR is content.
         #expect(verifier.bytesUntilError(Array("abcd\r\r\n".utf8))?.count == 6)
         #expect(verifier.bytesUntilError(Array("abc\r\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\n".utf8))?.count == 5)
@@ -99,7 +100,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, .init(frames: [], error: FrameError(kind, offset: 0), leftover: stream))
     }
 
-    /// A length that is valid but will never arrive: nothing is allocated for it in advance.
+    /// A length that is valid, but larger than any stream, must not cause an allocation.
     @Test func hugeLengthAllocatesNothing() throws {
         var decoder = FrameDecoder(framing: .u64, limit: nil)
         decoder.append([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x41])
@@ -127,7 +128,7 @@ struct FrameDecoderTests {
         #expect(decoder.finish() == Array("abc\nb\n".utf8))
     }
 
-    /// Streams made of bytes that are significant to some framing, most of them malformed.
+    /// The streams consist of bytes that have a meaning in at least one framing; most of the streams are malformed.
     @Test(arguments: units)
     func cutsDoNotChangeTheOutcome(_ framing: Framing) {
         let known: [Framing: String] = [.netstring: "00123::,,x"]
@@ -195,7 +196,7 @@ struct FrameDecoderTests {
         try verifier.verify([Array("a".utf8), Array("aaa".utf8), Array("ab".utf8), []])
         let doubled = FrameDecoderVerifier(framing: .delimiter(Array("aa".utf8))).outcome([Array("xaaa".utf8)[...]])
         #expect(doubled.frames.map(\.payload) == [Array("x".utf8)] && doubled.leftover == Array("a".utf8))
-        // A possible first half of a delimiter turns out to be content when another byte follows.
+        // Bytes that could be the first part of a delimiter become content when another byte follows.
         let limited = FrameDecoderVerifier(framing: .delimiter(Array("END".utf8)), limit: 4)
         #expect(limited.bytesUntilError(Array("abcdEN".utf8)) == nil)
         #expect(limited.bytesUntilError(Array("abcdENx".utf8))?.count == 7)
@@ -248,7 +249,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, whole)
     }
 
-    /// Each of these would take hours if the decoder repeatedly scanned or moved the bytes that it holds.
+    /// These inputs would take hours if the decoder scanned or moved its buffered bytes repeatedly.
     @Test func timeIsLinear() throws {
         let count = 200_000
         var decoder = FrameDecoder(framing: .crlf, limit: nil)

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// Feeds a stream to decoders in every way that a network can cut it, and expects the same outcome each time.
+/// Verifies that a decoder produces the same outcome for every way in which a network can cut a stream.
 struct FrameDecoderVerifier {
     /// The outcome of decoding a stream.
     struct Outcome: Equatable {
@@ -13,8 +13,8 @@ struct FrameDecoderVerifier {
     let framing: Framing
     var limit: Int?
 
-    /// Returns the outcome for a stream in chunks. Like a connection, it asks for frames after each chunk until there
-    /// is none.
+    /// Returns the outcome for a stream that arrives in chunks. After each chunk, frames are requested until there are
+    /// no more, as a connection does.
     func outcome(_ chunks: [ArraySlice<UInt8>]) -> Outcome {
         var decoder = FrameDecoder(framing: framing, limit: limit)
         var outcome = Outcome()
@@ -34,7 +34,8 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// Verifies that encoded payloads are decoded unchanged, whatever the cuts and wherever the stream ends.
+    /// Verifies that payloads are the same after encoding and decoding, wherever the stream is cut and wherever it
+    /// ends.
     func verify(_ payloads: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) throws {
         let encoder = FrameEncoder(framing: framing)
         let units = try payloads.map { payload throws(FrameEncoder.Failure) in try encoder.encode(payload) }
@@ -64,8 +65,8 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// Verifies the outcome of a stream byte by byte, cut at every offset and, if the stream is short, at every pair of
-    /// offsets.
+    /// Verifies the outcome of a stream that arrives byte by byte, that is cut at every offset and, if it is short, at
+    /// every pair of offsets.
     func verifyCuts(_ stream: [UInt8], _ expected: Outcome, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(outcome([stream[...]]) == expected, sourceLocation: sourceLocation)
         #expect(outcome(stream.indices.map { stream[$0...$0] }) == expected, sourceLocation: sourceLocation)
@@ -79,7 +80,7 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// Returns the number of bytes of the stream after which the decoder throws; `nil` if it never does.
+    /// Returns the number of bytes after which the decoder throws an error; `nil` if it never does.
     func bytesUntilError(_ stream: [UInt8]) -> (count: Int, error: FrameError)? {
         var decoder = FrameDecoder(framing: framing, limit: limit)
         for (index, byte) in stream.enumerated() {

@@ -37,7 +37,7 @@ struct FrameEncoderTests {
         let encoder = FrameEncoder(framing: .delimiter(Array("aab".utf8)))
         #expect(throws: Failure.containsTerminator(offset: 1)) { try encoder.encode(Array("xaaby".utf8)) }
         #expect(try encoder.encode(Array("xaa".utf8)) == Array("xaaaab".utf8))
-        // The end of this payload and the beginning of its delimiter form a delimiter together.
+        // The end of this payload and the beginning of the delimiter together form a delimiter.
         let doubled = FrameEncoder(framing: .delimiter(Array("abab".utf8)))
         #expect(throws: Failure.containsTerminator(offset: 1)) { try doubled.encode(Array("xab".utf8)) }
         #expect(throws: Failure.containsTerminator(offset: 0)) {

@@ -1,7 +1,8 @@
 package import ProbeBase
 import Testing
 
-/// Two values are equal if their texts are. The library's `JSONValue` doesn't need `==`.
+/// Two values are equal if their JSON texts are equal. The `==` is only in the tests, because `JSONValue` does not need
+/// it otherwise.
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool { left.encoded(.ascii) == right.encoded(.ascii) }
 }
@@ -85,7 +86,7 @@ struct JSONTests {
         if text.contains("\u{fffd}") { #expect(throws: JSONError.self) { try parse(json).get() } }
     }
 
-    /// Apart from invalid characters, the parser is as strict as without the option.
+    /// The option affects only invalid characters; all other errors are still reported.
     @Test func onlyInvalidCharactersAreReplaced() {
         for text in [#""\ud83d\u12""#, #""\ud83d"#, #""\x""#, "\"a\tb\"", #"["\ud83d",]"#] {
             #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8).span, replacesInvalid: true) }
@@ -107,7 +108,8 @@ struct JSONTests {
         }
     }
 
-    /// A few names are compared one by one; many are looked up.
+    /// The names of an object with few members are compared one by one; in a larger object, they are looked up in a
+    /// set.
     @Test(arguments: [2, 15, 16, 17, 100])
     func duplicateNamesAreRefused(count: Int) throws {
         let names = (0..<count).map { "\"\($0)\":0" }
@@ -120,11 +122,11 @@ struct JSONTests {
             }
             #expect(error.reason == .duplicateName && error.offset == text.utf8.count - names[index].utf8.count - 1)
         }
-        // A name that looks the same but has different bytes is a different name.
+        // Names that look the same but consist of different bytes are different names.
         #expect(throws: Never.self) { try parse("{\"\u{e9}\":1,\"e\u{301}\":1}").get() }
     }
 
-    /// Any mutation of a valid text is read or rejected; nothing traps.
+    /// A mutated text is either parsed or rejected, and never causes a trap.
     @Test func mutationsNeverTrap() {
         let text = Array(#"{"ev":"line","conn":-12,"data":"a\u00ff\ud83d\ude00é","x":[1.5e-3,true,null,{}]}"#.utf8)
         var random = SystemRandomNumberGenerator()
@@ -147,7 +149,7 @@ struct JSONTests {
         let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
         #expect(text.allSatisfy { (32..<127).contains($0) }, "the text is printable ASCII")
         #expect(try parse(text).get()["data"]?.latin1 == bytes)
-        // The same characters as UTF-8, which most JSON encoders write.
+        // Most JSON encoders write these characters as UTF-8, without escapes.
         let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))
         #expect(try parse("\"\(plain)\"").get().latin1 == Array(bytes.dropFirst(160)))
         #expect(try parse("\"\u{100}\"").get().latin1 == nil)

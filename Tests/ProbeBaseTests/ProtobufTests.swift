@@ -2,7 +2,7 @@ import ProbeBase
 import Testing
 
 @Suite struct ProtobufTests {
-    /// Reads the fields of a message, each as `number:value`.
+    /// Returns the fields of a message, each as `number:value`, and the problem that ends reading.
     private static func read(_ message: [UInt8]) -> (fields: [String], problem: ProtobufReader.Problem?) {
         var reader = ProtobufReader(0..<message.count)
         var fields: [String] = []
@@ -14,7 +14,7 @@ import Testing
         return (fields, nil)
     }
 
-    /// The table in the Protocol Buffers documentation, *Encoding*, and the limits of each type.
+    /// The examples of the Protocol Buffers documentation, *Encoding*, and the limits of each type.
     private static let messages: [([UInt8], [String])] = [
         ([], []),
         ([0x08, 0x96, 0x01], ["1:varint(150)"]),
@@ -22,7 +22,7 @@ import Testing
         ([0x1A, 0x03, 0x08, 0x96, 0x01], ["3:bytes(Range(2..<5))"]),
         ([0x32, 0x06, 0x03, 0x8E, 0x02, 0x9E, 0xA7, 0x05], ["6:bytes(Range(2..<8))"]),
         ([0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], ["1:varint(\(UInt64.max))"]),
-        // Encodings that are longer than necessary are valid, also in a tag.
+        // An encoding that is longer than necessary is valid, even in a tag.
         ([0x88, 0x00, 0x81, 0x80, 0x00], ["1:varint(1)"]),
         ([0x0D, 1, 0, 0, 0x80], ["1:fixed32(2147483649)"]),
         ([0x09, 1, 0, 0, 0, 0, 0, 0, 0x80], ["1:fixed64(9223372036854775809)"]),
@@ -65,7 +65,7 @@ import Testing
         #expect(result.problem == ProtobufReader.Problem(kind: kind, offset: offset))
     }
 
-    /// Any prefix is a shorter list of fields, or truncated.
+    /// Every prefix of a message either contains fewer fields or is reported as truncated.
     @Test func everyPrefixIsTruncatedOrShorter() {
         var writer = ProtobufWriter()
         writer.field(1, varint: 300)
@@ -85,7 +85,7 @@ import Testing
             case let kind?: Issue.record("\(length): \(kind)")
             }
         }
-        // A prefix is valid only if it ends between two fields.
+        // A prefix is valid only if it ends between two fields of the message.
         #expect(whole == 6)
     }
 
@@ -104,7 +104,7 @@ import Testing
         try ProtobufPath(parts.map { ProtobufPath.Part(number: $0.0, index: $0.1) }).find(in: message.span)
     }
 
-    /// The message 1: 5, 3 { 1: 7 }, 3 { 1: 8, 1: 9 }.
+    /// The message `1: 5, 3 { 1: 7 }, 3 { 1: 8, 1: 9 }`.
     private static let nested: [UInt8] = [0x08, 0x05, 0x1A, 0x02, 0x08, 0x07, 0x1A, 0x04, 0x08, 0x08, 0x08, 0x09]
 
     @Test func pathsFindTheirFields() throws {
@@ -125,7 +125,7 @@ import Testing
         #expect(failure([(3, 2)]) == .missingIndex("3[2]", count: 2))
         #expect(failure([(3, 1), (1, nil)]) == .repeated("3[1].1", count: 2))
         #expect(failure([(1, nil), (1, nil)]) == .noMessage("1"))
-        // The bytes after the field are read as well: the message is truncated.
+        // Although the field is found first, the message is read to its end, so its truncation is reported.
         let truncated = ProtobufReader.Problem(kind: .truncated, offset: 2)
         #expect(failure([(1, nil)], [0x08, 0x05, 0x10]) == .malformed(within: nil, truncated))
         #expect(

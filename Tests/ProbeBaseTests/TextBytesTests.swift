@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// `TextBytes` must produce the same text as a string does.
+/// `TextBytes` must produce the same text as an interpolated `String`.
 struct TextBytesTests {
     @Test(arguments: ["", "x", "a\u{e4}\u{1f600}b", String(repeating: "long ", count: 500)])
     func interpolationMatchesString(name: String) {

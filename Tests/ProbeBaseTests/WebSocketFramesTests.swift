@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// The offset at which the frames of a stream begin, and their number.
+/// Tests the offset at which the frames of a stream begin, and the number of frames.
 struct WebSocketFramesTests {
     private static let request = Array("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
     private static let switching = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
@@ -73,7 +73,7 @@ struct WebSocketFramesTests {
     }
 }
 
-/// A generator that returns the same numbers in each run (Knuth's MMIX).
+/// A generator that produces the same numbers in each run (Knuth's MMIX).
 private struct LinearGenerator: RandomNumberGenerator {
     var state: UInt64
 

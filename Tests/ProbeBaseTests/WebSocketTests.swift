@@ -1,13 +1,13 @@
 @testable import ProbeBase
 import Testing
 
-/// WebSocket frames and handshakes (RFC 6455).
+/// Tests WebSocket frames and handshakes (RFC 6455).
 struct WebSocketTests {
     private static func scan(_ bytes: [UInt8], limit: Int = 1 << 20) -> WebSocketFrame.Scan {
         WebSocketFrame.scan(bytes.span, limit: limit)
     }
 
-    /// The examples of RFC 6455, 5.7.
+    /// Tests the examples of RFC 6455, 5.7.
     @Test(
         arguments: [
             ([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], WebSocketFrame(1, Array("Hello".utf8)), nil),
@@ -58,7 +58,7 @@ struct WebSocketTests {
         #expect(Self.scan([0x82, 127] + [UInt8](repeating: 255, count: 8)) == .tooLong(.max))
     }
 
-    /// Whatever a peer sends, nothing traps, and each frame that is read is written back as the same bytes.
+    /// Arbitrary bytes must not cause a trap, and a frame that was read must be encoded to the same bytes.
     @Test(arguments: 0..<200)
     func arbitraryBytesNeverTrap(_ seed: Int) {
         var generator = SystemRandomNumberGenerator()
@@ -89,13 +89,13 @@ struct WebSocketTests {
 
     // MARK: The opening handshake
 
-    /// The example of RFC 6455, 1.3.
+    /// Tests the example of RFC 6455, 1.3.
     @Test func acceptValueMatchesTheRFC() {
         #expect(
             WebSocketHandshake.accept(Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    /// The examples of FIPS 180-4, and lengths around the end of a block.
+    /// Tests the examples of FIPS 180-4, and messages whose lengths are close to the size of a block.
     @Test func sha1MatchesTheStandard() {
         func hex(_ text: String) -> String {
             SHA1.digest(Array(text.utf8)).map { (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()

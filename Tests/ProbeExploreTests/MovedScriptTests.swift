@@ -2,7 +2,8 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// A script in another folder names the same files, and no path in an untrusted script leads out of the folders.
+/// A script that is moved to another folder must refer to the same files, and no path in an untrusted script may lead
+/// outside the folders.
 struct MovedScriptTests {
     private static func moved(
         _ text: String, from old: String = "/a/b", to new: String = "/a/c/out", _ values: [String: String] = [:]

@@ -4,7 +4,7 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// Bytes that proxies forward, as candidates for variation.
+/// Tests how the bytes that proxies forward are varied.
 struct ProxySitesTests {
     private static let script = """
         scenario "two programs"
@@ -32,7 +32,7 @@ struct ProxySitesTests {
     @Test func forwardingIsWrittenBeforeTheFirstStep() throws {
         let text = try #require(try Self.written(Self.script))
         #expect(text.contains("\n\nX forward to server\nX forward to client\nP start\n"))
-        // The variation is not written if the script already has it.
+        // Forwarding steps are not added to a script that already has them.
         #expect(try Self.written(text) == nil)
     }
 
@@ -41,7 +41,7 @@ struct ProxySitesTests {
         #expect(try Self.written(text) == nil)
     }
 
-    /// A proxy for which the script itself sets cuts is not varied, whatever precedes that step.
+    /// If the script itself sets cuts for a proxy, the proxy's bytes are not varied, regardless of earlier steps.
     @Test(arguments: [
         ("X forward to server", 1), ("X forward to client cut at 1", 0), ("X forward to server cut at 1 every 5ms", 0),
         ("X forward to server delayed by 5ms", 0), ("X forward 3 bytes to client in pieces of 1B", 0),
@@ -65,7 +65,8 @@ struct ProxySitesTests {
                 StepObservation(step: step, actor: "X", event: .sent([Array("hi\n".utf8)])),
             ])
         let site = try #require(explored.sites.first)
-        // Of several connections the one that carries the most bytes is varied: another one is not cut at such offsets.
+        // The connection with the most bytes is varied. The cuts do not affect connections that end before these
+        // offsets.
         #expect(explored.sites.count == 1 && site.length == 6 && site.destination == .server)
         let candidate = Candidate(Variation(send: step, cutAt: [2, 4], pause: .milliseconds(30)))
         let shown = String(decoding: ScenarioText(explored).text(of: candidate), as: UTF8.self)

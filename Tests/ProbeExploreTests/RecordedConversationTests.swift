@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeExplore
 import Testing
 
-/// The limit of what is kept of a connection, and the part of it that is TLS.
+/// Tests the limit on the recorded bytes of a connection, and the detection of TLS.
 struct RecordedConversationTests {
     private static let cost = RecordedConversation.turnCost
 
@@ -13,7 +13,7 @@ struct RecordedConversationTests {
         for byte in whole { conversation.add(.bytes([byte]), from: .client, at: .zero) }
         #expect(conversation.stream(of: .client) == Array(whole.prefix(room)))
         #expect(conversation.isCut == (room < 12) && conversation.hasReachedLimit == conversation.isCut)
-        // Nothing that follows is kept, even if it would fit.
+        // After the limit was reached, nothing more is recorded, even if it would fit.
         conversation.add(.fin, from: .client, at: .zero)
         #expect(conversation.hasEnded(.client) == (room == 12))
     }
@@ -44,7 +44,8 @@ struct RecordedConversationTests {
             try RecordedScriptTests.steps([conversation]).dropFirst() == [
                 "C send line \"a\"", "C expect line \"b\"", "C ignore rest",
             ])
-        // The line in which one of two recordings was cut off is in neither.
+        // If a line is incomplete in one of the recordings because that recording was cut, the line is in neither
+        // result.
         var other = RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b")])
         other.cut()
         for pair in [[conversation, other], [other, conversation]] {

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeExplore
 import Testing
 
-/// The common parts of two recordings of the same exchange.
+/// Tests the patterns that result from two recordings of the same exchange.
 struct RecordedPatternsTests {
     private typealias Side = ConversationSide
     private typealias End = (Side, RecordedConversation.Event)
@@ -40,7 +40,7 @@ struct RecordedPatternsTests {
         #expect(try Self.steps([(first, second)]) == [pattern])
     }
 
-    /// The server repeats the time: it is the same in both recordings, but may differ in a later run.
+    /// The server sends the same time twice in each recording, but in a later run the two times may differ.
     @Test func equalTimesAreNotCorrelated() throws {
         let line = ("Date: 04:45:59 id 71", "Date: 04:46:01 id 84")
         let steps = try Self.steps([line, line])

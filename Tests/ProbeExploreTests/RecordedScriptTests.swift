@@ -3,7 +3,7 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// Scenarios written from recorded conversations.
+/// Tests scenarios that are written from recorded conversations.
 struct RecordedScriptTests {
     typealias Side = ConversationSide
 
@@ -18,7 +18,7 @@ struct RecordedScriptTests {
         return result
     }
 
-    /// Returns the steps of a script, which must compile without errors.
+    /// Returns the steps of the written script, which must compile without errors.
     static func steps(
         _ conversations: [RecordedConversation], _ change: (inout RecordedScript.Options) -> Void = { _ in }
     ) throws -> [String] {
@@ -106,7 +106,7 @@ struct RecordedScriptTests {
             ])
     }
 
-    /// The harness sends what it sent in the first recording, and expects the matching answer.
+    /// The harness sends the same bytes as in the first recording, and expects the answer that belongs to these bytes.
     @Test func sentTextIsNotAPattern() throws {
         func session(_ word: String) -> RecordedConversation {
             Self.conversation([(.client, "hello \(word)\r\n"), (.server, "ok \(word)\r\n")])

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeExplore
 import Testing
 
-/// Scenarios written from conversations under TLS.
+/// Tests scenarios that are written from recorded TLS conversations.
 struct RecordedTLSTests {
     typealias Event = RecordedConversation.Event
     typealias Side = ConversationSide
@@ -79,7 +79,7 @@ struct RecordedTLSTests {
             ([(.server, .notify)], ["C expect notify"]), ([(.server, .alert(40))], ["C expect alert 40"]),
             ([(.server, .reset)], ["C expect reset"]), ([(.client, .fin)], ["C close"]),
             ([(.client, .truncated)], ["C close without notify"]), ([(.client, .alert(40))], ["C send alert fatal 40"]),
-            // The server waits for the client's end before it sends its FIN.
+            // The server sends its FIN only after the client has ended its side.
             (
                 [(.server, .notify), (.client, .truncated), (.server, .fin)],
                 ["C expect notify", "C close without notify"]
@@ -90,7 +90,7 @@ struct RecordedTLSTests {
             ),
             ([(.client, .notify), (.server, .fin), (.client, .fin)], ["C close"]),
             ([(.client, .reset), (.server, .fin)], ["C reset"]),
-            // The server sends more after the client's end.
+            // The server sends more data after the client has ended its side.
             (
                 [(.client, .fin), (.server, .bytes([98, 13, 10])), (.server, .truncated)],
                 ["C half-close", "C expect line \"b\"", "C expect closed"]
@@ -99,7 +99,7 @@ struct RecordedTLSTests {
     func endsAreDistinguished(ends: [(Side, Event)], steps: [String]) throws {
         let script = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends)
         #expect(Array(script.dropFirst(3)) == steps)
-        // Each is also a valid scenario with both endpoints.
+        // Each conversation must also result in a valid scenario in which the harness plays the two sides.
         _ = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends, .both)
     }
 

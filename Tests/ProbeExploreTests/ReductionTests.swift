@@ -5,13 +5,13 @@ import ProbeScenario
 import ProbeSystem
 import Testing
 
-/// Which steps of a failing scenario are omitted: only those that a correct program can do without.
+/// Tests which steps of a failing scenario are removed: only steps that a correct program does not depend on.
 struct ReductionTests {
-    /// A key-value server that forgets overwrites, or a correct one, simulated for the candidates of ``script``.
+    /// Simulates a key-value server that runs the candidates of ``script``. It either forgets overwrites or is correct.
     private struct StoreRunner: CandidateRunner {
         let scenario: Scenario
         let forgets: Bool
-        /// The number of initial runs that are inconclusive.
+        /// The number of remaining runs that are inconclusive before the others are conclusive.
         let unknown = Counter(0)
 
         func isAllowed(_ candidate: Candidate) -> Bool { true }

@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeScenario
 import Synchronization
 
-/// Returns the result of a case that failed at a step, with the value that was received instead of the expected one.
+/// Returns the result of a case that failed at a step, with the expected and the actual value.
 func failedResult(
     at span: SourceSpan?, _ summary: String = "wrong", expected: String? = nil, actual: String? = nil,
     end: UnexpectedEnd? = nil
@@ -15,7 +15,7 @@ func failedResult(
         subject: nil, verdict: .failed, findings: [finding], timeline: [], duration: 0, capturePath: nil, rerun: "")
 }
 
-/// A number that any thread can decrement.
+/// A counter that any thread can decrement.
 final class Counter: Sendable {
     private let left: Mutex<Int>
 
@@ -23,7 +23,7 @@ final class Counter: Sendable {
 
     func set(_ count: Int) { left.withLock { $0 = count } }
 
-    /// Decrements the number, and returns whether it was above 0.
+    /// Decrements the counter, and returns whether it was greater than 0.
     func takeOne() -> Bool {
         left.withLock { left in
             defer { left = max(0, left - 1) }

@@ -3,7 +3,7 @@ import ProbeEngine
 import ProbeExplore
 import ProbeScenario
 
-/// A scenario of the tests, with the bytes that its sends have sent.
+/// A compiled scenario for tests, with observations of the bytes that its sends have sent.
 struct ScenarioSample {
     let plan: Plan
     /// The indices of the send steps, in the order of the script.
@@ -37,7 +37,7 @@ struct ScenarioSample {
         ExploredScenario(plan, plan.cases[0], observations: observations, takesCutsOff: takesCutsOff)
     }
 
-    /// Returns the text of a candidate.
+    /// Returns the text of the script that runs a candidate.
     func text(_ candidate: Candidate, about: String? = nil, takesCutsOff: Bool = false) -> String {
         let text = ScenarioText(explored(takesCutsOff: takesCutsOff))
         return String(decoding: text.text(of: candidate, about: about), as: UTF8.self)
@@ -63,7 +63,7 @@ struct ScenarioSample {
 
         """
 
-    /// Returns ``echo``, with the bytes that its three sends send.
+    /// Returns ``echo`` with observations of the bytes that its three sends have sent.
     static func echoed() throws -> ScenarioSample {
         try ScenarioSample(echo, sent: [["one\r\n"], ["two\r\n"], ["three\r\n"]])
     }

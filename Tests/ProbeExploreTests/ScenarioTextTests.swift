@@ -47,7 +47,7 @@ struct ScenarioTextTests {
         #expect(sample.text(Candidate(Variation([join, fin]))).contains("C send line(\"first\") + \"ab\" with fin\n"))
     }
 
-    /// Returns the kind of a step, and whether a send carries the FIN.
+    /// Returns a description of the step, which includes whether a send carries the FIN.
     private static func shape(_ step: Step) -> String {
         switch step.kind {
         case .act(let name, .connection(.send(let statement)), _): "\(name.value) send \(statement.carriesFIN)"

@@ -6,7 +6,7 @@ import ProbeSystem
 import Testing
 
 struct ShrinkerTests {
-    /// Fails the candidates that match a rule, without running anything.
+    /// Simulates runs: the candidates that match a rule fail.
     private struct RuleRunner: CandidateRunner {
         var fails: @Sendable (Candidate) -> Bool
         var passesPlain: @Sendable (Candidate) -> Bool = { _ in true }

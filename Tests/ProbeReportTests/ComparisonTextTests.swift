@@ -28,7 +28,8 @@ import Testing
                 """)
     }
 
-    /// Characters are shown as they are and marked as a whole; invalid UTF-8 is shown as bytes.
+    /// Valid characters are shown unescaped and marked across their full width; invalid UTF-8 is shown as escaped
+    /// bytes.
     @Test func validCharactersAreNotEscaped() {
         #expect(
             text("Jörg", "Järg") == """
@@ -53,7 +54,8 @@ import Testing
         #expect(text("x", "x").contains("(the same bytes)"))
     }
 
-    /// The mark is below the first byte that differs, whatever precedes it and however far into the data it is.
+    /// The mark is below the first byte that differs, regardless of the bytes before it and of its distance from the
+    /// start.
     @Test(arguments: [0, 1, 30, 90, 91, 95, 96, 97, 500, 100_000])
     func firstDifferenceIsMarkedHoweverFarItIs(offset: Int) throws {
         for filler: UInt8 in [0x61, 0x00, 0xff, 0x0a] {

@@ -58,9 +58,9 @@ import Testing
     }
 }
 
-/// How a terminal interprets a text.
+/// Interprets text in the same way as a terminal.
 enum TerminalText {
-    /// Returns a text without colour sequences (`ESC [ … m`).
+    /// Returns the text without colour sequences (`ESC [ … m`).
     static func withoutColour(_ text: String) -> String {
         var kept = ""
         var scalars = text.unicodeScalars[...]
@@ -74,8 +74,8 @@ enum TerminalText {
         return kept
     }
 
-    /// Returns the lines that are visible after a text with carriage returns and erasures; the last line has no line
-    /// end.
+    /// Returns the lines that a terminal shows after it has interpreted carriage returns and erasures. The last line
+    /// has no line feed.
     static func screen(_ text: String) -> [String] {
         var lines = [""]
         var rest = text[...]

@@ -40,8 +40,8 @@ import Testing
         #expect(latency.buckets.map(\.count) == [12, 9, 6])
     }
 
-    /// The percentile p is in the bucket that contains the rank ceil(p / 100 * count); failed waits count as longer
-    /// than all others.
+    /// The value of percentile p is the bucket that contains the rank ceil(p / 100 * count). A failed wait counts as
+    /// longer than every other wait.
     @Test func percentilesAreRecomputed() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))
         func crowd(_ buckets: [(upTo: Int64, count: Int)], failed: Int) -> CrowdResult {
@@ -54,7 +54,7 @@ import Testing
         left.result.crowds = [crowd([(10, 50)], failed: 0)]
         right.result.crowds = [crowd([(10, 1), (40, 48)], failed: 1)]
         let latency = try #require(CrowdShareMerge([left, right]).result.crowds.first?.latencies.first)
-        // 100 waits: 51 of 10, 48 of 40, and one that failed.
+        // There are 100 waits: 51 of 10 ns, 48 of 40 ns, and one that failed.
         #expect(latency.percentiles.map(\.name) == ["p50", "p90", "p99.9", "max"])
         #expect(latency.percentiles.map(\.time) == [10, 40, nil, nil])
     }
@@ -148,7 +148,7 @@ import Testing
 
     @Test func caseMissingFromAShareDoesNotPass() throws {
         let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
-        // The case did not run in one of the shares, or is missing from it.
+        // In one of the shares, the case did not run or is missing.
         for files in [
             [try file("1/2", [one], notRun: [two]), try file("2/2", [one, two])],
             [try file("1/2", [one, two]), try file("2/2", [one], notRun: [two])],
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: Large numbers
 
-    /// `merge` can read what it has written, even if sums exceed the limits of its input.
+    /// `merge` must be able to read a file that it has written, even if sums exceed the limits on numbers.
     @Test func largeSumsCanBeReadBack() throws {
         let most = ResultsNumber.largest
         var result = ResultsSamples.passed("c1")

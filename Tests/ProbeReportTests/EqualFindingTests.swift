@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// Equal findings are reported once.
+/// Tests that equal findings are described only once.
 @Suite struct EqualFindingTests {
     private static func failed(_ id: String, _ summary: String, round: Int? = nil) -> CaseResult {
         var result = Samples.result(
@@ -76,7 +76,7 @@ import Testing
         return result
     }
 
-    /// One bug of a subject that appears in three scripts, at different lines.
+    /// A single bug of a subject causes equal findings in three scripts, at different lines.
     @Test func equalFindingsAreReportedOnceAcrossScripts() {
         let text = Self.console(
             ["a", "bb", "ccc"].enumerated().map {
@@ -88,7 +88,7 @@ import Testing
         #expect(text.contains("the same in 2 more cases: bb, ccc\n"))
     }
 
-    /// Findings of other subjects, other steps, other values or without values are each reported.
+    /// Findings for other subjects, for other steps, with other values or with no values are each reported separately.
     @Test func differentFindingsAcrossScriptsAreReported() {
         let stopped = Finding(.failed, "T stopped", expected: [1], actual: [2])
         let others = [
@@ -106,7 +106,7 @@ import Testing
         #expect(!text.contains("the same"))
     }
 
-    /// The list is omitted because the table shows which cases failed.
+    /// The list of failed cases is omitted, because the table already shows them.
     @Test func listIsOmittedIfAMatrixIsPrinted() {
         let results = ["bsd", "nio"].flatMap { subject in
             ["a", "b"].map { Self.at($0, "T expect started", Finding(.failed, "T stopped"), subject: subject) }

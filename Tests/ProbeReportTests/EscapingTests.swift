@@ -5,9 +5,9 @@ import Testing
 
 @testable import ProbeReport
 
-/// Whatever bytes come from the wire, a program or a script, every document must remain well-formed.
+/// Every document must remain well-formed, regardless of the bytes from the wire, from a program or from a script.
 @Suite struct EscapingTests {
-    /// Every byte, the special characters of each format, and noise.
+    /// Samples of hostile bytes: every byte value, the special characters of each format, and noise.
     static let hostile: [[UInt8]] =
         [
             Array(0...255), Array("]]><![CDATA[</failure></testcase>&amp;&#0;".utf8),
@@ -15,7 +15,7 @@ import Testing
             Array("\n::error::x\r\n##[error]x\n::t0ken::\n::stop-commands::y\n%0A".utf8),
             Array("\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\u{2028}\u{85}\u{feff}\u{e000}".utf8),
             Array("\u{1f600}é日本\u{e0041}".utf8), [0xed, 0xa0, 0x80, 0xc0, 0x80, 0xf8, 0x80, 0xe2, 0x82],
-            // Noncharacters: U+FFFE, U+FFFF, U+FDD0, U+10FFFF.
+            // These are noncharacters: U+FFFE, U+FFFF, U+FDD0 and U+10FFFF.
             [0xef, 0xbf, 0xbe, 0xef, 0xbf, 0xbf, 0xef, 0xb7, 0x90, 0xf4, 0x8f, 0xbf, 0xbf],
             Array("\"},{\"event\":\"x\\u0000".utf8), [],
         ] + noise
@@ -25,7 +25,7 @@ import Testing
         return (0..<20).map { generator.bytes($0 * 13) }
     }
 
-    /// Returns a case in which all texts are these bytes.
+    /// Returns a case in which every text consists of the given bytes.
     static func result(_ bytes: [UInt8], _ verdict: Verdict) -> CaseResult {
         let text = String(decoding: bytes, as: UTF8.self)
         let span = SourceSpan(start: bytes.count / 3, end: bytes.count * 2 / 3)
@@ -57,7 +57,7 @@ import Testing
         let events = Self.events(Self.hostile[index])
         let console = ConsoleRecorder(
             style: .init(usesColor: true, progressWidth: 60), options: .sample(severalSubjects: true))
-        // The recorder's own sequences are removed; no other sequence that a terminal interprets may remain.
+        // The recorder's own control sequences are removed first; the remaining text must contain no control sequences.
         let text = TerminalText.withoutColour(console.written(events).replacing("\r\u{1b}[K", with: ""))
         let unsafe = text.unicodeScalars.filter { $0 != "\n" && !Self.isVisible($0) }
         #expect(unsafe.map { String($0.value, radix: 16) } == [])
@@ -70,7 +70,7 @@ import Testing
         #expect(document.points.allSatisfy { $0.description == id })
     }
 
-    /// Every diagnostic is one YAML document, and the finding's text can be read back unchanged.
+    /// Each diagnostic must be one YAML document, from which the text of the finding can be read back unchanged.
     @Test(.enabled(if: Python.hasYAML, "python3 has no yaml module"))
     func yamlRoundTrips() throws {
         var blocks: [String] = []
@@ -91,7 +91,7 @@ import Testing
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
     func xmlRoundTrips() throws {
-        // An XML document can't contain a form feed, so it separates the documents here.
+        // The documents are separated by form feeds, which an XML document can't contain.
         let documents = Self.hostile.map { JUnitRecorder(options: .sample()).written(Self.events($0)) }
         #expect(documents.allSatisfy { !$0.contains("]]>") && !$0.contains("\u{c}") })
         let program =
@@ -137,7 +137,7 @@ import Testing
         let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })
         let lines = text.split(separator: "\n")
-        // The message, three annotations of cases, and the run error.
+        // The lines are the message, the annotations of three cases, and the run error.
         #expect(lines.count == 1 + 3 + 1)
         for line in lines {
             let command = line.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: true)

@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeReport
 import Testing
 
-/// How reports show a case of `explore` or `shrink`.
+/// Tests how reports show a case of `explore` or `shrink`.
 @Suite struct ExplorationTests {
     private func result(_ verdict: Verdict, counts: Bool = true) -> CaseResult {
         var result = verdict == .passed ? Samples.result(.passed, findings: []) : Samples.failedBytes
@@ -50,7 +50,7 @@ import Testing
         #expect(text.split(separator: "\n") == ["case-ended", "case-ended", "case-ended"])
     }
 
-    /// The exit code is the command's own, but a report that could not be written is an error.
+    /// The command determines the exit code, unless a report could not be written, which is an error.
     @Test(arguments: [(0, false, 0), (0, true, 3), (1, true, 1), (2, false, 2)])
     func exitCodeFollowsTheCommand(own: Int, hasRunErrors: Bool, expected: Int) {
         var summary = RunSummary()

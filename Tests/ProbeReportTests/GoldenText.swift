@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Reviewed texts that must not change: `TCPPROBE_RENEW=1 swift test` renews them, and the diff must be reviewed.
+/// Compares text with reviewed files. `TCPPROBE_RENEW=1 swift test` updates the files; their changes must be reviewed.
 enum GoldenText {
     static func check(_ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
@@ -13,7 +13,7 @@ enum GoldenText {
         #expect(text == golden, "the text differs from Golden/\(name)", sourceLocation: location)
     }
 
-    /// Returns the text of a file in the repository.
+    /// Returns the path of a file in the repository.
     static func repositoryFile(_ path: String) -> String {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(path)").standardized.path()
     }

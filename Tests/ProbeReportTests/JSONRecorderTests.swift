@@ -3,7 +3,8 @@ import ProbeReport
 import Testing
 
 @Suite struct JSONRecorderTests {
-    /// Validates each line of its input against the schema, and prints what the golden lines don't show.
+    /// A program that validates each line of its input against the schema, and prints the data that the golden lines
+    /// don't contain.
     static let validator = """
         import json, sys
         from jsonschema import Draft202012Validator as V
@@ -37,7 +38,7 @@ import Testing
         #expect(events.count { $0 == "case-not-run" } == 2)
     }
 
-    /// The schema rejects each of these changes.
+    /// The schema must reject each of these changes to a valid line.
     @Test(
         .enabled(if: Python.hasValidator, "python3 has no jsonschema module"),
         arguments: [

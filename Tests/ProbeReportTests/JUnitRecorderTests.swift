@@ -4,8 +4,8 @@ import Testing
 @testable import ProbeReport
 
 @Suite struct JUnitRecorderTests {
-    /// Prints what a reader of the file sees: suites with their counts, cases with their outcomes. It also checks the
-    /// counts.
+    /// A program that prints the content of a JUnit file: the suites with their counts, and the cases with their
+    /// outcomes. It also checks the counts.
     static let reader = """
         import sys, xml.etree.ElementTree as E
         root = E.fromstring(sys.stdin.buffer.read())

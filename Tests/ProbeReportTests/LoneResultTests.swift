@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeReport
 import Testing
 
-/// How reports show a failed case that was run again in a fresh process.
+/// Tests how reports show a failed case that was run again in a new process.
 @Suite struct LoneResultTests {
     private func result(_ verdict: Verdict?) -> CaseResult {
         var result = Samples.failedBytes
@@ -29,7 +29,7 @@ import Testing
         #expect(json.contains(#""alone":{"verdict":"\#(verdict)","after":"close/eof"}"#))
     }
 
-    /// Nothing follows from a second run that could not be judged.
+    /// If the second run was not judged, the report draws no conclusion from it.
     @Test(arguments: [Verdict.inconclusive, .unsupported, .skipped])
     func unjudgedSecondRunProvesNothing(verdict: Verdict) {
         let cases = CaseText(options: .sample())

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The system's python3, whose parsers check the recorders' output.
+/// Runs the system's python3, whose parsers check the output of recorders.
 enum Python {
-    static let isAvailable = (try? run("pass", input: "")) != nil  // if it throws, there is no python3
-    static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as above
-    static let hasYAML = (try? run("import yaml", input: "")) != nil  // as above
+    static let isAvailable = (try? run("pass", input: "")) != nil  // an error means that python3 is not installed
+    static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as for python3
+    static let hasYAML = (try? run("import yaml", input: "")) != nil  // as for python3
 
     /// Returns bytes in the format of Python's `bytes.hex()`.
     static func hex(_ bytes: [UInt8]) -> String {
@@ -15,11 +15,11 @@ enum Python {
         var description: String
     }
 
-    /// Returns the output of a program, given its input.
+    /// Returns the output of a Python program for the given input.
     static func run(_ program: String, _ arguments: [String] = [], input: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A leftover folder in the temporary folder does no harm.
+        // If the removal fails, the folder remains in the temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (inputFile, outputFile) = (folder.appending(path: "in"), folder.appending(path: "out"))
         let errorFile = folder.appending(path: "err")

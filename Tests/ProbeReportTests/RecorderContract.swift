@@ -3,12 +3,13 @@ import ProbeReport
 import ProbeScenario
 import Testing
 
-/// What every report promises, whatever its format. The tests of each recorder verify it, which `AdditionsTests` checks.
+/// Verifies the requirements on every report, regardless of its format. `AdditionsTests` checks that the tests of each
+/// recorder use it.
 enum RecorderContract {
-    /// Verifies that no text from outside makes a report contain invisible characters or characters that change the
-    /// text direction, and that the report is the same when its recorder is one of a set.
+    /// Verifies that untrusted text never leads to invisible characters, or characters that change the direction of the
+    /// text, in a report. Also verifies that a recorder writes the same report if it is one of several in a set.
     ///
-    /// - Parameter recorder: makes the recorder of a run with these cases.
+    /// - Parameter recorder: a function that creates the recorder for a run of the given cases.
     static func verify(_ recorder: ([PlannedCase], ReportOptions) -> any Recorder) {
         let options = ReportOptions.sample(severalSubjects: true)
         for bytes in EscapingTests.hostile {

@@ -50,7 +50,7 @@ import Testing
                 """)
     }
 
-    /// A case may be running for two subjects and in two rounds when the run is aborted, while others have ended.
+    /// When the run is aborted, some cases have ended, and one case is running for two subjects and in two rounds.
     @Test func runningCasesAreErrorsAfterAnAbort() throws {
         let json = Sink()
         let planned = ["a", "b", "c"].flatMap { id in
@@ -73,7 +73,7 @@ import Testing
         #expect(json.text.split(separator: "\n").count { $0.contains("the run was interrupted") } == 3)
     }
 
-    /// Each round of a repeated run counts, however the run ends.
+    /// Cases that were not run count once for each round of a repeated run, however the run ends.
     @Test(arguments: [false, true]) func unrunCasesCountInEachRound(isAborted: Bool) {
         var set = RecorderSet(planned: Samples.planned, rules: RunRules())
         set.record(.started(caseCount: 6), at: 0)
@@ -94,7 +94,7 @@ import Testing
         set.record(.caseStarted(id: "later[x=1]", subject: Samples.planned[0].subject), at: 2)
         set.abort(signal: 2, at: 3)
         let document = try TAPDocument(tap.text)
-        // The case that was running is an error, as when the run waits for its end.
+        // The case that was running is reported as an error, as it is when the run ends normally after an interruption.
         #expect(document.points.map(\.description) == ["crlf", "later[x=1]", "later[x=2]"])
         #expect(document.points.map(\.isOK) == [false, false, true])
         #expect(document.points[1].diagnostic.contains { $0.contains("the run was interrupted") })
@@ -102,7 +102,7 @@ import Testing
         #expect(set.summary?.results.count(.error) == 1 && set.summary?.notRun == 1)
         #expect(xml.text.hasSuffix("</testsuites>\n"))
         #expect(set.summary?.exitCode == 130)
-        // Results that arrive late are no longer part of any document.
+        // A result that arrives after the end is not added to any document.
         let before = tap.text
         set.record(.caseEnded(Samples.passed), at: 4)
         set.abort(signal: 15, at: 5)
@@ -130,7 +130,7 @@ import Testing
     @Test func filesAreInPlaceBeforeTheConsoleEnds() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A leftover folder in the temporary folder does no harm.
+        // If the removal fails, the folder remains in the temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "run.tap").path()
         let existed = Mutex([Bool]())

@@ -7,7 +7,7 @@ import Testing
     private func inFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A leftover folder in the temporary folder does no harm.
+        // If the removal fails, the folder remains in the temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder)
     }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// The permissions are also kept if the file was removed when the run began, or before.
+    /// The permissions are kept even if the file was removed before the report was opened.
     @Test(arguments: [false, true])
     func permissionsOfTheReplacedFileAreKept(_ isRemovedFirst: Bool) throws {
         try inFolder { folder in

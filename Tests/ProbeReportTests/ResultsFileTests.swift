@@ -26,7 +26,7 @@ import Testing
     @Test func everyFieldIsReadBack() throws {
         let read = try file(#require(Self.whole))
         let result = try read.result(read.entries[0])
-        // The descriptions contain all values, so that no field is missed.
+        // The dumps contain all values, so the comparison can't miss a field.
         var (left, right) = ("", "")
         dump(ResultsSamples.full, to: &left)
         dump(result, to: &right)
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// Timelines of passed cases are written up to a limit, which shards divide between them; those of failures are
-    /// always written.
+    /// The total size of the timelines of passed cases is limited, and the shards share this limit. The timelines of
+    /// failed cases are always written.
     @Test func timelinesOfPassedCasesHaveALimit() throws {
         let head = try ResultsSamples.head("2/2", of: 4, places: [1, 2, 3, 4])
         var results = ["c1", "c2", "c3", "c4"].map(ResultsSamples.passed)
@@ -101,7 +101,7 @@ import Testing
         #expect(read.head.share.index == 2)
     }
 
-    /// A run that ends before it begins still produces one document.
+    /// A run that ends before it has started must still write a valid document.
     @Test func endWithoutStartIsAFile() throws {
         let item = ResultsSamples.planned(ResultsSamples.passed("c1"))
         var recorder = ResultsRecorder(
@@ -156,7 +156,7 @@ import Testing
 
     // MARK: Invalid files
 
-    /// Comparing each name with all others would take minutes.
+    /// The test would take minutes if each name were compared with all others.
     @Test(.timeLimit(.minutes(1))) func manyUnknownMembersAreReadInLinearTime() throws {
         let beginning = String(text[..<(try #require(text.lastIndex(of: "}")))])
         let more = (0..<200_000).map { ",\"n\($0)\":0" }.joined()
@@ -172,7 +172,7 @@ import Testing
         #expect(problem(String(text.dropLast(20)))?.contains("r.json: the file is truncated") == true)
     }
 
-    /// No change of a byte traps; most changes are detected.
+    /// Changing a byte must never cause a trap; most changes are detected.
     @Test func corruptedBytesNeverTrap() throws {
         let bytes = try #require(Self.whole)
         for place in stride(from: 3, to: bytes.count, by: 37) {
@@ -181,7 +181,7 @@ import Testing
                 changed[place] = byte
                 let read: ResultsFile
                 do { read = try ResultsFile(path: "r.json", bytes: changed) } catch { continue }
-                for entry in read.entries { _ = try? read.result(entry) }  // it only has to return
+                for entry in read.entries { _ = try? read.result(entry) }  // only a trap would be a failure
             }
         }
     }

@@ -21,7 +21,7 @@ import Testing
         ]
     }
 
-    /// Returns a recorder's output for merged files.
+    /// Returns the output of a recorder for merged files, and the exit code.
     private func written(_ merged: ResultsMerge, _ recorder: (ResultsMerge) -> any Recorder) throws -> (String, Int32) {
         var set = RecorderSet(planned: merged.planned, rules: merged.options.rules, notes: merged.notes)
         let written = Written()
@@ -30,7 +30,7 @@ import Testing
         return (String(decoding: written.bytes, as: UTF8.self), try #require(set.summary).exitCode)
     }
 
-    /// The output of a recorder. It is used by one thread only, hence `@unchecked`.
+    /// The output of a recorder. Only one thread uses it, so `@unchecked` is safe.
     private final class Written: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(code == 0)
     }
 
-    /// Every report of two merged shards equals that of the whole run.
+    /// Every report of two merged shards must be equal to the report of the whole run.
     @Test func mergedReportsMatchTheWholeRun() throws {
         var results: [CaseResult] = []
         for (index, sample) in Samples.all.enumerated() {
@@ -79,7 +79,7 @@ import Testing
             #expect(one == other)
             #expect(one.1 == 1)
         }
-        // The reports of the run itself, made from the same events.
+        // The report of the whole run is written directly from the same events.
         var set = RecorderSet(planned: whole.planned, rules: whole.options.rules)
         let direct = Written()
         set.attach(TAPRecorder(options: whole.options)) { direct.bytes += $0 }

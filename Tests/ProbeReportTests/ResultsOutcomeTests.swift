@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// The exit code for files that are marked as incomplete, or as those of a failed run.
+/// Tests the exit code for files that are marked as incomplete, or whose runs failed.
 @Suite struct ResultsOutcomeTests {
     private func summary(_ files: [ResultsFile]) throws -> RunSummary {
         let merged = try ResultsMerge(files)
@@ -13,7 +13,7 @@ import Testing
         return try #require(set.summary)
     }
 
-    /// Returns two shards; the second contains c2 and c3.
+    /// Returns the files of two shards; the second one contains the cases `c2` and `c3`.
     private func shards(
         _ results: [CaseResult], notRun: [String] = [], change: (String) -> String = { $0 },
         head edit: (inout ResultsHead) -> Void = { _ in }
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    /// A file that declares one result less than was planned.
+    /// The file states one expected result fewer than the plan contains.
     @Test func uncountedCaseIsAnError() throws {
         let summary = try summary(
             shards([.sample("c2")], notRun: ["c3"]) { text in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// A failure of level `should` fails a strict run; the first file is of a run that was not strict.
+    /// A failure of level `should` fails a strict run. The first file is from a run without `--strict`.
     @Test func failureOfAStrictShardIsKept() throws {
         var failed = CaseResult.sample("c3")
         (failed.verdict, failed.level) = (.failed, .should)
@@ -87,7 +87,7 @@ import Testing
         #expect(summary.runErrors == ["two.json: shard 2 of 2 ended with exit code 1, so the merged run did not pass"])
     }
 
-    /// `--fail-fast`: the failed case explains why the others were not run.
+    /// With `--fail-fast`, the failed case is the reason why the other cases were not run.
     @Test func failureExplainsUnrunCases() throws {
         var failed = CaseResult.sample("c2")
         failed.verdict = .failed
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// A file that `merge` has written from those shards reports the same.
+    /// A results file that `merge` wrote from the shards must have the same outcome as the shards.
     @Test func mergedFileReportsTheSameOutcome() throws {
         let merged = try ResultsMerge(shards([.sample("c2")], notRun: ["c3"]))
         var results: [CaseResult] = []

@@ -4,7 +4,7 @@ import ProbeScenario
 
 @testable import ProbeReport
 
-/// Results of shards, in the format that `run --results` writes.
+/// Sample results of shards, in the format that `run --results` writes.
 enum ResultsSamples {
     /// A result in which every field that a recorder reads has a distinct value.
     static var full: CaseResult {
@@ -97,12 +97,13 @@ enum ResultsSamples {
         return written.bytes
     }
 
-    /// The output of a recorder. It is used by one thread only, hence `@unchecked`.
+    /// The output of a recorder. Only one thread uses it, so `@unchecked` is safe.
     private final class Written: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// Returns the file of a shard with passed cases, whose ids are `c` and the place.
+    /// Returns the file of a shard in which all cases passed. The id of each case is `c` followed by its position in
+    /// the plan.
     static func shard(
         _ share: String, of cases: Int, places: [Int], attempt: Int = 1, path: String? = nil,
         change: (inout ResultsHead) -> Void = { _ in }

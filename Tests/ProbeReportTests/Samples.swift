@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// Results as the engine creates them, one of each kind that users encounter.
+/// Sample results in the form in which the engine creates them, one of each kind that users encounter.
 enum Samples {
     static let script = #"""
         # A reply cut inside its CRLF is still one line.
@@ -20,7 +20,7 @@ enum Samples {
 
     static let sources = SourceMap([SourceFile(path: "Scenarios/crlf.scn", bytes: Array(script.utf8))])
 
-    /// Returns the range of a text in the script.
+    /// Returns the range of a text within the script.
     static func span(_ text: String) -> SourceSpan {
         let bytes = Array(script.utf8)
         let wanted = Array(text.utf8)
@@ -160,7 +160,7 @@ enum Samples {
         ("unsupported", unsupported), ("should", should),
     ]
 
-    /// The events of a whole run of the samples, interrupted before the last two.
+    /// The events of a run of all samples, which is interrupted before the last two cases.
     static var events: [RunEvent] {
         var events: [RunEvent] = [.started(caseCount: all.count + 2), .message("no capture: permission denied")]
         for (_, result) in all { events += [.caseStarted(id: result.id), .caseEnded(result)] }
@@ -182,7 +182,7 @@ enum Samples {
 }
 
 extension Recorder {
-    /// Returns the document of a run whose events are a millisecond apart.
+    /// Returns the document for a run whose events are one millisecond apart.
     func written(_ events: [RunEvent]) -> String {
         var recorder = self
         var bytes: [UInt8] = []

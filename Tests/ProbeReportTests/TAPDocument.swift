@@ -1,12 +1,12 @@
-/// A TAP 14 document, read by a strict parser: anything that the specification does not allow is an error.
+/// A TAP 14 document, parsed strictly: anything that the specification does not allow is an error.
 struct TAPDocument {
     struct Point: Equatable {
         var isOK: Bool
         var number: Int
-        /// The description of the test point, with its escapes undone.
+        /// The description of the test point, without its escapes.
         var description: String
         var directive: Directive?
-        /// The lines between `---` and `...`, without their indentation of two columns.
+        /// The lines between `---` and `...`, without their indentation by two columns.
         var diagnostic: [String] = []
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// The entries of a long timeline that a report shows.
+/// Tests which entries of a long timeline a report shows.
 @Suite struct TimelineSelectionTests {
     private static func span(_ line: Int) -> SourceSpan { SourceSpan(start: line * 10, end: line * 10 + 5) }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(lines == [.entry(0), .omitted(count: 8, isRepetition: true, isOneKind: true), .entry(9), .entry(10)])
     }
 
-    /// A loop of a thousand rounds after the decisive events, and one before them.
+    /// The timeline contains two loops of a thousand rounds each: one before the decisive events, and one after them.
     @Test(arguments: [20, 40, 60, 200])
     func decisiveEntriesAreKept(limit: Int) {
         var kinds: [TimelineEntry.Kind] = [
@@ -64,7 +64,8 @@ import Testing
         #expect(counted == kinds.count)
     }
 
-    /// The decisive entries, of several actors, are in the middle, with thousands of lines before and after them.
+    /// The decisive entries of several actors are in the middle of the timeline, with thousands of entries before and
+    /// after them.
     @Test func lastEntriesOfEachActorAreKept() {
         let noise = (1...2000).map { Self.step($0 % 90 + 1, $0) }
         var kinds = noise
@@ -103,7 +104,7 @@ import Testing
         #expect(!lines.contains { if case .omitted(_, false, _) = $0 { true } else { false } })
     }
 
-    /// Every kind of entry, more entries than there are lines, and only landmarks.
+    /// The timelines contain every kind of entry, more entries than lines, and only landmarks.
     @Test func limitHoldsForAnyTimeline() {
         let kinds = (0..<3000).map { TimelineEntry.Kind.packet(TimelinePacket("127.0.0.1:\($0) -> S  R   seq 0")) }
         #expect(Self.lines(kinds, limit: 40).count <= 50)
@@ -125,7 +126,7 @@ import Testing
                 .hasSuffix("step    crlf.scn:10  T expect line \"220 ready\"  (i = 301)\n"))
     }
 
-    /// Whatever the findings and the timeline contain, the report of a case has at most sixty lines.
+    /// The report of a case has at most sixty lines, regardless of its findings and its timeline.
     @Test func reportOfACaseHasAtMostSixtyLines() {
         let actors = (0..<40).map { ActorState(name: "A\($0)", state: "connected") }
         let finding = Finding(

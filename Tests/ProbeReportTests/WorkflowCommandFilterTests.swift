@@ -1,9 +1,10 @@
 import ProbeReport
 import Testing
 
-/// No text is interpreted as a command by a CI runner, wherever the output is cut.
+/// Tests that a CI runner interprets no text as a command, wherever the output is cut.
 struct WorkflowCommandFilterTests {
-    /// Whether GitHub's runner takes a line for a command: `::` after white space, or `##[` anywhere.
+    /// Returns whether GitHub's runner interprets a line as a command: `::` after optional white space, or `##[`
+    /// anywhere.
     private static func isCommand(_ line: some StringProtocol) -> Bool {
         let trimmed = line.unicodeScalars.drop { $0.properties.isWhitespace }
         return String(String.UnicodeScalarView(trimmed)).hasPrefix("::") || line.contains("##[")
@@ -32,7 +33,7 @@ struct WorkflowCommandFilterTests {
         #expect(filter.filtered(Array(text.utf8)) == Array(text.utf8))
     }
 
-    /// A JSON string still contains the same characters.
+    /// The JSON string must still contain the same characters.
     @Test func jsonKeepsItsMeaning() throws {
         var filter = WorkflowCommandFilter()
         let line = filter.filtered(Array("{\"a\":\"##[x]\"}\n".utf8))

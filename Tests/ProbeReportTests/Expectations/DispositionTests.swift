@@ -3,7 +3,7 @@ import ProbeReport
 import ProbeScenario
 import Testing
 
-/// How results count under expectations, levels and `--strict`, in the exit code and in every report.
+/// Tests how expectations, levels and `--strict` affect results, in the exit code and in every report.
 @Suite struct DispositionTests {
     static let key = CaseKey(id: "a", subject: "bsd")
 
@@ -30,7 +30,7 @@ import Testing
         rules.failsRun(rules.disposition(of: result))
     }
 
-    /// Rows of verdict, level, expected verdict, and exit code without and with `--strict`.
+    /// Each row contains a verdict, a level, the expected verdict, and the exit codes without and with `--strict`.
     static let table: [(Verdict, Scenario.Level, Verdict?, Int32, Int32)] = [
         (.passed, .must, nil, 0, 0), (.passed, .must, .passed, 0, 0), (.passed, .must, .failed, 0, 1),
         (.passed, .may, .error, 0, 1), (.failed, .must, nil, 1, 1), (.failed, .must, .failed, 0, 0),
@@ -51,7 +51,8 @@ import Testing
         #expect(Self.failsRun(result, Self.rules(expected, strict: true)) == (strict != 0))
     }
 
-    /// `failed?`: a failure is expected, a pass is fine, and any other verdict counts as usual.
+    /// `failed?` expects a failure and also accepts a pass; every other verdict counts as it does without the
+    /// expectation.
     @Test func flakyExpectationAllowsPassAndFailure() {
         let line = ExpectedVerdict(
             key: Self.key, verdict: .failed, isAtTimes: true, comment: nil, path: "known.txt", line: 3)
@@ -63,7 +64,7 @@ import Testing
         #expect(Self.exitCode(Self.result(.error), rules) == 3)
     }
 
-    /// An expected failure does not excuse an unexpected one.
+    /// A failure that is expected does not prevent another failure from failing the run.
     @Test func unexpectedFailuresStillCount() {
         var tally = RunTally(planned: [], rules: Self.rules(.failed, strict: false))
         tally.count(Self.result(.failed))

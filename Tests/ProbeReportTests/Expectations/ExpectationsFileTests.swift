@@ -76,7 +76,7 @@ import Testing
         #expect(text.hasSuffix("… and 4980 more invalid lines\n"))
     }
 
-    /// Whatever a file contains, nothing traps, and no output is interpreted by a terminal.
+    /// No file may cause a trap, and the diagnostics must contain nothing that a terminal interprets.
     @Test(arguments: EscapingTests.hostile.indices) func arbitraryBytesNeverTrap(index: Int) {
         for prefix in ["", "asyncio ", "asyncio a failed #", "\""] {
             let file = ExpectationsFile(path: "x", bytes: Array(prefix.utf8) + EscapingTests.hostile[index])

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func newFileHasAHeader() {
-        // Quotes inside a word need no quoting.
+        // A word with quotes inside it is written without surrounding quotes.
         let text = Self.fresh.split(separator: "'").joined()
         let aligned = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("asyncio") || line.hasPrefix("node")
@@ -73,8 +73,8 @@ import Testing
         try GoldenText.check(written(old: old), "expectations-kept.txt")
     }
 
-    /// Lines about other subjects, and about cases that were filtered out, skipped or not run: the run does not
-    /// contradict them.
+    /// Lines about other subjects, and about cases that were filtered out, skipped or not run, are kept, because the
+    /// run does not contradict them.
     @Test func linesOfCasesThatDidNotRunAreKept() {
         let old = """
             nio other failed # of another subject
@@ -109,7 +109,7 @@ import Testing
                 """)
     }
 
-    /// `failed?` is kept after a pass or a failure; any other verdict replaces it, without the `?`.
+    /// `failed?` is kept after a pass or a failure; every other verdict replaces it, without the `?`.
     @Test func flakyExpectationIsKept() {
         let old = """
             bsd close/eof-mid-line failed? # passes here

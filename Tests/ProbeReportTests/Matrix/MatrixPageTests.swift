@@ -10,8 +10,9 @@ import Testing
         try GoldenText.check(MatrixRecorderTests.document(.html, MatrixSamples.rules()), "matrix.html")
     }
 
-    /// Reads pages, separated by form feeds, like a browser, and checks that each is well-formed, has no script and no
-    /// external resource, and that every link has a target. Prints what a reader sees.
+    /// A program that reads pages, separated by form feeds, in the same way as a browser. It checks that each page is
+    /// well-formed and has no script and no external resource, and that every link has a target. It prints the text
+    /// that is visible.
     static let reader = """
         import sys
         from html.parser import HTMLParser
@@ -78,7 +79,7 @@ import Testing
         ] { #expect(text.contains(shown), "\(shown)") }
     }
 
-    /// Text from the wire, a program, a script or an adapter's name remains text in every format.
+    /// Text from the wire, from a program, from a script or from an adapter's name must be escaped in every format.
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
     func hostileTextIsEscaped() throws {
         let pages = Self.hostile.map { MatrixRecorderTests.document(.html, events: $0, planned: []) }
@@ -105,7 +106,7 @@ import Testing
     @Test(arguments: hostile.indices) func hostileTextCreatesNoMarkdown(index: Int) {
         let text = MatrixRecorderTests.document(.markdown, events: Self.hostile[index], planned: [])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // Every line begins as a heading, a table row of three or two columns, or a list item.
+        // Every line must begin as a heading, a table row of two or three columns, or a list item.
         for line in lines {
             #expect(line.isEmpty || ["# ", "## ", "| ", "- ", "**"].contains { line.hasPrefix($0) }, "\(line)")
             if line.hasPrefix("| ") { #expect(line.split(separator: "|", omittingEmptySubsequences: false).count == 4) }
@@ -142,7 +143,7 @@ import Testing
         #expect(RelativePath.link(from: RelativePath.folder(of: page), to: capture) == link)
     }
 
-    /// Different places have different anchors, even if their texts differ only in a byte that an anchor can't hold.
+    /// Different ids must have different anchors, even if they differ only in a byte that an anchor can't contain.
     @Test func anchorsAreUnique() {
         let texts = ["a", "a b", "a~20b", "a:b", "a%b", "a[x=\"1\"]", "a[x='1']", "é", ""]
         let anchors = texts.map { PageAnchor.of($0) } + texts.flatMap { id in texts.map { PageAnchor.of(id, $0) } }

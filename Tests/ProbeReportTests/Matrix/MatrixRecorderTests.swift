@@ -8,7 +8,7 @@ import Testing
         _ format: MatrixRecorder.Format, path: String = "/srv/site/results", _ rules: RunRules = RunRules(),
         events: [RunEvent]? = nil, planned: [PlannedCase] = MatrixSamples.planned
     ) -> String {
-        // Captures are next to the document's folder.
+        // The captures are in the same folder as the document.
         let events = (events ?? MatrixSamples.events(rules)).map { event in
             guard case .caseEnded(var result) = event else { return event }
             result.capturePath = result.capturePath.map { "/srv/\($0)" }
@@ -85,7 +85,7 @@ import Testing
         let events = MatrixSamples.events(results: Array(MatrixSamples.results.prefix(4)), signal: 2)
         let text = Self.document(format, events: events)
         #expect(text.contains("SIGINT") && text.contains("not run"))
-        // Every case of the plan is in the text.
+        // The text must contain every case of the plan.
         for row in MatrixSamples.table { #expect(text.contains("\(row.id.split(separator: "/")[1].prefix(4))")) }
     }
 
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A case that is run once by each subject, and some cases without a subject.
+    /// The run contains a case with a subject, and a case without a subject.
     @Test func casesWithoutASubjectHaveTheirOwnColumn() {
         let events: [RunEvent] = [
             .caseEnded(MatrixSamples.result("a", .must, "bsd", .passed)),

@@ -2,11 +2,12 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// A run of several subjects over a small suite.
+/// A sample run of a small suite with several subjects.
 enum MatrixSamples {
     static let subjects = ["bsd", "asyncio", "node-net"]
 
-    /// Rows of id, level, and the verdict of each subject; `nil` if the subject does not run the case.
+    /// Each row contains an id, a level, and the verdict of each subject; `nil` if the case is not run with the
+    /// subject.
     static let table: [(id: String, level: Scenario.Level, verdicts: [Verdict?])] = [
         ("close/eof-mid-line", .must, [.passed, .failed, .passed]),
         ("close/half-close-reply", .should, [.passed, .failed, .unsupported]),
@@ -59,7 +60,7 @@ enum MatrixSamples {
         "Scenarios/conformance/\(id.prefix { $0 != "[" }).scn"
     }
 
-    /// Returns the events of a run with these results, interrupted by `signal` if there is one.
+    /// Returns the events of a run with these results; if `signal` is not `nil`, it interrupts the run.
     static func events(_ rules: RunRules = RunRules(), results: [CaseResult]? = nil, signal: Int32? = nil) -> [RunEvent]
     {
         let results = results ?? self.results
@@ -76,7 +77,7 @@ enum MatrixSamples {
         return options
     }
 
-    /// Returns the known failures of the sample, including one that a pass contradicts.
+    /// Returns rules with the known failures of the sample, one of which is contradicted by a pass.
     static func rules(strict: Bool = false) -> RunRules {
         let lines: [(String, String, Verdict, String?)] = [
             ("close/eof-mid-line", "asyncio", .failed, "delivers the rest as a line"),

@@ -4,7 +4,7 @@ import ProbeScenario
 import Testing
 
 @Suite struct MatrixTextTests {
-    /// Returns what the console prints after the cases.
+    /// Returns the text that the console prints after the cases.
     private func end(
         _ events: [RunEvent], _ options: ReportOptions = MatrixSamples.options(), width: Int? = nil, color: Bool = false
     ) -> String {
@@ -33,7 +33,7 @@ import Testing
         let lines = end(MatrixSamples.events(), width: width).split(separator: "\n")
         let table = lines.prefix { !$0.contains(" passed, ") }
         #expect(table.allSatisfy { $0.count < max(width, 24) }, "\(table)")
-        // Whatever the width, every subject has a column.
+        // Every subject must have a column, regardless of the width.
         for subject in MatrixSamples.subjects { #expect(table.joined().contains(subject)) }
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(table.contains { $0.contains("more; `--matrix FILE.html` lists all") })
     }
 
-    /// The score line appears as soon as a subject has more than one result, and the table with the second subject.
+    /// The score is shown if a subject has more than one result, and the table if there is more than one subject.
     @Test func singleResultHasNoScore() {
         let one = MatrixSamples.result("a", .must, "bsd", .passed)
         let two = MatrixSamples.result("b", .must, "bsd", .failed)
@@ -68,7 +68,7 @@ import Testing
         #expect(!text.contains("2 cases"))
     }
 
-    /// The worst round of a repeated case counts.
+    /// A repeated case counts once, with the verdict of its worst round.
     @Test func repetitionsCountAsOneCase() {
         let rounds: [Verdict] = [.passed, .failed, .passed]
         let console = ConsoleRecorder(style: .init(usesColor: false))

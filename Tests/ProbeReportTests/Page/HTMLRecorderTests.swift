@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// The page of `--html`: its contents, what it omits, and that no text from outside becomes markup.
+/// Tests the page of `--html`: its content, its omissions, and the escaping of untrusted text.
 @Suite struct HTMLRecorderTests {
     private static func page(
         _ events: [RunEvent], options: ReportOptions = .sample(), limits: PageCases.Limits = PageCases.Limits()
@@ -159,7 +159,7 @@ import Testing
         let page = Self.page(Self.run(results))
         #expect(page.contains("3 failed, 57 passed of 60 rounds"))
         #expect(!page.contains("60 passed of 60 rounds"))
-        // The first passed round of each case, and the failed rounds.
+        // The page lists the first round that passed of each case, and the rounds that failed.
         #expect(page.components(of: "<details class=\"case ").count == 5)
         #expect(page.contains("115 further rounds"))
     }
@@ -193,7 +193,7 @@ import Testing
         let whole = Self.page(Self.run(results))
         #expect(whole.components(of: "<svg role").count == 220)
         #expect(!whole.contains("omitted"))
-        // One script for all rounds that passed, and one for each that failed.
+        // The rounds that passed share one script, and each failed round has its own.
         #expect(whole.components(of: "class=\"script\"").count == 21)
         var limits = PageCases.Limits()
         limits.passedDiagrams = 100_000
@@ -201,7 +201,7 @@ import Testing
         #expect(smaller.utf8.count < whole.utf8.count)
         #expect((21..<120).contains(smaller.components(of: "<svg role").count))
         #expect(smaller.contains("sequence diagrams omitted, because the page would be too large"))
-        // A case that did not pass keeps its diagram as long as the diagram of another can be omitted.
+        // A case that did not pass keeps its diagram while the diagram of another case can be omitted.
         limits.all = 420_000
         let small = Self.page(Self.run(results), limits: limits)
         #expect(small.components(of: "id=\"failed/").filter { $0.contains("<svg role") }.count == 20)
@@ -213,7 +213,7 @@ import Testing
 }
 
 extension String {
-    /// Returns the texts that follow each occurrence of a text, up to the next occurrence.
+    /// Returns the parts of the text after each occurrence of `text`, up to its next occurrence.
     fileprivate func components(of text: String) -> [Substring] {
         var parts: [Substring] = []
         var rest = self[...]

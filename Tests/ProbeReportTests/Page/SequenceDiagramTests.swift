@@ -3,10 +3,9 @@ import Testing
 
 @testable import ProbeReport
 
-/// Sequence diagrams: nothing overlaps, no text from outside becomes markup, and the picture of a known diagram doesn't
-/// change.
+/// Tests sequence diagrams: nothing overlaps, untrusted text is escaped, and the drawing of the sample does not change.
 @Suite struct SequenceDiagramTests {
-    /// A diagram with one row of each kind.
+    /// A diagram that contains one row of each kind.
     static var sample: SequenceDiagram {
         var diagram = SequenceDiagram(title: "sequence diagram of crlf")
         let (client, server) = (diagram.lifeline("T"), diagram.lifeline("S"))

@@ -4,22 +4,22 @@ import NIOPosix
 
 /// A client of the chat room.
 ///
-/// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
+/// The client does not depend on tcpprobe; the tests contain an adapter that conforms to tcpprobe's `Transport`.
 public final class ChatClient: Sendable {
-    /// An event that the client reports; events are reported one at a time.
+    /// An event that the client reports. Events are reported one at a time.
     public enum Event: Sendable {
         case connected
         case message(ChatMessage)
-        /// The last event: nil if the room closed the connection, otherwise the error.
+        /// The last event; the error is nil if the room closed the connection.
         case closed((any Error)?)
     }
 
-    /// Receives the events on a SwiftNIO thread.
+    /// A function that receives the events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
-    /// How the stream is divided into messages.
+    /// The way in which the client divides the stream into messages.
     public enum Reading: Sendable {
-        /// As in many tutorials: one read of up to 4,096 bytes is one message. TCP makes no such promise.
+        /// Each read of up to 4,096 bytes is a message, as in many tutorials. TCP does not guarantee this.
         case eachReadIsAMessage
         /// Each line that ends in LF is a message.
         case lines
@@ -64,7 +64,7 @@ public final class ChatClient: Sendable {
     /// Sends a message to all members.
     public func say(_ text: String) { write("msg:\(text)\n") }
 
-    /// Closes the connection after everything that was sent.
+    /// Closes the connection after all messages have been sent.
     public func close() {
         channel.whenSuccess { channel in channel.close(promise: nil) }
     }

@@ -1,18 +1,19 @@
 /// A message from the room.
 public struct ChatMessage: Sendable, Equatable {
-    /// The sender; nil for the room itself, as in `Ada has joined`.
+    /// The name of the sender; nil for a message from the room itself, such as `Ada has joined`.
     public var name: String?
     /// The text of the message.
     public var text: String
 
-    /// Parses a line as many tutorials do: split at every colon, with the first part as the name and the last as the text.
+    /// Parses a line as many tutorials do: it is split at every colon, and the first part is the name, the last part
+    /// the text.
     init(splitting line: String) {
         let parts = line.split(separator: ":", omittingEmptySubsequences: false)
         name = parts.count > 1 ? String(parts[0]) : nil
         text = String(parts[parts.count - 1])
     }
 
-    /// Parses a line: a name contains no colon, so it ends at the first one, and the rest is the text.
+    /// Parses a line. A name can't contain a colon, so the first colon ends the name, and the text follows it.
     init(_ line: String) {
         guard let colon = line.firstIndex(of: ":") else {
             text = line

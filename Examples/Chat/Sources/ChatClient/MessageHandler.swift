@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Turns received bytes into messages.
+/// Converts received bytes to messages.
 final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -2,16 +2,16 @@ import NIOCore
 import NIOExtras
 import NIOPosix
 
-/// The room as a TCP server on 127.0.0.1.
+/// A TCP server on 127.0.0.1 that runs the room.
 public struct ChatServer: Sendable {
-    /// The maximum number of bytes kept of an unfinished line.
+    /// The maximum number of bytes of an incomplete line that are kept.
     private static let longestLine = 4096
 
     private let channel: any Channel
 
-    /// Starts to listen. One thread serves all members, so everyone sees all messages in the same order.
+    /// Starts listening. One thread serves all members, so all of them receive the messages in the same order.
     ///
-    /// - Parameter port: the port; 0 lets the system choose one.
+    /// - Parameter port: the port; if it is 0, the system chooses a free port.
     /// - Throws: an error if the port can't be bound.
     public init(port: Int) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -20,7 +20,8 @@ public struct ChatServer: Sendable {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            // Otherwise the kernel buffers megabytes for a member that reads nothing, and the room notices it late.
+            // With its default buffer size, the kernel would buffer megabytes for a member that does not read, and the
+            // room would notice late.
             .childChannelOption(.socketOption(.so_sndbuf), value: 64 * 1024)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: Room.longestQueue))
             .childChannelInitializer { channel in
@@ -34,9 +35,9 @@ public struct ChatServer: Sendable {
             .bind(host: "127.0.0.1", port: port).get()
     }
 
-    /// The port that the server listens on.
+    /// The port on which the server listens.
     public var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// Returns when the server has ended.
+    /// Waits until the server has stopped.
     public func wait() async throws { try await channel.closeFuture.get() }
 }

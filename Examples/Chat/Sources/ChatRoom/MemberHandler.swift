@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Handles the lines that arrive on one connection.
+/// Handles the lines that are received on one connection.
 final class MemberHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -22,7 +22,7 @@ final class MemberHandler: ChannelInboundHandler {
         guard let refusal else { return }
         let answer = Room.line(Array(refusal.rawValue.utf8), context.channel)
         context.channel.writeAndFlush(answer, promise: nil)
-        // A member may mistype; a connection without a name is closed.
+        // A member may make a mistake, but a connection that has no name is closed.
         if room.name(of: context.channel) == nil { context.close(promise: nil) }
     }
 
@@ -31,6 +31,6 @@ final class MemberHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Closes the connection after a reset, or after a line that is too long.
+    /// Closes the connection after it was reset, or after a line that is too long.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The members of the room. Everything happens on one event loop.
+/// The members of the room. All methods run on one event loop.
 final class Room {
     /// A member of the room.
     struct Member {
@@ -10,7 +10,7 @@ final class Room {
 
     private var members: [ObjectIdentifier: Member] = [:]
 
-    /// Why a line was refused.
+    /// The reason why a line was refused.
     enum Refusal: String {
         case badName = "error:a name must be 1 to 32 bytes of UTF-8 without a colon"
         case taken = "error:this name is already taken"
@@ -19,7 +19,8 @@ final class Room {
         case unknown = "error:a line must begin with iam: or msg:"
     }
 
-    /// The maximum number of unsent bytes for one member. A member who reads too slowly is disconnected: the room waits for no one.
+    /// The maximum number of unsent bytes for one member. A member that reads too slowly is disconnected, so that the
+    /// others need not wait.
     static let longestQueue = 256 * 1024
 
     func name(of channel: any Channel) -> String? { members[ObjectIdentifier(channel)]?.name }
@@ -29,7 +30,7 @@ final class Room {
         guard 1...32 ~= bytes.count, !bytes.contains(UInt8(ascii: ":")),
             let name = String(validating: bytes, as: UTF8.self)
         else { return .badName }
-        // Names are compared as bytes: two names that look the same may differ.
+        // Names are compared by their bytes, so two names that look the same can be different.
         guard !members.values.contains(where: { $0.name.utf8.elementsEqual(bytes) }) else { return .taken }
         members[ObjectIdentifier(channel)] = Member(name: name, channel: channel)
         tellAll(Array("\(name) has joined".utf8))
@@ -47,7 +48,7 @@ final class Room {
         tellAll(Array("\(member.name) has left".utf8))
     }
 
-    /// Writes a line to all members, and disconnects those with too many unsent bytes.
+    /// Sends a line to all members, and disconnects each member with too many unsent bytes.
     private func tellAll(_ line: [UInt8]) {
         for member in members.values {
             if member.channel.isWritable {

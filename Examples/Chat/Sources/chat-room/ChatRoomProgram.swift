@@ -1,6 +1,6 @@
 import ChatRoom
 
-/// Runs a room on a port of 127.0.0.1: `chat-room 4000`.
+/// Runs a room on a port of 127.0.0.1, as in `chat-room 4000`.
 @main struct ChatRoomProgram {
     static func main() async throws {
         guard CommandLine.arguments.count == 2, let port = UInt16(CommandLine.arguments[1]) else {

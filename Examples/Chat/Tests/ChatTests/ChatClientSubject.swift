@@ -2,7 +2,8 @@ import ChatClient
 import Synchronization
 import TCPProbe
 
-/// `ChatClient` as a transport under test. It reports what a user would see: `Ada says hello`, and `* Ada has joined` for the room.
+/// Adapts `ChatClient` as a transport under test. It reports what a user would see: `Ada says hello`, or `* Ada has
+/// joined` for a message from the room.
 final class ChatClientSubject: Transport {
     private let client: ChatClient
     private let isOurStop: IsOurStop
@@ -39,11 +40,11 @@ final class ChatClientSubject: Transport {
     }
 }
 
-/// Creates the clients for tcpprobe.
+/// Creates a client for each connection of a scenario.
 struct ChatClientFactory: TransportFactory {
     let reading: ChatClient.Reading
     var name: String { reading == .lines ? "chat-client" : "tutorial-client" }
-    /// The capabilities that the scenarios may require.
+    /// The capabilities that a scenario can require.
     let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop]
 
     func makeTransport(

@@ -2,15 +2,15 @@ import ChatClient
 import TCPProbe
 import Testing
 
-/// Runs the client's scenarios with both ways of reading.
+/// Runs the scenarios for the client with each way of reading the stream.
 @Suite struct ChatTests {
     private static func cases() throws -> [ScenarioCase] {
-        // Two folders above this file.
+        // The package's folder is three levels above this file.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return try ScenarioCase.cases(in: "/\(package)/Scenarios/client")
     }
 
-    /// The scenarios that the tutorial's client fails.
+    /// The scenarios that the client from the tutorials fails.
     private static let bugs: Set = [
         "character-in-two-segments", "colon-in-the-text", "long-message", "message-in-two-segments",
         "two-messages-in-one-segment",
@@ -22,7 +22,7 @@ import Testing
         #expect(outcome.verdict == .passed, "\(outcome)")
     }
 
-    /// A test that demonstrates a bug is worth something only if it fails when the bug is present.
+    /// A scenario that demonstrates a bug is useful only if it fails when the bug is present.
     @Test(arguments: try cases())
     func theTutorialsClientFailsWhereItIsWrong(_ scenario: ScenarioCase) async {
         let outcome = await scenario.run(on: ChatClientFactory(reading: .eachReadIsAMessage))

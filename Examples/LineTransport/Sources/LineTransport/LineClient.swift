@@ -1,40 +1,40 @@
 import Glibc
 import Synchronization
 
-/// A small transport: lines that end in CRLF over one TCP connection, with a thread that polls the socket.
+/// A small transport that sends and receives lines ending in CRLF over one TCP connection. A thread polls the socket.
 ///
-/// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
+/// The client does not depend on tcpprobe; the tests contain an adapter that conforms to tcpprobe's `Transport`.
 public final class LineClient: Sendable {
-    /// An event; events are reported one at a time on the client's thread.
+    /// An event that the client reports. Events are reported one at a time, on the client's thread.
     public enum Event: Sendable, Equatable {
         case connected
-        /// A line, without its CRLF.
+        /// A received line, without its CRLF.
         case line([UInt8])
-        /// The last event, with the bytes of an incomplete line.
+        /// The last event. `rest` contains the bytes of an incomplete line.
         case closed(Reason, rest: [UInt8])
     }
 
-    /// Why a connection ended.
+    /// The reason why a connection ended.
     public enum Reason: Sendable, Equatable {
         /// The peer closed the connection.
         case end
         /// ``LineClient/close()`` was called.
         case closed
         case reset, refused
-        /// A line longer than the limit.
+        /// The peer sent a line that is longer than the limit.
         case tooLong
-        /// Another error, with its `errno`; 0 for a name without an address.
+        /// Another error occurred. The value is its `errno`, or 0 if a host name has no address.
         case failed(Int32)
     }
 
-    /// Why a call was refused.
+    /// The reason why a call was refused.
     public enum Misuse: Error { case notOpen, alreadyOpened, containsTerminator }
 
     private enum Phase { case initial, open, closing, closed }
 
     private struct State {
         var phase = Phase.initial
-        /// Framed bytes that the kernel has not accepted yet.
+        /// Lines with their terminators that the kernel has not accepted yet.
         var outgoing: [UInt8] = []
     }
 
@@ -43,10 +43,12 @@ public final class LineClient: Sendable {
     private let limit: Int
     private let handler: @Sendable (Event) -> Void
     private let state = Mutex(State())
-    /// A byte in this pipe wakes the thread, to send or to close.
+    /// A pipe that wakes the thread. A byte is written to it when there is something to send, or when the client should
+    /// close.
     private let pipe: (out: Int32, in: Int32)
 
-    /// - Parameter limit: the maximum number of bytes in a line, without its CRLF; a longer line closes the connection.
+    /// - Parameter limit: the maximum number of bytes in a line, excluding its CRLF. A longer line closes the
+    ///   connection.
     public init(host: String, port: UInt16, limit: Int, handler: @escaping @Sendable (Event) -> Void) {
         self.host = host
         self.port = port
@@ -66,7 +68,7 @@ public final class LineClient: Sendable {
         Glibc.close(pipe.in)
     }
 
-    /// Begins to connect.
+    /// Starts to connect.
     public func open() throws(Misuse) {
         let isFirst = state.withLock { state in
             defer { if state.phase == .initial { state.phase = .open } }
@@ -89,7 +91,7 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Queues a line. It is sent when the connection is established.
+    /// Queues a line, which is sent as soon as the connection is established.
     public func send(_ line: [UInt8]) throws(Misuse) {
         if line.contains(10) || line.last == 13 { throw .containsTerminator }
         let isOpen = state.withLock { state in
@@ -100,7 +102,7 @@ public final class LineClient: Sendable {
         wake()
     }
 
-    /// Closes the connection once everything queued has been written; no more lines are reported.
+    /// Closes the connection after all queued lines have been written. No more received lines are reported.
     public func close() {
         let isOpen = state.withLock { state in
             defer { if state.phase == .open { state.phase = .closing } }
@@ -109,7 +111,7 @@ public final class LineClient: Sendable {
         if isOpen { wake() }
     }
 
-    /// Wakes the thread. A failed write to a full pipe is harmless, because the thread wakes up anyway.
+    /// Wakes the thread. If the pipe is full, the write fails, but the bytes in the pipe wake the thread anyway.
     private func wake() { _ = Glibc.write(pipe.in, [0], 1) }
 
     // MARK: The thread
@@ -135,7 +137,7 @@ public final class LineClient: Sendable {
         finish(reason, rest: [])
     }
 
-    /// Reports the end, exactly once; no other event follows it.
+    /// Reports the end of the connection. This is called exactly once, and no other event follows.
     private func finish(_ reason: Reason, rest: [UInt8]) {
         state.withLock { $0.phase = .closed }
         handler(.closed(reason, rest: rest))
@@ -164,7 +166,8 @@ public final class LineClient: Sendable {
         return addresses
     }
 
-    /// - Returns: `end` if the connection was established, `closed` if it was closed in the meantime.
+    /// - Returns: `end` if the connection was established, `closed` if the client was closed before that; otherwise,
+    ///   the reason why it failed.
     private func connect(_ socket: Int32, to address: Address) -> Reason {
         let code = address.bytes.withUnsafeBytes { bytes in
             Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
@@ -178,12 +181,13 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // The server may already have reset the accepted connection, which is not a refusal.
+            // If there is no error, the server accepted the connection and may have reset it since, which is not a
+            // refusal.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
 
-    /// Reads and writes until one side closes.
+    /// Reads and writes until one side closes the connection.
     private func exchange(_ socket: Int32, _ rest: inout [UInt8]) -> Reason {
         var chunk = [UInt8](repeating: 0, count: 16384)
         while true {
@@ -203,14 +207,14 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Reports the complete lines and keeps the rest.
+    /// Reports all complete lines, and keeps the bytes after them.
     ///
-    /// - Returns: false if a line is longer than the limit.
+    /// - Returns: false if a line exceeds the limit.
     private func deliver(_ bytes: inout [UInt8]) -> Bool {
         var start = 0
         var index = 0
         while index < bytes.count {
-            // A CR as the last byte may become a CRLF with the next read.
+            // If the last byte is a CR, the next read may begin with the LF that completes the CRLF.
             if bytes[index] == 13, index + 1 < bytes.count, bytes[index + 1] == 10 {
                 if index - start > limit { return false }
                 if state.withLock({ $0.phase }) == .open { handler(.line(Array(bytes[start..<index]))) }
@@ -224,7 +228,7 @@ public final class LineClient: Sendable {
         return bytes.count <= limit || (bytes.count == limit + 1 && bytes.last == 13)
     }
 
-    /// Writes as much as the kernel accepts.
+    /// Writes as many queued bytes as the kernel accepts.
     private func write(_ socket: Int32) -> Reason? {
         state.withLock { state -> Reason? in
             if state.outgoing.isEmpty { return nil }
@@ -237,15 +241,15 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Sends FIN. Unread input is read first: otherwise the kernel would send RST, and the peer could lose the last
-    /// line.
+    /// Sends a FIN, then discards unread input. If input were unread when the socket is closed, the kernel would send
+    /// an RST, and the peer could lose the last line.
     private func shutDown(_ socket: Int32, _ chunk: inout [UInt8]) -> Reason {
         shutdown(socket, Int32(SHUT_WR))
         while recv(socket, &chunk, chunk.count, 0) > 0 {}
         return .closed
     }
 
-    /// - Returns: whether the socket is ready; false if the thread was only woken.
+    /// - Returns: whether the socket is ready; false if the pipe woke the thread.
     private func wait(_ socket: Int32, for events: Int16) -> Bool {
         var entries = [
             pollfd(fd: socket, events: events, revents: 0), pollfd(fd: pipe.out, events: Int16(POLLIN), revents: 0),

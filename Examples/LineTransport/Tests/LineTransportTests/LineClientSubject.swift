@@ -1,7 +1,7 @@
 import LineTransport
 import TCPProbe
 
-/// `LineClient` as a transport under test: translates its events into those of tcpprobe.
+/// Adapts `LineClient` as a transport under test, by translating its events to tcpprobe's events.
 final class LineClientSubject: Transport {
     private let client: LineClient
 
@@ -43,10 +43,10 @@ final class LineClientSubject: Transport {
     }
 }
 
-/// Creates the transports for tcpprobe.
+/// Creates a client for each connection of a case.
 struct LineClientFactory: TransportFactory {
     let name = "line-client"
-    /// The suite tests these capabilities; a case that needs another one is `unsupported`.
+    /// The capabilities that the suite tests. A case that requires any other capability is `unsupported`.
     let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop, .leftover, .maxLine]
 
     func makeTransport(

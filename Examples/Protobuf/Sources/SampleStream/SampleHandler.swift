@@ -3,11 +3,11 @@ import NIOCore
 import NIOPosix
 import SwiftProtobuf
 
-/// Splits the stream into messages and parses them.
+/// Divides the stream into messages and parses them.
 final class SampleHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The event that asks the handler to close the connection.
+    /// A user event that instructs the handler to close the connection.
     struct Close: Sendable {}
 
     private let limit: Int
@@ -59,12 +59,12 @@ final class SampleHandler: ChannelInboundHandler {
     private struct TooLong: Error {}
     private struct LongLength: Error {}
 
-    /// Returns the body of the next message, or nil if it is incomplete.
+    /// Returns the body of the next message; nil if the message is incomplete.
     private func nextBody() throws -> [UInt8]? {
         let bytes = unread.readableBytesView
         var length: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
-            // The tenth byte holds only the last of the 64 bits.
+            // Of the tenth byte's bits, only the lowest still fits in 64 bits.
             guard index < 9 || index == 9 && byte <= 1 else { throw LongLength() }
             length |= UInt64(byte & 0x7F) << (7 * UInt64(index))
             guard byte < 0x80 else { continue }
@@ -86,6 +86,6 @@ final class SampleHandler: ChannelInboundHandler {
 }
 
 extension NIOConnectionError {
-    /// The errno of the first address that was tried.
+    /// The errno of the first connection attempt, if it is known.
     fileprivate var errnoCode: CInt? { (connectionErrors.first?.error as? IOError)?.errnoCode }
 }

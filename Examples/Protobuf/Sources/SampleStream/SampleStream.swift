@@ -2,32 +2,33 @@ import NIOCore
 import NIOPosix
 import SwiftProtobuf
 
-/// A client that reads and writes a delimited stream of `Sample` (https://protobuf.dev/programming-guides/techniques/#streaming).
+/// A client that reads and writes a length-delimited stream of `Sample` messages
+/// (https://protobuf.dev/programming-guides/techniques/#streaming).
 ///
-/// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
+/// The client does not depend on tcpprobe; the tests contain an adapter that conforms to tcpprobe's `Transport`.
 public final class SampleStream: Sendable {
-    /// An event that the stream reports; events are reported one at a time.
+    /// An event that the stream reports. Events are reported one at a time.
     public enum Event: Sendable {
         case connected
-        /// A message, serialised again.
+        /// A received message, which was parsed and then serialised again.
         case sample([UInt8])
-        /// The last event, with the bytes of an incomplete message.
+        /// The last event. `rest` contains the bytes of an incomplete message.
         case closed(Reason, rest: [UInt8])
     }
 
-    /// Why the stream ended.
+    /// The reason why the stream ended.
     public enum Reason: Sendable {
-        /// The peer closed the connection, or ``SampleStream/close()`` was called.
+        /// The peer closed the connection (`end`), or ``SampleStream/close()`` was called (`closed`).
         case end, closed
         case refused, reset
         /// The bytes are not a valid message or length.
         case malformed(String)
-        /// A message longer than the limit.
+        /// The peer sent a message that is longer than the limit.
         case tooLong
         case other(String)
     }
 
-    /// Receives the events on a SwiftNIO thread.
+    /// A function that receives the events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -51,10 +52,10 @@ public final class SampleStream: Sendable {
         channel.whenFailure { handler(.closed(SampleHandler.reason($0), rest: [])) }
     }
 
-    /// Begins to connect.
+    /// Starts to connect.
     public func open() { start.succeed() }
 
-    /// Parses the bytes and sends them, serialised again.
+    /// Parses the bytes as a message, and sends the message serialised again.
     ///
     /// - Throws: an error if the bytes are not a valid `Sample`.
     public func send(_ bytes: [UInt8]) throws {
@@ -72,7 +73,8 @@ public final class SampleStream: Sendable {
         }
     }
 
-    /// Closes the connection after everything that was sent; only the end is still reported.
+    /// Closes the connection after all messages have been sent. After this call, only the end of the stream is
+    /// reported.
     public func close() {
         channel.whenSuccess { channel in channel.pipeline.fireUserInboundEventTriggered(SampleHandler.Close()) }
     }

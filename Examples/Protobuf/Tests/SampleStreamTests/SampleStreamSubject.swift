@@ -1,7 +1,7 @@
 import SampleStream
 import TCPProbe
 
-/// `SampleStream` as a transport under test.
+/// Adapts `SampleStream` as a transport under test.
 final class SampleStreamSubject: Transport {
     private let stream: SampleStream
 
@@ -40,7 +40,7 @@ final class SampleStreamSubject: Transport {
     }
 }
 
-/// Creates the transports for tcpprobe.
+/// Creates a client for each connection of a case.
 struct SampleStreamFactory: TransportFactory {
     let name = "swift-protobuf"
     let capabilities: Set<TransportCapability> = [.connect, .send, .messages, .protobuf, .stop, .leftover, .maxLine]
