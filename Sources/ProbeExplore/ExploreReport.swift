@@ -73,9 +73,9 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// The results of variations that the known good program also fails; the first one at each step.
+    /// The results of variations that the known good program also fails; only the first for each step.
     package private(set) var failedByGood: [CaseResult] = []
-    /// Failures at steps other than the finding's step; the first one at each step.
+    /// Failures at steps other than the finding's step; only the first for each step.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
 

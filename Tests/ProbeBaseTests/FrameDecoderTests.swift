@@ -63,7 +63,7 @@ struct FrameDecoderTests {
         #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\rx".utf8))?.count == 6)
-        // Another byte follows the first CR, so that CR is content.
+        // A CR that is followed by another CR is content.
         #expect(verifier.bytesUntilError(Array("abcd\r\r\n".utf8))?.count == 6)
         #expect(verifier.bytesUntilError(Array("abc\r\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\n".utf8))?.count == 5)

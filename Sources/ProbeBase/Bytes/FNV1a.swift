@@ -6,7 +6,7 @@ package struct FNV1a: Sendable {
 
     package var value: UInt64 { state }
 
-    /// Creates the hash of no bytes.
+    /// Creates a hash to which no bytes have been added.
     ///
     /// - Parameter salt: a number that selects a different hash of the same bytes.
     package init(salt: UInt64 = 0) { state = 0xcbf2_9ce4_8422_2325 ^ salt }

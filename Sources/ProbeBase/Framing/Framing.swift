@@ -82,8 +82,8 @@ extension Framing: RawRepresentable {
         self = Framing.allCases.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
     }
 
-    /// Returns the bytes that a text in quotes represents. The escapes are `\\r \
-    /// \\t \\0 \\\\ \\"` and `\\xHH`.
+    /// Returns the bytes that a text in quotes represents. The escapes are `\\r \\n \\t \\0 \\\\ \\"`
+    /// and `\\xHH`.
     private static func unquoted(_ text: [UInt8]) -> [UInt8]? {
         guard text.count >= 2, text.last == UInt8(ascii: "\"") else { return nil }
         var rest = text.dropFirst().dropLast()

@@ -5,7 +5,7 @@ import CBytes
 /// The content of a value is examined only as far as needed to find the value's end; ``JSONParser`` validates it when
 /// the value is read.
 package enum JSONExtent {
-    /// Returns the offset after the value that begins at an offset.
+    /// Returns the offset after the value that begins at `start`.
     ///
     /// - Throws: an error if there is no value at the offset, or if the value is incomplete.
     package static func end(ofValueAt start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {

@@ -24,7 +24,7 @@ package struct ProtobufReader: Sendable {
             case lengthBeyondEnd(UInt64, remaining: Int)
             /// A varint has more than 10 bytes, or represents more than 64 bits.
             case longVarint
-            /// The wire type is 6 or 7; these types do not exist.
+            /// The wire type is 6 or 7, neither of which is defined.
             case wireType(Int)
             /// The field number is 0, or above 2^29 - 1.
             case fieldNumber(UInt64)

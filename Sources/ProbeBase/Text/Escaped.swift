@@ -3,11 +3,11 @@
 package enum Escaped {
     // MARK: Text
 
-    /// Returns text in a script's notation, without quotes, such as `220 a\r
-    /// `. Printable UTF-8, quotes and backslashes are not escaped.
+    /// Returns text in a script's notation, without quotes, such as `220 a\r\n`. Printable UTF-8, quotes and
+    /// backslashes are not escaped.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var pending = Array(bytes)[...]
-        // Usually there is nothing to escape.
+        // Most texts need no escapes.
         if pending.allSatisfy({ 0x20...0x7E ~= $0 }) { return String(decoding: pending, as: UTF8.self) }
         var result: [UInt8] = []
         while let first = pending.first {
@@ -32,7 +32,7 @@ package enum Escaped {
 
     /// Returns the text of a string in a script's notation, without quotes.
     package static func text(_ text: String) -> String {
-        // Usually there is nothing to escape. This check is fast, because there may be thousands of texts.
+        // Most texts need no escapes. There may be thousands of texts, so this case must be fast.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         }
@@ -75,8 +75,8 @@ package enum Escaped {
 
     // MARK: Bytes
 
-    /// Returns bytes in a script's notation, without quotes: printable ASCII unchanged, the escapes `\r
-    /// \t \0 \\ \"`, and every other byte as `\xHH`. The bytes can be recovered from the text.
+    /// Returns bytes in a script's notation, without quotes: printable ASCII unchanged, the escapes
+    /// `\r \n \t \0 \\ \"`, and every other byte as `\xHH`. The bytes can be recovered from the text.
     ///
     /// - Parameter limit: the maximum number of bytes that are shown; if there are more, the total is appended.
     package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
@@ -174,18 +174,16 @@ package enum Escaped {
         return Columns.width(unit.text)
     }
 
-    /// Returns an excerpt such as `"220 rea\r
-    /// "`. Characters of valid UTF-8 are shown unchanged; a character that is incomplete, or that the limit cuts, is
-    /// shown as escaped bytes. If there are more than `limit` bytes, the total number is appended: `"aaaa"… (5000
-    /// bytes)`.
+    /// Returns an excerpt such as `"220 rea\r\n"`. Characters of valid UTF-8 are shown unchanged; a character that
+    /// is incomplete, or that the limit cuts, is shown as escaped bytes. If there are more than `limit` bytes, the total
+    /// number is appended: `"aaaa"… (5000 bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns an excerpt of a span, such as `"220 rea\r
-    /// "`.
+    /// Returns an excerpt of a span, such as `"220 rea\r\n"`.
     package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         append(bytes.extracting(0..<min(bytes.count, max(limit, 0))), of: bytes.count, to: &text)

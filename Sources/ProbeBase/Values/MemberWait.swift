@@ -1,5 +1,4 @@
-/// The kinds of waits of a crowd's members whose duration is measured. A wait begins at the time at which its step was
-/// due.
+/// The kinds of waits whose duration is measured for each member of a crowd. A wait begins when its step is due.
 package enum MemberWait: String, Sendable, CaseIterable {
     case connect, line, bytes, until, eof
 }

@@ -159,7 +159,7 @@ package struct SendSites {
         return sites.firstIndex { $0.step == step.id }
     }
 
-    /// Returns whether `+` concatenates the value with another value; for integers, it is an addition.
+    /// Returns whether the value is bytes, which `+` concatenates. Integers would be added instead.
     private static func isBytes(_ value: Expression) -> Bool {
         switch value.kind {
         case .string, .hex, .webSocket, .protobuf: true

@@ -24,8 +24,8 @@ package struct Variation: Hashable, Sendable {
         if !changes.contains(change) { changes.append(change) }
     }
 
-    /// Returns a variation with other changes and the same pauses, except for the pauses of sends that are no longer
-    /// cut.
+    /// Returns a variation with the given changes and the same pauses, except for the pauses of sends that are no
+    /// longer cut.
     package func with(_ changes: [Change]) -> Variation {
         var result = Variation(changes, pauses: pauses)
         result.pauses = result.pauses.filter { !result.offsets(of: $0.key).isEmpty }

@@ -98,7 +98,7 @@ package struct RecordedConversation: Sendable, Equatable {
         }
     }
 
-    /// Whether neither side sent any bytes.
+    /// Whether the conversation contains no bytes.
     package var isEmpty: Bool { !turns.contains { if case .bytes = $0.event { true } else { false } } }
 
     /// The index of the turn at which undecrypted TLS begins; `nil` if there is none. The turn is the client's and

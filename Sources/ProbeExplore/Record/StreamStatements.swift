@@ -7,8 +7,8 @@ package enum StreamStatements {
     /// would be unreadable.
     private static let longestLiteral = 1024
 
-    /// Returns expectations that together consume the given bytes: lines or messages according to the framing, and the
-    /// remaining bytes as bytes.
+    /// Returns expectations that together consume the given bytes. Complete lines or messages of the framing are
+    /// expected as such, and all other bytes as plain bytes.
     ///
     /// - Parameter room: the number of bytes that may be written as literals; each statement takes an additional
     ///   ``RecordedConversation/turnCost`` bytes. All bytes beyond the limit are expected by their number, in a single
@@ -30,7 +30,8 @@ package enum StreamStatements {
         }
         let rest = bytes.count - end
         guard rest > 0 else { return (statements, 0) }
-        // Once a piece does not fit, no later piece is written as a literal, so that the script has no gap.
+        // After a piece that does not fit, no further piece is written as a literal. Otherwise, the script would have a
+        // gap.
         room = 0
         return (statements + [counted(rest, by: actor)], rest)
     }

@@ -9,7 +9,7 @@ import ProbeScenario
 /// subject was not in the run, or its case was skipped, not run or excluded by a filter. A line whose case no longer
 /// exists is removed. Comments on separate lines are always preserved.
 struct ExpectationsText {
-    /// The first lines of a new file.
+    /// The header of a new expectations file.
     private static let newHeader = [
         "# Cases known not to pass: subject, case, verdict, # why.",
         "# `tcpprobe run --expect FILE` treats these as expected; `--write-expectations FILE` updates them and keeps the comments.",

@@ -50,7 +50,7 @@ struct ResultMatrix: Sendable {
 
     struct Group: Sendable {
         var name: String
-        /// Indices into ``ResultMatrix/rows``.
+        /// The rows of the group, as indices into ``ResultMatrix/rows``.
         var rows: [Int]
     }
 

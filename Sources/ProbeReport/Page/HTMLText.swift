@@ -129,7 +129,7 @@ package struct HTMLText: Sendable {
     private mutating func append(_ literal: StaticString) { literal.withUTF8Buffer { bytes += $0 } }
 
     private static func escaped(_ text: String) -> String {
-        // Usually no character needs an escape. This check is fast, because there may be millions of texts.
+        // Most texts need no escapes. There may be millions of texts, so this case must be fast.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             !bytes.contains { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }
         }

@@ -55,7 +55,7 @@ package enum PageFrame {
         .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], $0) }.joined)
     }
 
-    /// Returns a note that stands out.
+    /// Returns a prominently displayed note.
     package static func alarm(_ text: String) -> HTMLText { .element("p", ["class": "alarm"], text) }
 
     /// Returns the facts of a run: the counts, the date, the duration and the version of the tool.

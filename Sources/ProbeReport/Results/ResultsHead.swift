@@ -47,7 +47,7 @@ package struct ResultsHead: Sendable, Equatable {
 }
 
 /// The reason why a file can't be read as results, or why files can't be merged. The description is a sentence in which
-/// the names of files and their texts are escaped.
+/// file names and quoted texts are escaped.
 package struct ResultsProblem: Error, Equatable, CustomStringConvertible {
     package var description: String
 
