@@ -27,7 +27,7 @@ package enum ExploreOutcome: Sendable {
     case unstable(passed: Int, runs: Int, CaseResult)
     /// No endpoint of the harness sends or reads data, so there is nothing to vary.
     case nothingToVary(ExploredScenario)
-    /// The known good program does not pass in every run, so it can't serve as evidence that a smaller scenario is
+    /// The known-good program does not pass in every run, so it can't serve as evidence that a smaller scenario is
     /// correct.
     case goodFails(passed: Int, runs: Int, CaseResult?)
     /// The scenario given to `shrink` does not fail. The associated value is a result that is neither a pass nor a
@@ -73,7 +73,7 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// The results of variations that the known good program also fails; only the first for each step.
+    /// The results of variations that the known-good program also fails; only the first for each step.
     package private(set) var failedByGood: [CaseResult] = []
     /// Failures at steps other than the finding's step; only the first for each step.
     package private(set) var others: [CaseResult] = []
@@ -92,7 +92,7 @@ package struct ExploreReport: Sendable {
         if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
 
-    /// Whether a failing variation proves nothing, because it failed too rarely or because the known good program also
+    /// Whether a failing variation proves nothing, because it failed too rarely or because the known-good program also
     /// fails it.
     package var isUnsettled: Bool { !rare.isEmpty || !failedByGood.isEmpty }
 

@@ -19,7 +19,7 @@ package struct Explorer {
     /// waiting for deadlines.
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
-    /// The scenario with the known good program; `nil` if there is none.
+    /// The scenario with the known-good program; `nil` if there is none.
     private let good: KnownGoodScenario?
     private let progress: (ExploreProgress) -> Void
 
@@ -86,7 +86,7 @@ package struct Explorer {
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
-    /// Returns the outcome to report if the known good program does not pass in every run. Returns `nil` if it does, or
+    /// Returns the outcome to report if the known-good program does not pass in every run. Returns `nil` if it does, or
     /// if there is no such program.
     private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
         guard let good = goodRunner(for: base) else { return nil }
@@ -237,7 +237,7 @@ package struct Explorer {
         return finding
     }
 
-    /// Returns a runner of the prepared scenario with the known good program; `nil` if there is none.
+    /// Returns a runner of the prepared scenario with the known-good program; `nil` if there is none.
     private func goodRunner(for base: ExploredScenario) -> EngineRunner? {
         guard let good else { return nil }
         let runner = runner(for: base, shrinkRunner)

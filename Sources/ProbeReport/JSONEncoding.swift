@@ -166,7 +166,7 @@ enum JSONEncoding {
         ])
     }
 
-    /// Returns bytes in a script's notation and in Base64, cut at the same limit.
+    /// Returns bytes in a script's notation and in Base64, each cut at the limit.
     private static func compared(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))),

@@ -22,7 +22,7 @@ struct TimelineSelection {
 
     private let kinds: [Int]
     private let entries: [TimelineEntry]
-    /// The entries within a run of equal steps, which are not shown.
+    /// The entries that are not shown because they are inside a run of equal steps.
     private var folded: Set<Int> = []
 
     init(_ entries: [TimelineEntry]) {

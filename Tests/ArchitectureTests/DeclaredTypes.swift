@@ -144,7 +144,7 @@ private struct SourceText {
                 rest.skipBlockComment()
                 kept += bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
             } else if rest.skipsString() {
-                // This assumes that no multi-line string in the repository contains `#if`.
+                // The line feeds of the string are kept. No multi-line string in the repository contains `#if`.
                 kept += Array("\"\"".utf8) + bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
             } else {
                 kept.append(bytes[start])

@@ -65,7 +65,7 @@ struct ProxySitesTests {
                 StepObservation(step: step, actor: "X", event: .sent([Array("hi\n".utf8)])),
             ])
         let site = try #require(explored.sites.first)
-        // The connection with the most bytes is varied. The cuts do not affect connections that end before these
+        // The connection with the most bytes is varied. Cuts have no effect on a connection that ends before their
         // offsets.
         #expect(explored.sites.count == 1 && site.length == 6 && site.destination == .server)
         let candidate = Candidate(Variation(send: step, cutAt: [2, 4], pause: .milliseconds(30)))

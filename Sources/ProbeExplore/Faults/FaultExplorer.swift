@@ -14,7 +14,7 @@ package struct FaultExplorer {
         /// The number of faults whose runs were neither a pass nor a failure.
         package var unknown = 0
         package var finding: Finding?
-        /// The number of faults that the known good program does not survive either.
+        /// The number of faults that the known-good program does not survive either.
         package var failedByGood = 0
         /// The reason why no fault could be tried; `nil` if faults were tried.
         package var obstacle: String?
@@ -40,7 +40,7 @@ package struct FaultExplorer {
     /// Whether the program under test is a server.
     private var isServer = false
     private let patience: Duration
-    /// The scenario with the known good program; `nil` if there is none.
+    /// The scenario with the known-good program; `nil` if there is none.
     private let good: KnownGoodScenario?
 
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: KnownGoodScenario? = nil) {

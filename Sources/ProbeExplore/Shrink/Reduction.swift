@@ -8,7 +8,7 @@ import ProbeSystem
 /// What a program receives before the failing step may be the reason why the expected answer is correct. For example,
 /// `=2` can be expected only after `SET a 2`, although a program that ignores the second SET fails even without it. A
 /// smaller scenario is therefore accepted only with evidence that a correct program passes it: the scenario passes
-/// without its variation, or the known good program passes it. If neither is available, only two kinds of steps are
+/// without its variation, or the known-good program passes it. If neither is available, only two kinds of steps are
 /// removed: those after the failing step, and those that no program notices.
 struct Reduction {
     let shrinker: Shrinker

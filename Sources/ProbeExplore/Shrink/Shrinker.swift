@@ -15,7 +15,7 @@ package struct Shrinker {
     private static let batch = 32
 
     let runner: any CandidateRunner
-    /// A runner that runs candidates with the known good program; `nil` if there is none.
+    /// A runner that runs candidates with the known-good program; `nil` if there is none.
     let good: (any CandidateRunner)?
     let sites: [SendSite]
     /// The failure that the smallest candidate must have.
@@ -72,7 +72,7 @@ package struct Shrinker {
     }
 
     /// Returns whether a candidate passes in each of many runs in which it must pass: without its variation, and with
-    /// the known good program.
+    /// the known-good program.
     private func isSound(_ candidate: Candidate) async -> Bool {
         let plain = Array(repeating: candidate.plain, count: FailureRate.measured)
         if !candidate.variation.isEmpty, await !runner.settled(plain).allSatisfy(\.hasPassed) { return false }

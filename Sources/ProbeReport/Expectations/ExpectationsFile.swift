@@ -15,7 +15,7 @@ package struct ExpectationsFile: Sendable {
     /// A line that contains an expectation.
     package struct Line: Sendable {
         package var expected: ExpectedVerdict
-        /// The comment lines and empty lines directly above the line.
+        /// The comment lines and empty lines between the previous expectation and this line.
         package var above: [String]
     }
 

@@ -100,7 +100,8 @@ struct ResultMatrix: Sendable {
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""
         (cell.diagnostic, cell.timeline) = detail(of: result)
-        // These texts would take most of the memory of a long run, so they are kept only if the matrix shows them.
+        // The paths and commands would take most of the memory of a long run, so they are kept only if the matrix shows
+        // them.
         if timelineLimit != nil { (cell.capturePath, cell.rerun) = (result.capturePath, result.rerun) }
         rows[place.row].cells[place.subject] = cell
     }
