@@ -49,7 +49,7 @@ package enum Change: Hashable, Sendable {
             }
         }
 
-        /// Returns whether an option of the script controls the same setting.
+        /// Returns whether an option of the script controls the same setting as this option.
         func isSet(by option: SocketOption) -> Bool {
             switch (self, option) {
             case (.receiveBuffer, .receiveBuffer), (.sendBuffer, .sendBuffer), (.noDelayOff, .noDelay): true

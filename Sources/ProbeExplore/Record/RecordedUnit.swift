@@ -111,7 +111,7 @@ struct RecordedUnit: Equatable {
                 start = decoder.offset
             }
         } catch {
-            // From here on, the stream can't be divided, so its bytes form a single unit.
+            // The remaining bytes can't be divided, so they form a single unit.
         }
         if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]), bytes.count)) }
         return units

@@ -8,7 +8,7 @@ import ProbeSystem
 /// A candidate that passes is run again until the probability that it fails is below 1 %. An inconclusive run does not
 /// count as a failure.
 package struct Shrinker {
-    /// The maximum length of a send of which every single cut is tried, in bytes.
+    /// The maximum length of a send for which every single cut is tried, in bytes.
     private static let longestForAll = 1024
     private static let longestForPairs = 48
     /// The number of candidates that are run in one batch, in which the first failing one is then determined.

@@ -9,14 +9,14 @@ import ProbeScenario
 package struct ResultsFile: Sendable {
     /// The result of a case. ``ResultsFile/planned`` contains the data of the case that is known before it runs.
     struct Entry: Sendable {
-        /// An index into ``ResultsFile/planned``.
+        /// The case, as an index into ``ResultsFile/planned``.
         var item: Int
         /// The number of the round; 0 for a case that runs only once.
         var round: Int
         var verdict: Verdict
         var duration: Int64
         var capturePath: String?
-        /// An index into ``ResultsFile/maps``.
+        /// The sources of the case, as an index into ``ResultsFile/maps``.
         var sources: Int
         /// The range of the result in the bytes of the file; `nil` if the result has no further data.
         var range: Range<Int>?

@@ -33,7 +33,7 @@ import Testing
         let lines = end(MatrixSamples.events(), width: width).split(separator: "\n")
         let table = lines.prefix { !$0.contains(" passed, ") }
         #expect(table.allSatisfy { $0.count < max(width, 24) }, "\(table)")
-        // Every subject must have a column, regardless of the width.
+        // Every subject must have a column, regardless of the terminal's width.
         for subject in MatrixSamples.subjects { #expect(table.joined().contains(subject)) }
     }
 
