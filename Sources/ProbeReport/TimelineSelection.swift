@@ -93,7 +93,7 @@ struct TimelineSelection {
         return lines
     }
 
-    // MARK: What matters more
+    // MARK: Ranking of the entries
 
     private func ranked(_ limit: Int) -> (ranked: [Int], required: Int) {
         var ranked: [Int] = []

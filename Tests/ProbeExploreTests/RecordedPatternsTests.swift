@@ -61,7 +61,7 @@ struct RecordedPatternsTests {
             ])
     }
 
-    // MARK: The order of the two ends
+    // MARK: The order of the two sides
 
     private static func ended(_ ends: [End]) -> RecordedConversation {
         RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b\r\n")], ends: ends)

@@ -100,7 +100,7 @@ import Testing
         #expect(missing?.description == "1 crowd share of 2 is missing: 1; given: 2/2")
     }
 
-    // MARK: Cases that a share lacks
+    // MARK: Cases without a result in a share
 
     private func file(
         _ share: String, _ results: [CaseResult], notRun: [CaseResult] = [], places: [Int] = [1, 2],

@@ -115,7 +115,7 @@ extension Framing: RawRepresentable {
     }
 }
 
-// MARK: What follows from the declaration
+// MARK: Derived properties
 
 extension Framing {
     package var kind: Kind { declaration.kind }
@@ -169,7 +169,7 @@ extension Framing {
     }
 }
 
-// MARK: What a transport offers
+// MARK: Framings that a transport offers
 
 extension Framing {
     /// The element of a list of framings that stands for all delimiters defined by scripts.

@@ -175,8 +175,8 @@ package enum Escaped {
     }
 
     /// Returns an excerpt such as `"220 rea\r\n"`. Characters of valid UTF-8 are shown unchanged; a character that
-    /// is incomplete, or that the limit cuts, is shown as escaped bytes. If there are more than `limit` bytes, the total
-    /// number is appended: `"aaaa"… (5000 bytes)`.
+    /// is incomplete, or that the limit cuts, is shown as escaped bytes. If there are more than `limit` bytes, the
+    /// total number is appended: `"aaaa"… (5000 bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)

@@ -43,7 +43,7 @@ package enum WebSocketStart: Equatable, Sendable {
         }
     }
 
-    // MARK: Heads
+    // MARK: Heads of requests and responses
 
     private enum Head {
         case none, undecided

@@ -92,7 +92,7 @@ package struct SendSites {
         return statement.mode == .bytes || statement.mode == .line
     }
 
-    // MARK: Neighbours
+    // MARK: Neighbouring sends
 
     /// Finds the sends within one block that may be joined to the preceding send.
     private mutating func link(_ steps: [Step]) {

@@ -174,7 +174,7 @@ package struct SearchOrder: Sendable {
         return options.map { Variation([$0]) } + small + slowReading.map { Variation([$0]) }
     }
 
-    // MARK: Random
+    // MARK: Random variations
 
     /// Returns a random variation that cuts one to three sends, with or without pauses, and sometimes sets a small
     /// buffer.

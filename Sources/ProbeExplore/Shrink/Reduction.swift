@@ -42,7 +42,7 @@ struct Reduction {
         return current
     }
 
-    // MARK: Acceptance
+    // MARK: Acceptance of candidates
 
     /// Replaces the current candidate with the first of the given candidates that fails in the same way and passes
     /// without its variation.
@@ -77,7 +77,7 @@ struct Reduction {
         return await good.settled(varied).allSatisfy(\.hasPassed)
     }
 
-    // MARK: Without evidence of what a correct program does
+    // MARK: Reduction without evidence
 
     /// Returns the candidate without the steps after the failing one. Data that a correct program would still send in
     /// these steps is ignored. Returns `nil` if there are no such steps, or if something that is judged at the end of
@@ -207,7 +207,7 @@ struct Reduction {
         return steps
     }
 
-    // MARK: Data
+    // MARK: Data that is sent
 
     /// Removes lines or messages from the data that is sent. If necessary, a later expectation is removed together with
     /// a unit.

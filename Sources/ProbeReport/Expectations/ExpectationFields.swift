@@ -4,8 +4,9 @@ import ProbeScenario
 /// Splits one line of an expectations file into its words and its comment.
 ///
 /// Words are separated by spaces and tabs. A word in `'single quotes'` is literal. In a word in `"double quotes"`, the
-/// escapes `\"`, `\\`, `\r`, `\n`, `\t`, `\0` and `\xHH` have the same meaning as in a script. A word that does not begin
-/// with a quote is literal, including any quotes and `#` inside it. A `#` at the start of a word begins the comment.
+/// escapes `\"`, `\\`, `\r`, `\n`, `\t`, `\0` and `\xHH` have the same meaning as in a script. A word that does not
+/// begin with a quote is literal, including any quotes and `#` inside it. A `#` at the start of a word begins the
+/// comment.
 struct ExpectationFields {
     struct Field {
         var text: String

@@ -96,7 +96,7 @@ package struct ExpectationsFile: Sendable {
         return (Array(comments[...gap]), Array(comments[(gap + 1)...]))
     }
 
-    // MARK: A line
+    // MARK: Parsing of a line
 
     /// Returns the line without trailing blanks.
     private func text(ofLine number: Int) -> String {

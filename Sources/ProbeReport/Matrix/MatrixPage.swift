@@ -23,7 +23,7 @@ struct MatrixPage {
         }
     }
 
-    // MARK: The top
+    // MARK: Top of the page
 
     private var subjectList: String {
         let names = matrix.subjects.compactMap { $0 }

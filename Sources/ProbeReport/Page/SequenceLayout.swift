@@ -74,7 +74,7 @@ package struct SequenceLayout: Sendable {
 
     static func pixels(_ text: String) -> Int { pixels(Columns.width(text)) }
 
-    // MARK: Across
+    // MARK: Horizontal layout
 
     private mutating func placeLifelines() {
         guard !names.isEmpty else { return }
@@ -106,7 +106,7 @@ package struct SequenceLayout: Sendable {
         width = x + (halves.last ?? 0) + 2
     }
 
-    // MARK: Down
+    // MARK: Vertical layout
 
     private mutating func placeRows() {
         let fold = foldThreshold
