@@ -146,7 +146,7 @@ private struct Exchange {
             case 0: bytes[place] ^= 1 << (next() % 8)
             case 1: bytes.remove(at: place)
             case 2: bytes.insert(contentsOf: take(Int(next() % 8)), at: place)
-            // Some bytes arrive twice.
+            // Repeats the last bytes, so that they arrive twice.
             default: bytes += bytes[place...]
             }
         }

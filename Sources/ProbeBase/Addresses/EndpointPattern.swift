@@ -1,4 +1,4 @@
-/// The local endpoints on which a listener accepts connections: a port, with one address or with every address.
+/// The local endpoints on which a listener accepts connections: a port on one address or on all addresses.
 package struct EndpointPattern: Sendable, Hashable {
     /// The address; `nil` if the listener accepts connections on every address.
     package let address: IPAddress?

@@ -1,7 +1,7 @@
 package import ProbeBase
 import ProbeScenario
 
-/// Creates statements of the language that expect or send the bytes of a stream.
+/// Creates script statements that expect or send the bytes of a stream.
 package enum StreamStatements {
     /// The maximum length of a literal, in bytes. A longer piece is expected by its length, because such a literal
     /// would be unreadable.
