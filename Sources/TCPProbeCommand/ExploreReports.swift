@@ -103,7 +103,8 @@ final class ExploreReports: Sendable {
             return result(
                 of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
         case .goodFails(let passed, let runs, let other):
-            let text = "the program given by --good passes in only \(passed) of \(runs) runs, but must pass in all of them"
+            let text =
+                "the program given by --good passes in only \(passed) of \(runs) runs, but must pass in all of them"
             return result(
                 of: job, .inconclusive, [other.map { about($0, text) } ?? Finding(.inconclusive, text)],
                 other?.timeline ?? [])

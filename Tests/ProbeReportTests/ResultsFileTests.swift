@@ -191,7 +191,8 @@ import Testing
         ("{\"format\":\"tcpprobe-results\",\"version\":2,\"toolVersion\":\"9.9\"}", "version 2"),
         ("{\"format\":\"tcpprobe-results\",\"version\":2,\"toolVersion\":\"9.9\"}", "9.9"),
         ("{\"format\":\"tcpprobe-results\",\"version\":1}", "`plan` is missing"),
-        ("{\"format\":\"x\",\"format\":\"y\"}", "duplicate name"), ("\u{0}\u{1}", "not a results file"), ("{} x", "unexpected data after the value"),
+        ("{\"format\":\"x\",\"format\":\"y\"}", "duplicate name"), ("\u{0}\u{1}", "not a results file"),
+        ("{} x", "unexpected data after the value"),
         ("{\"version\":1,\"event\":\"run-started\"}\n{\"version\":1}", "unexpected data after the value"),
     ])
     func otherFilesAreRefused(_ text: String, _ reason: String) {

@@ -12,7 +12,9 @@ enum NearMiss {
             return [lineEnds(expected: expected, actual: actual)]
         }
         if lowercased(expected) == lowercased(actual) { return ["check the case: the bytes differ only in case"] }
-        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["check the first byte, which is missing"] }
+        if expected.count > 1 && actual.starts(with: expected.dropFirst()) {
+            return ["check the first byte, which is missing"]
+        }
         return []
     }
 

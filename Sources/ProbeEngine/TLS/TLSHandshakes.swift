@@ -135,7 +135,8 @@ struct TLSHandshakes {
             throw Finding(
                 .failed,
                 "\(actor.name) had no handshake message to send within \(DurationText.script(deadline - time))",
-                hints: layer.isServer ? ["check the client: the server received no ClientHello, and sends only in response to one"] : [])
+                hints: layer.isServer
+                    ? ["check the client: the server received no ClientHello, and sends only in response to one"] : [])
         }
         if operation.bytes.isEmpty { return }
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)

@@ -180,7 +180,8 @@ struct ProcessEvaluationTests {
         row(bound(.memory, .less, 10), 10, "satisfied at 10ms", uses(9)),
         row(bound(.memory, .less, 10), 10, "pending until 11ms", uses(10)),
         row(
-            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, expected less than 10 within 100ms",
+            bound(.memory, .less, 10), 100,
+            "missed, failed: P uses 10 bytes of memory, expected less than 10 within 100ms",
             uses(10, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
         // The last measurement happens at the deadline.

@@ -71,7 +71,8 @@ struct LoopFindingTests {
     }
 
     @Test(arguments: [
-        ("Jörg", "J\u{fffd}\u{fffd}rg", "a character was split in two"), ("J\u{fffd}rg", "Jörg", "a character was split in two"),
+        ("Jörg", "J\u{fffd}\u{fffd}rg", "a character was split in two"),
+        ("J\u{fffd}rg", "Jörg", "a character was split in two"),
         ("！", "\u{fffd}", "a character was split in two"),
     ])
     func replacedCharacterGetsAHint(expected: String, actual: String, hint: String) {

@@ -285,7 +285,8 @@ struct SubjectTests {
             }
             """),
         Scene(
-            "bytes of the subject that no step expects", .failed, says: ["S received 3 bytes"], started("T send line \"x\"")),
+            "bytes of the subject that no step expects", .failed, says: ["S received 3 bytes"],
+            started("T send line \"x\"")),
         Scene(
             "connection of the subject that is never accepted", .failed, says: ["no step accepted"],
             """

@@ -44,7 +44,9 @@ struct BrokenTransportTests {
         case .halfLines:
             Blame(says: ["T delivered \"ab\"", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
         case .keepsTerminator:
-            Blame(says: ["the delivered line includes its terminator"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+            Blame(
+                says: ["the delivered line includes its terminator"],
+                steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .keepsCR: Blame(says: ["a CR remains at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .emptyLines:
             Blame(

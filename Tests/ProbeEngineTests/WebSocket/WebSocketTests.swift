@@ -92,7 +92,8 @@ struct WebSocketTests {
             "a needlessly long length", .failed, says: ["fewer would suffice"],
             "S send ws.text(\"a\", length-form: 8)\nC expect message \"a\" #!"),
         scene(
-            "a ping of 126 bytes", .failed, says: ["can have at most 125"], "S send ws.ping(\"x\" * 126)\nC expect ping #!"),
+            "a ping of 126 bytes", .failed, says: ["can have at most 125"],
+            "S send ws.ping(\"x\" * 126)\nC expect ping #!"),
         scene(
             "a close with one byte", .failed, says: ["has a payload of one byte"],
             "S send ws.frame(8, \"x\")\nC expect close #!"
