@@ -1,9 +1,8 @@
-/// Calls a handler after changes, one call at a time.
+/// Calls a handler after each change of an object, one call at a time.
 ///
-/// A handler that sends, reads or closes changes the object that it was called about. Calling it again from within
-/// itself would deepen the stack with each message that a peer has sent, so that call is made once the current one has
-/// returned.
-///
+/// A handler that sends, reads or closes causes further changes of the same object. Calling the handler again from
+/// within itself would deepen the stack with each message from the peer, so the next call is made once the current one
+/// has returned.
 /// Confined to the thread of the object that changes.
 package final class ChangeHandler {
     package var handler: () -> Void = {}

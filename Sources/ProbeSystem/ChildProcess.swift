@@ -2,10 +2,10 @@ package import ProbeBase
 import CShims
 import Glibc
 
-/// A program under test, in its own process group. Its output is read, and its end noticed, as soon as they occur.
+/// A program under test, in its own process group. Output and exit are processed as soon as they occur.
 ///
-/// Confined to its reactor's thread. It is started here and not by a library, because its end, its output and the
-/// deadlines of steps must be one sequence of events on one thread.
+/// Confined to its reactor's thread. The harness starts programs itself, without a library, because the exit, the
+/// output and the deadlines of steps must form one sequence of events on one thread.
 package final class ChildProcess {
     package enum Exit: Sendable, Equatable {
         case status(Int32)
@@ -18,11 +18,12 @@ package final class ChildProcess {
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
     package private(set) var outputLog = OutputLog()
-    /// The number of processes that could not be ended; set when all other descendants have ended.
+    /// The number of descendants that could not be ended; set once all the others have ended.
     package private(set) var left: Int?
-    /// Whether the program's guard was killed, so that the guardian ends its descendants.
+    /// Whether the program's guard was killed, so that the guardian must end the program's descendants.
     package private(set) var isUnguarded = false
-    /// Whether the guard was killed first, and the program with it, so that ``exit`` is not the program's own.
+    /// Whether the guard was killed first and the program with it, so that ``exit`` does not describe the program
+    /// itself.
     package private(set) var exitIsUnknown = false
     /// The reason why input could not be written to the program.
     package private(set) var inputError: SystemError?
@@ -36,13 +37,13 @@ package final class ChildProcess {
     private let program: GuardedProgram
     private var input: Int32?
     private var output: [Stream: Int32] = [:]
-    /// The input that the program's stdin has not taken yet, as complete writes. The first `writtenInput` bytes of the
-    /// first one have been written.
+    /// The input that has not yet been written to the program's stdin, as complete writes. The first `writtenInput`
+    /// bytes of the first write have been written.
     private var pendingInput: [[UInt8]] = []
     private var writtenInput = 0
     /// The number of bytes of pending input.
     package private(set) var pendingInputCount = 0
-    /// Called before old lines of output are dropped: returns for each line whether it is kept.
+    /// Called before old lines of output are dropped. Returns, for each line, whether to keep it.
     package var keepsLines: (_ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
 
     /// Starts the program.
@@ -103,10 +104,10 @@ package final class ChildProcess {
     }
 
     /// Ends all descendants of the program, whatever their process group, session and environment. ``left`` is set when
-    /// that is done.
+    /// they have ended.
     package func endDescendants() { program.end() }
 
-    /// Kills the guard, which did not end the processes in time; the guardian takes over.
+    /// Kills the guard if it did not end the processes in time; the guardian then ends them.
     package func giveUp() { program.giveUp() }
 
     /// Writes to the program's stdin. Bytes that the pipe can't take now are written later.
@@ -130,13 +131,13 @@ package final class ChildProcess {
         if exit == nil { handleEvents() }
     }
 
-    /// Releases the lines of output before this one, which are no longer needed.
+    /// Releases the lines of output before the given one, which are no longer needed.
     package func releaseOutput(before line: Int) { outputLog.release(before: line) }
 
     private func flush() {
         guard let raw = input else { return }
-        // At most 1 MiB at a time, even if the program reads as fast as this process writes, so that timers and other
-        // descriptors are served.
+        // At most 1 MiB per call, so that timers and other descriptors are also served if the program reads as fast as
+        // this process writes.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {
             let count = first.withUnsafeBytes {
@@ -159,7 +160,7 @@ package final class ChildProcess {
         if pendingInput.isEmpty {
             reactor.unregister(raw)
         } else if !reactor.isRegistered(raw) {
-            // Without registration the rest would never be written.
+            // If the descriptor were not registered for writing, the remaining input would never be written.
             do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
                 inputError = error
                 closeInput()
@@ -189,7 +190,7 @@ package final class ChildProcess {
 
     private func handleEvents() {
         while let event = program.next() {
-            // Output that the program printed before it ended is in the pipes already.
+            // Output that the program printed before it ended is already in the pipes.
             for stream in output.keys { read(stream) }
             switch event {
             case .exit(let status, let time):

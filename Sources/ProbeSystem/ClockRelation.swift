@@ -1,18 +1,19 @@
 package import ProbeBase
 import CShims
 
-/// The clock of the timestamps of captured packets: CLOCK_REALTIME.
+/// The clock that timestamps captured packets: CLOCK_REALTIME.
 package enum WallClock {
     /// The current time in nanoseconds since 1970-01-01 UTC.
     package static var now: UInt64 { UInt64(clamping: probe_realtime_ns()) }
 }
 
-/// The difference between the wall clock and the monotonic clock when it was measured. It is valid until the system's
-/// clock is set.
+/// The difference between the wall clock and the monotonic clock at the time of the measurement. It remains valid until
+/// the system's clock is set.
 package struct ClockRelation: Sendable, Hashable {
-    /// Wall-clock nanoseconds minus monotonic ones.
+    /// The wall-clock time minus the monotonic time, in nanoseconds.
     package let offset: Int64
-    /// The largest error of the offset, in nanoseconds: the time between the two readings of the monotonic clock.
+    /// The largest possible error of the offset, in nanoseconds: the time between the two readings of the monotonic
+    /// clock.
     package let uncertainty: Int64
 
     package init(offset: Int64, uncertainty: Int64 = 0) {
@@ -20,7 +21,7 @@ package struct ClockRelation: Sendable, Hashable {
         self.uncertainty = uncertainty
     }
 
-    /// Returns the most accurate of several measurements: the thread may be suspended during one.
+    /// Returns the most accurate of several measurements, because the thread may be suspended during a measurement.
     package static func measured() -> ClockRelation {
         var best = ClockRelation(offset: 0, uncertainty: .max)
         for _ in 0..<4 {

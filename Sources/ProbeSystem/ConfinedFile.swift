@@ -1,8 +1,8 @@
 import CShims
 import Glibc
 
-/// Reads files below a folder for scripts. No path and no symbolic link leads out of the folder, and only regular files
-/// are opened.
+/// Reads files below a folder on behalf of scripts. Paths and symbolic links that lead out of the folder are rejected,
+/// and only regular files are opened.
 package struct ConfinedFile {
     private let root: Folder
     /// Whether `openat2` is used; `false` in tests that simulate a kernel without it or a sandbox that refuses it.
@@ -19,8 +19,8 @@ package struct ConfinedFile {
     /// - Throws: `EXDEV` if the path leaves the folder, `EISDIR` for a folder, `EINVAL` for another file that is not
     ///   regular, `EFBIG` for more than `limit` bytes.
     package func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        // The file's type is checked before it is opened, because opening some devices has side effects, and opening a
-        // pipe blocks.
+        // The file's type is checked before the file is opened, because opening some devices has side effects, and
+        // opening a pipe blocks.
         let found = try place(path)
         guard let status = FileStatus(of: found.raw) else { throw SystemError("stat") }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
@@ -54,17 +54,18 @@ package struct ConfinedFile {
         return try walk(path, flags)
     }
 
-    /// Opens the path component by component without following links. A link is read, and its components are inserted
-    /// before the rest. `..` returns to the descriptor of the parent folder, so that renaming has no effect.
+    /// Opens the path component by component without following links. If a component is a link, the components of its
+    /// target are processed next. `..` returns to the descriptor of the parent folder, so that renaming a folder in the
+    /// meantime has no effect.
     private func walk(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         func parts(_ path: String) throws(SystemError) -> [Substring] {
             if path.isEmpty { throw SystemError("open", code: ENOENT) }
             if path.hasPrefix("/") { throw SystemError("open", code: EXDEV) }
-            // A path that ends with a slash must be a folder; a final `.` has the same meaning.
+            // A path that ends with a slash must be a folder. A final `.` has the same effect.
             return Array((path.hasSuffix("/") ? path + "." : path).split(separator: "/").reversed())
         }
         var folders = [root]
-        // The next component is the last element.
+        // Components in reverse order: the next one is the last element.
         var rest = try parts(path)
         var links = 0
         while let part = rest.popLast() {

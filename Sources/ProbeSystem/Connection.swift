@@ -2,10 +2,11 @@ import CShims
 import Glibc
 package import ProbeBase
 
-/// A TCP connection of the harness. It reads at once into its own buffer, writes each piece as a separate segment, and
-/// distinguishes FIN and RST as different ends.
+/// A TCP connection of the harness. It reads incoming bytes immediately into its own buffer, writes each piece as a
+/// separate segment, and distinguishes an end by FIN from an end by RST.
 ///
-/// Confined to its reactor's thread. `onChange` is called there after every change that an expectation may wait for.
+/// Confined to its reactor's thread. `onChange` is called on that thread after every change that an expectation may be
+/// waiting for.
 package final class Connection {
     package enum Phase: Sendable, Equatable {
         case connecting
@@ -33,11 +34,11 @@ package final class Connection {
     package enum Reading: Sendable, Equatable {
         case atOnce
         case stopped
-        /// Reads `bytes` at each tick.
+        /// Reads at most `bytes` bytes at each interval.
         case slowly(bytes: Int, every: Duration)
     }
 
-    /// The maximum number of unread bytes; more is an error of the case.
+    /// The maximum number of unread bytes; exceeding it is an error of the case.
     package static let receiveLimit = 64 << 20
 
     let reactor: Reactor
@@ -45,18 +46,18 @@ package final class Connection {
     package internal(set) var phase: Phase
     package internal(set) var local: SocketAddress?
     package internal(set) var peer: SocketAddress?
-    /// The origin, which identifies the connection among the captured ones with the same addresses.
+    /// How the connection began, which identifies it among captured connections with the same addresses.
     package internal(set) var origin: ConnectionOrigin
     package let createdAt = MonotonicTime.now
-    /// When the connection was accepted, or when `connect` succeeded.
+    /// The time at which the connection was accepted or `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
-    /// When `connect` failed.
+    /// The time at which `connect` failed.
     package internal(set) var failedAt: MonotonicTime?
-    /// When the kernel last took bytes from this side, or the connection was established.
+    /// The time at which the kernel last accepted bytes from this side, or at which the connection was established.
     package internal(set) var lastSent: MonotonicTime?
-    /// When this side last read bytes.
+    /// The time at which this side last read bytes.
     package internal(set) var lastRead: MonotonicTime?
-    /// When this side ended the connection with a FIN or an RST.
+    /// The time at which this side ended the connection with a FIN or an RST.
     package internal(set) var endedAt: MonotonicTime?
 
     package var receiveBuffer = ReceiveBuffer()
@@ -68,15 +69,16 @@ package final class Connection {
     package internal(set) var hasOverflowed = false
 
     var outgoing: [SendOperation] = []
-    /// The sends that the script cut, and a send that carries the FIN: the capture is checked for their pieces.
+    /// The sends that the script divided into pieces, or that carry the FIN. Their pieces are looked for in the
+    /// capture.
     package internal(set) var cutSends: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
-    /// Whether the script reset the connection, so that unread bytes are discarded.
+    /// Whether the script reset the connection, in which case unread bytes are discarded.
     package internal(set) var wasAborted = false
     /// Whether the connection was ended without a packet (``Vanishing``).
     package internal(set) var hasVanished = false
-    /// Whether a call other than `recv` received the RST. The kernel reports it only once, so `recv` will return 0.
+    /// Whether a call other than `recv` reported the RST. The kernel reports an RST only once, so `recv` will return 0.
     var resetWasConsumed = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
@@ -91,9 +93,9 @@ package final class Connection {
 
     /// The layer that the connection's bytes pass through; `nil` if they are sent and received unchanged.
     package var layer: (any ConnectionLayer)?
-    /// The socket after the script has closed the connection, while the peer's answer is awaited.
+    /// The socket after the script has closed the connection, while the peer's response to the close is awaited.
     private var lingering: LingeringSocket?
-    /// The socket after the connection has vanished silently.
+    /// The socket of a connection that has vanished silently.
     var silenced: SilencedSocket?
 
     private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase, origin: ConnectionOrigin) {
@@ -122,12 +124,12 @@ package final class Connection {
     /// Whether this is a Unix socket, which has no packets, ports or RST.
     package var isUnix: Bool { peer?.isUnix ?? false }
 
-    /// Starts connecting; `phase` has the result.
+    /// Starts connecting; `phase` reports the result.
     ///
-    /// The local port is bound first, and `willConnect` is called with it, so that the capture knows the port before
-    /// the SYN is sent.
+    /// The local port is bound first and passed to `willConnect`, so that the capture knows the port before the SYN is
+    /// sent.
     ///
-    /// - Parameter reading: how the connection is read from its first byte on.
+    /// - Parameter reading: how the connection is read, from its first byte on.
     package convenience init(
         connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption], reading: Reading = .atOnce,
         willConnect: (SocketAddress) -> Void
@@ -146,7 +148,7 @@ package final class Connection {
             let source = address.isIPv6 ? address.with(port: 0) : SocketAddress.loopback(port: 0)
             let descriptor = raw
             if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 {
-                // All ports are in use, because no particular one was requested.
+                // No particular port was requested, so EADDRINUSE means that all ports are in use.
                 throw SystemError("bind", code: errno == EADDRINUSE ? EADDRNOTAVAIL : errno)
             }
             local = SocketAddress.local(of: raw)
@@ -191,8 +193,8 @@ package final class Connection {
         return interest
     }
 
-    /// Watches for what is needed now. If nothing is needed, the descriptor is unregistered, because epoll always
-    /// reports errors, again and again.
+    /// Updates the events that the descriptor is watched for. If none are needed, the descriptor is unregistered,
+    /// because epoll would report an error condition in every round.
     func updateInterest() {
         guard raw >= 0 else { return }
         let wanted = interest
@@ -224,14 +226,14 @@ package final class Connection {
         notifyChange()
     }
 
-    /// Asks the kernel for the result of `connect`, which the reactor may not have delivered yet.
+    /// Asks the kernel for the result of `connect`, in case the reactor has not delivered it yet.
     package func checkConnecting() {
         guard phase == .connecting && raw >= 0 else { return }
         if isUnix { connectToPath() } else { finishConnecting() }
     }
 
-    /// Connects to a Unix socket. That succeeds or fails at once; while the listener's queue is full, the attempt is
-    /// repeated each millisecond, because the kernel does not report when there is room.
+    /// Connects to a Unix socket. The attempt succeeds or fails immediately. If the listener's queue is full, the
+    /// attempt is repeated every millisecond, because the kernel does not report when there is room.
     private func connectToPath() {
         guard let peer else { return }
         let descriptor = raw
@@ -257,7 +259,7 @@ package final class Connection {
         var info = probe_tcp_info()
         _ = probe_tcp_info(raw, &info)
         if Int(info.state) == Int(TCP_CLOSE) {
-            // SO_ERROR is read only from a socket that is not connected: reading it consumes the ECONNRESET that
+            // SO_ERROR is read only from a socket that is not connected, because reading it clears the ECONNRESET that
             // distinguishes RST from FIN.
             var code: Int32 = 0
             var length = socklen_t(4)
@@ -266,7 +268,7 @@ package final class Connection {
                 // The connection was established and reset before this check.
                 opened()
                 resetWasConsumed = code == ECONNRESET
-                // Otherwise it ends when it is read.
+                // Otherwise, the end of the connection is noticed when the connection is read.
                 if reading == .atOnce {
                     drain()
                     end(code == ECONNRESET ? .reset(.now) : .eof(.now))
@@ -306,19 +308,21 @@ package final class Connection {
 
     // MARK: The ends
 
-    /// Sends FIN and closes. Unless reading is stopped or slow, everything in the kernel is read first.
+    /// Sends FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
+    /// first.
     ///
-    /// - Returns: the number of unread bytes in the kernel, which prevent closing because it would send an RST; 0 if
-    ///   the connection is closed.
+    /// - Returns: the number of bytes that are unread in the kernel's buffer, which prevent closing because it would
+    ///   send an RST; 0 if the connection has been closed.
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            // The peer may send more in the meantime, which is read too.
+            // The peer may send more bytes while earlier ones are read; those are read, too.
             if reading == .atOnce || layer != nil { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
-            // FIN is sent first: bytes that arrive after the close would cause an RST, and no step can expect them.
+            // FIN is sent before the socket is closed: bytes that arrive at a closed socket would cause an RST, which
+            // no step can expect.
             shutdown(raw, Int32(SHUT_WR))
             endedAt = .now
             if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
@@ -332,16 +336,16 @@ package final class Connection {
         return 0
     }
 
-    /// Stops waiting for the peer's answer to the end, and stops dropping packets for a silenced connection.
+    /// Stops waiting for the peer's response to the close, and stops dropping packets for a silenced connection.
     package func endLingering() {
         lingering?.end()
         silenced = nil
     }
 
-    /// Whether bytes are read as they arrive.
+    /// Whether bytes are read immediately when they arrive.
     var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
-    /// Sends RST, regardless of unread or unsent bytes.
+    /// Sends RST, even if there are unread or unsent bytes.
     package func abort() {
         guard raw >= 0 else { return }
         (wasAborted, endedAt) = (true, .now)
@@ -377,7 +381,7 @@ extension Connection {
         updateInterest()
         switch mode {
         case .atOnce:
-            // Reading here clears the descriptor's readiness, so the reactor would not notify those who wait for these
+            // Reading here clears the descriptor's readiness, so the reactor would not notify code that waits for these
             // bytes.
             receive()
             notifyChange()
@@ -396,27 +400,26 @@ extension Connection {
         }
     }
 
-    /// Reads until the kernel has nothing more, the direction has ended, or the receive buffer is full.
+    /// Reads until the kernel's buffer is empty, the peer's direction has ended, or the receive buffer is full.
     package func receive() {
         guard raw >= 0, phase == .open else { return }
-        // At most 4 MiB at a time, even if the peer never stops sending, so that timers and other descriptors are
-        // served.
+        // At most 4 MiB per call, so that timers and other descriptors are also served if the peer never stops sending.
         var rounds = 0
         while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
         updateInterest()
     }
 
-    /// Reads until the kernel has nothing more. One short read is not enough, because `recv` also stops at an urgent
-    /// byte.
+    /// Reads until the kernel's buffer is empty. A short read does not prove that it is empty, because `recv` also
+    /// stops at an urgent byte.
     func drain() {
         guard raw >= 0, phase == .open else { return }
-        // A peer that never stops sending would otherwise block the reactor here.
+        // The number of rounds is limited, because a peer that never stops sending would otherwise block the reactor.
         var rounds = 0
         while rounds < 2048, !hasOverflowed, receiveOnce(limit: 65536) > 0 { rounds += 1 }
         updateInterest()
     }
 
-    /// Reads and discards the bytes in the kernel, at most 4 MiB if the peer never stops sending.
+    /// Reads and discards the bytes in the kernel's buffer, at most 4 MiB in case the peer never stops sending.
     func discard() {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
@@ -425,7 +428,7 @@ extension Connection {
 
     /// Calls `recv` once.
     ///
-    /// - Returns: the number of bytes read; 0 if there are none or the direction has ended.
+    /// - Returns: the number of bytes read; 0 if none are available or the peer's direction has ended.
     private func receiveOnce(limit: Int) -> Int {
         guard readEnd == nil, !hasOverflowed else { return 0 }
         return withUnsafeTemporaryAllocation(byteCount: min(limit, 65536), alignment: 1) { buffer in
@@ -466,8 +469,8 @@ extension Connection {
         if recv(raw, &byte, 1, Int32(MSG_OOB)) == 1 { urgent.append([byte], at: .now) }
     }
 
-    /// Whether the peer's direction has ended after bytes that `recv` has not returned yet. Does not distinguish FIN
-    /// from RST, and consumes nothing.
+    /// Whether the peer has ended its direction, but `recv` has not reported that yet, perhaps because bytes before the
+    /// end are unread. Does not distinguish FIN from RST, and consumes nothing.
     package var endIsPending: Bool {
         guard raw >= 0, readEnd == nil else { return false }
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
@@ -477,8 +480,8 @@ extension Connection {
     /// Whether `recv` would return bytes or an end.
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
-    /// The number of unread bytes in the kernel that prevent closing with a FIN, because reading is stopped or slow.
-    /// TLS reads them first.
+    /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing with
+    /// unread bytes would send an RST instead of a FIN. The TLS layer reads them before it closes.
     package var unreadAtClose: Int {
         phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
     }
@@ -492,10 +495,11 @@ extension Connection {
 }
 
 extension Connection {
-    /// The maximum number of cut sends that are checked in the capture: a proxy makes one of each piece.
+    /// The maximum number of cut sends that are checked in the capture. A proxy creates a cut send for each piece that
+    /// it forwards.
     private static let maxCutSends = 4096
 
-    /// Queues an operation after the unfinished ones, and starts it if there are none.
+    /// Queues an operation after the unfinished ones, and starts it immediately if there are none.
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)
@@ -507,14 +511,14 @@ extension Connection {
     /// Whether no send is queued or in progress.
     package var isIdle: Bool { outgoing.isEmpty }
 
-    /// The number of sends that the kernel has not taken completely.
+    /// The number of sends that the kernel has not completely accepted.
     package var unfinishedSends: Int { outgoing.count }
 
-    /// The number of queued bytes that the kernel has not taken yet.
+    /// The number of queued bytes that the kernel has not accepted yet.
     package var unacceptedBytes: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
-    /// When a send last made progress, or the time until which a send waits for its pace. A send that is queued after
-    /// another one has not stalled while that one makes progress.
+    /// The time at which a send last made progress, or until which a send waits for its pace. A queued send is not
+    /// considered stalled while the send before it makes progress.
     package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
 
     func pump() {
@@ -534,8 +538,8 @@ extension Connection {
             let start = operation.piece == 0 ? 0 : operation.ends[operation.piece - 1]
             let end = operation.ends[operation.piece]
             if operation.taken == start {
-                // The previous piece must have left the kernel before this one is written, or they could share a
-                // segment.
+                // The previous piece must have left the kernel before the next one is written; otherwise both could be
+                // sent in one segment.
                 if operation.isCut || lastWasCut, !hasLeft(operation, now: now) { return false }
                 if let earliest = operation.earliestDeparture(), now < earliest {
                     pumpLater(at: earliest)
@@ -559,7 +563,8 @@ extension Connection {
     }
 
     /// Returns whether the kernel has no unsent bytes (SIOCOUTQNSD). For a Unix socket, which sends nothing over a
-    /// wire, it returns whether the peer has read everything. The kernel gives no notice of either, so it is polled.
+    /// wire, returns whether the peer has read everything. The kernel does not notify of either condition, so it is
+    /// polled.
     private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
         let unsent = isUnix ? unreadByPeer : max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }
@@ -567,14 +572,15 @@ extension Connection {
             operation.unsentSeen = unsent
             operation.lastProgress = now
         }
-        // An eighth of the wait so far, between 20 us and 2 ms: a short wait ends promptly, a long one costs little CPU time.
+        // The polling interval is an eighth of the wait so far, between 20 us and 2 ms: a short wait ends promptly, and
+        // a long wait costs little CPU time.
         let waited = (now - operation.lastProgress).nanoseconds
         pumpLater(at: now + .nanoseconds(min(2_000_000, max(20_000, waited / 8))))
         return false
     }
 
-    /// The number of bytes that the peer has not read yet, by the kernel's own count, which is 0 when the peer has read
-    /// everything.
+    /// The number of bytes that the peer has not read yet, as counted by the kernel. The count is 0 if the peer has
+    /// read everything.
     private var unreadByPeer: Int {
         var count: Int32 = 0
         return ioctl(raw, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
@@ -590,7 +596,7 @@ extension Connection {
         }
     }
 
-    /// Writes up to `end`; returns whether the kernel has taken all of it.
+    /// Writes the bytes before `end`; returns whether the kernel has accepted all of them.
     private func write(_ operation: SendOperation, upTo end: Int) -> Bool {
         while operation.taken < end {
             let (stop, flags) = operation.nextWrite(upTo: end, to: raw)
@@ -613,7 +619,7 @@ extension Connection {
                 let error = SystemError("send")
                 operation.state = .failed(error, .now)
                 if error.code == ECONNRESET {
-                    // The kernel reports an RST once, and has now reported it to `send`.
+                    // The kernel reports an RST only once, and has now reported it to `send`.
                     resetWasConsumed = true
                     if reading == .atOnce { drain() }
                 }

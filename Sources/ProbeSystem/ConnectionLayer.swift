@@ -1,20 +1,20 @@
 package import ProbeBase
 
-/// A layer between a connection's bytes and those of the network: TLS.
+/// A layer between a connection's application bytes and the bytes on the network, such as TLS.
 ///
-/// Called on the reactor's thread, as soon as something has arrived.
+/// Called on the reactor's thread, as soon as bytes or a FIN have arrived.
 package protocol ConnectionLayer: AnyObject {
-    /// Processes bytes from the network. Passes the bytes that they carry to `append`, and sends what they make
-    /// necessary.
+    /// Processes bytes from the network. Passes the application bytes that they carry to `append`, and sends any bytes
+    /// that the protocol requires in response.
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void)
 
     /// Processes a FIN: no more bytes will arrive.
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void)
 
-    /// The number of bytes that were received and can no longer be read.
+    /// The number of received bytes that the layer still holds and that can no longer be read.
     var held: Int { get }
 
-    /// Whether the peer will answer the end of this side: a socket that is closed before that would respond to the
-    /// answer with an RST.
+    /// Whether the peer is expected to respond to this side's end. A socket that was closed before the response arrived
+    /// would answer it with an RST.
     var awaitsAnswer: Bool { get }
 }

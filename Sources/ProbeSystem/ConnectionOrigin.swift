@@ -1,20 +1,21 @@
 import CShims
 import Glibc
 
-/// How a connection of the harness began. It identifies the connection in the capture, because addresses may be reused.
+/// How a connection of the harness began. The origin identifies the connection in the capture, because addresses may be
+/// reused.
 ///
-/// Times are of the wall clock, in nanoseconds since 1970-01-01 UTC, like the timestamps of packets.
+/// Times are wall-clock times in nanoseconds since 1970-01-01 UTC, like the timestamps of packets.
 package enum ConnectionOrigin: Sendable, Hashable {
     /// The connection's SYN was sent after this time.
     case connected(after: UInt64)
-    /// The peer's SYN had this sequence number and arrived before this time. The number is `nil` if the kernel did not
-    /// keep the SYN.
+    /// The connection was accepted: the peer's SYN arrived before this time and had this sequence number, which is
+    /// `nil` if the kernel did not keep the SYN.
     case accepted(sequence: UInt32?, before: UInt64)
 
-    /// Returns the sequence number of the SYN of an accepted connection, from the headers that TCP_SAVED_SYN returns
-    /// (tcp(7)).
+    /// Returns the sequence number of the SYN of an accepted connection, read from the headers that TCP_SAVED_SYN
+    /// returns (tcp(7)).
     static func initialSequence(of descriptor: Int32) -> UInt32? {
-        // Enough for the largest IP header and the TCP header without options.
+        // Large enough for the largest IP header and the TCP header without options.
         var headers = [UInt8](repeating: 0, count: 256)
         var length = socklen_t(headers.count)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVED_SYN), &headers, &length) == 0 else {

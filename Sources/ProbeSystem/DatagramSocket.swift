@@ -1,13 +1,13 @@
 import Glibc
 
-/// A non-blocking UDP socket that receives and sends datagrams.
+/// A non-blocking UDP socket.
 package final class DatagramSocket {
     private let owned: OwnedDescriptor
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     package var descriptor: Int32 { owned.raw }
 
-    /// Creates a socket that is bound to an address in the calling thread's network.
+    /// Creates a socket bound to an address in the calling thread's network namespace.
     package init(address: SocketAddress) throws(SystemError) {
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let raw = socket(address.family, type, Int32(IPPROTO_UDP))
@@ -16,7 +16,7 @@ package final class DatagramSocket {
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// Returns the next datagram and its sender; `nil` if there is none.
+    /// Returns the next datagram and its sender; `nil` if no datagram is available.
     package func receive() -> (bytes: [UInt8], sender: SocketAddress)? {
         var count = -1
         let raw = descriptor

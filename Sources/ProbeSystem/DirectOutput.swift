@@ -1,29 +1,29 @@
 import Glibc
 
-/// A path that is written to directly, because a file can't replace it: a pipe, a terminal, `/dev/null`, this process's
-/// own standard output.
+/// An output path that is written to directly because it can't be replaced with a file: a pipe, a terminal,
+/// `/dev/null`, or this process's own standard output.
 package struct DirectOutput: ~Copyable {
     package let descriptor: Int32
 
-    /// The number of attempts to open a named pipe without a reader, 20 ms apart.
+    /// The number of attempts to open a named pipe that has no reader yet, 20 ms apart.
     private static let maxAttempts = 250
 
     /// Opens a path.
     ///
-    /// - Returns: `nil` if a file can be put at the path (``ReplacementFile``).
+    /// - Returns: `nil` if the path can be replaced with a file (``ReplacementFile``).
     package static func open(_ path: String) throws(SystemError) -> DirectOutput? {
         guard let status = FileStatus(at: path) else { return nil }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
         if status.isRegular {
-            // `/dev/stdout` when standard output is a file: replacing it would lose the rest of the output.
+            // `/dev/stdout` may refer to a regular file. Replacing that file would lose the rest of the output.
             for own: Int32 in [1, 2] where FileStatus(of: own)?.identity == status.identity {
                 return try DirectOutput(fcntl(own, F_DUPFD_CLOEXEC, 3))
             }
             return nil
         }
-        // A report must not overwrite a disk.
+        // A report must not overwrite a block device.
         if status.isBlockDevice { throw SystemError("open", code: ENOTBLK, "it is a disk") }
-        // Opening does not block. A named pipe without a reader fails with ENXIO, and opening is attempted again.
+        // Opening does not block: a named pipe without a reader fails with ENXIO, and is then tried again.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == maxAttempts {
@@ -32,7 +32,7 @@ package struct DirectOutput: ~Copyable {
                 }
                 let output = try DirectOutput(raw)
                 let opened = FileStatus(of: raw)
-                // The path leads to another file than a moment ago.
+                // The path now refers to a different file than when its status was read.
                 if opened?.isRegular != false || opened?.isBlockDevice != false {
                     throw SystemError("open", code: EAGAIN)
                 }

@@ -4,7 +4,7 @@ import Glibc
 package enum ExecutableSearch {
     /// Returns the absolute path of an executable; `nil` if there is none.
     ///
-    /// - Parameter folder: the program's working directory, for a name with a slash.
+    /// - Parameter folder: the program's working directory, used to resolve a name that contains a slash.
     package static func find(_ name: String, from folder: String = ".") -> String? {
         if name.contains("/") {
             let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
@@ -18,8 +18,8 @@ package enum ExecutableSearch {
         return nil
     }
 
-    /// Returns the absolute path. A program runs in its own folder, in which a relative path would mean another file.
-    /// Symbolic links are not resolved, because some programs examine the name by which they were called.
+    /// Returns the absolute path. A program runs in its own folder, where a relative path would refer to a different
+    /// file. Symbolic links are not resolved, because some programs examine the name by which they were called.
     private static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let here = getcwd(nil, 0) else { return path }

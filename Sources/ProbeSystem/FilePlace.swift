@@ -1,14 +1,14 @@
 import Glibc
 
-/// The place of a path that a user gave: a folder, opened once, and a name in it.
+/// The location that a user's path refers to: a folder, opened once, and a name in it.
 ///
-/// A symbolic link at the end of the path is followed and kept. It is not followed if another user may have made it: in
-/// a folder that others can write to, it must belong to this user or to the folder's owner, as the kernel requires in
-/// `/tmp`.
+/// A symbolic link at the end of the path is followed and kept. It is not followed if another user may have created it:
+/// in a folder that others can write to, the link must belong to this user or to the folder's owner, as the kernel
+/// requires in `/tmp`.
 package struct FilePlace: Sendable {
     package let folder: Folder
     package let name: String
-    /// The status of the file at that place; `nil` if there is none.
+    /// The status of the file at that location; `nil` if there is none.
     package let status: FileStatus?
 
     package init(_ path: String) throws(SystemError) {
@@ -32,7 +32,7 @@ package struct FilePlace: Sendable {
 
     /// Splits a path.
     ///
-    /// - Parameter folder: the folder where a relative path starts; `nil` for the current folder.
+    /// - Parameter folder: the folder that a relative path starts from; `nil` for the current folder.
     private static func split(_ path: String, from folder: Folder?) throws(SystemError) -> (Folder, String) {
         var parent = ""
         var name = path[...]

@@ -1,7 +1,7 @@
 import CShims
 import Glibc
 
-/// A folder that was opened once. All operations use its descriptor, so that a change of its path has no effect.
+/// A folder that was opened once. All operations use its descriptor, so they are not affected if its path changes.
 package final class Folder: Sendable {
     /// The descriptor of the folder (`O_PATH`), for the system calls whose names end with `at`.
     package let raw: Int32
@@ -14,7 +14,7 @@ package final class Folder: Sendable {
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Opens the folder; creates it and its parents if they are missing.
+    /// Opens the folder, and creates it and its parents if they are missing.
     package convenience init(making path: String) throws(SystemError) {
         try SmallFile.makeFolder(path)
         try self.init(path)
@@ -26,7 +26,8 @@ package final class Folder: Sendable {
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Takes over a descriptor. Returns `nil` if the call that should have returned it failed; `errno` has the reason.
+    /// Takes over a descriptor. Returns `nil` if the descriptor is negative because the call that returned it failed;
+    /// `errno` has the reason.
     init?(taking raw: Int32) {
         if raw < 0 { return nil }
         self.raw = raw
@@ -63,10 +64,11 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
-    /// Removes a folder in this one with all its contents. Links are not followed, and other mounts are not entered.
+    /// Removes a folder in this folder with all its contents. Links are not followed, and other mounts are not entered.
     ///
-    /// - Parameter identity: the folder that was created with this name; another folder is not removed.
-    /// - Throws: the reason why a part remains.
+    /// - Parameter identity: the identity of the folder that was created with this name; a different folder is not
+    ///   removed.
+    /// - Throws: the reason why a part could not be removed.
     package func remove(_ name: String, identity: FileStatus.Identity?) throws(SystemError) {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
@@ -81,7 +83,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Throws if this process can't create files here.
+    /// Throws an error if this process can't create files in the folder.
     package func requireWritable() throws(SystemError) {
         if faccessat(raw, ".", W_OK, 0) < 0 { throw SystemError("access") }
     }
@@ -89,7 +91,7 @@ package final class Folder: Sendable {
 
 /// The status of a file.
 package struct FileStatus: Sendable {
-    /// The identity of a file, independent of its names.
+    /// The identity of a file, which is independent of its names.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -131,17 +133,17 @@ package struct FileStatus: Sendable {
     package var isBlockDevice: Bool { mode & S_IFMT == S_IFBLK }
 }
 
-/// Folders and files below an open folder: no symbolic link in a path leads out of it.
+/// Access to folders and files below an open folder; no symbolic link in a path leads out of it.
 extension Folder {
-    /// The name of the folder to which files of earlier runs are moved, in the folder where they were.
+    /// The name of the subfolder to which files of earlier runs are moved.
     package static let earlierName = "earlier"
 
-    /// The maximum number of files of one name that are kept in `earlier/`.
+    /// The maximum number of files with the same original name that are kept in `earlier/`.
     private static let maxEarlier = 1000
 
-    /// Opens a folder below another one; creates the missing parts of the path.
+    /// Opens a folder below another one, and creates the missing parts of the path.
     ///
-    /// - Parameter parts: the components of the path, none of them `.`, `..` or with a slash in it.
+    /// - Parameter parts: the components of the path; none of them may be `.`, `..` or contain a slash.
     /// - Throws: `EINVAL` for an invalid name, `ENOTDIR` if a component is a file or a symbolic link.
     package convenience init(making parts: [String], below folder: Folder) throws(SystemError) {
         guard let last = parts.last else {
@@ -160,10 +162,11 @@ extension Folder {
         !text.isEmpty && text != "." && text != ".." && !text.utf8.contains(UInt8(ascii: "/"))
     }
 
-    /// Opens `earlier/` in this folder; creates it if it is missing. A symbolic link in its place is refused: it could lead elsewhere.
+    /// Opens `earlier/` in this folder, and creates it if it is missing. A symbolic link with that name is rejected,
+    /// because it could lead elsewhere.
     package func earlier() throws(SystemError) -> Folder { try Folder(making: [Self.earlierName], below: self) }
 
-    /// Moves a file, or a symbolic link as such, to `earlier/`, with a number if that name is taken there.
+    /// Moves a file, or a symbolic link itself, to `earlier/`, and appends a number if the name is already used there.
     ///
     /// - Returns: the file's name in `earlier/`; `nil` if there is no file with the name.
     @discardableResult
@@ -181,9 +184,11 @@ extension Folder {
         return target
     }
 
-    /// Writes a file completely or not at all. A file of that name with other contents is moved to `earlier/` first.
+    /// Writes a file completely or not at all. An existing file of that name with different contents is moved to
+    /// `earlier/` first.
     ///
-    /// - Returns: the name in `earlier/` of the previous file; `nil` if there was none, or an identical one.
+    /// - Returns: the name in `earlier/` of the previous file; `nil` if there was no file or its contents were
+    ///   identical.
     @discardableResult
     package func replaceKeepingEarlier(_ name: String, with bytes: [UInt8]) throws(SystemError) -> String? {
         guard Self.isName(name) else { throw SystemError("open", code: EINVAL) }
@@ -193,7 +198,7 @@ extension Folder {
         return moved
     }
 
-    /// Returns whether the folder has a regular file with this name and these contents.
+    /// Returns whether the folder contains a regular file with this name and these contents.
     private func holds(_ name: String, _ bytes: [UInt8]) -> Bool {
         let file = openat(raw, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard file >= 0 else { return false }
@@ -202,7 +207,7 @@ extension Folder {
         do throws(SystemError) {
             return try SmallFile.contents(of: descriptor, limit: bytes.count + 1) == bytes
         } catch {
-            // A file that can't be read is considered different, and moved.
+            // A file that can't be read is considered different, and is moved.
             return false
         }
     }

@@ -1,15 +1,15 @@
 import CShims
 import Glibc
 
-/// A packet socket (packet(7)): reads and writes whole frames of one interface.
+/// A packet socket (packet(7)) that reads and writes complete frames of one interface.
 package final class FrameSocket: Sendable {
     package let descriptor: Int32
 
-    /// Creates a socket for an interface of the calling thread's network.
+    /// Creates a socket for an interface in the calling thread's network namespace.
     ///
     /// - Parameter receives: `false` for a socket that only sends.
     package init(interface: String, receives: Bool) throws(SystemError) {
-        // The run has the capability, and uses it only here and for the capture.
+        // The process has the capability CAP_NET_RAW, and makes it effective only here and for the capture.
         let wasEffective = probe_set_capability(PROBE_CAP_NET_RAW, 1)
         descriptor = probe_open_frames(interface, receives ? 1 : 0)
         let error = descriptor < 0 ? SystemError("socket(AF_PACKET)") : nil
@@ -19,7 +19,7 @@ package final class FrameSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a frame, waiting only briefly if necessary.
+    /// Writes a frame. If the socket's buffer is full, waits briefly.
     ///
     /// - Returns: whether the frame was accepted.
     package func send(_ frame: [UInt8]) -> Bool {
@@ -31,11 +31,11 @@ package final class FrameSocket: Sendable {
         return false
     }
 
-    /// The number of received frames that were dropped for lack of room, since the last call.
+    /// The number of received frames that were dropped for lack of buffer space since the last call.
     package var dropped: Int { Int(probe_dropped_frames(descriptor)) }
 }
 
-/// A buffer for the frames of one read from a socket. Confined to one thread.
+/// A buffer for the frames that one read returns. Confined to one thread.
 package struct FrameBuffer: ~Copyable {
     private static let stride = 2048
     private static let most = 64
@@ -46,14 +46,14 @@ package struct FrameBuffer: ~Copyable {
 
     deinit { bytes.deallocate() }
 
-    /// Reads the available frames, at most 64.
+    /// Reads the available frames, up to 64.
     ///
     /// - Returns: the number of frames read.
     package mutating func read(_ socket: FrameSocket) -> Int {
         max(0, Int(probe_receive_frames(socket.descriptor, bytes, UInt32(Self.stride), &lengths, Int32(Self.most))))
     }
 
-    /// Returns a frame that was read.
+    /// Returns one of the frames that were read.
     package func frame(_ index: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: bytes + index * Self.stride, count: min(Int(lengths[index]), Self.stride)))
     }

@@ -4,28 +4,28 @@ import Glibc
 
 /// A program and all its descendants, as reported by its guard.
 ///
-/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is requested to, when
+/// The guard is the program's parent and the subreaper of its descendants. It ends the descendants on request, when
 /// this object is released, and when this process ends. Confined to one thread.
 package final class GuardedProgram {
     package enum Event {
-        /// The program has ended: its status in the encoding of `waitpid`.
+        /// The program has ended with this status, in the encoding of `waitpid`, at this time.
         case exit(Int32, MonotonicTime)
         /// All descendants have ended, except for `left` processes that could not be ended.
         case gone(left: Int)
-        /// The guard was killed. The guardian ends the descendants.
+        /// The guard was killed. The guardian will end the descendants.
         case lost
     }
 
     package let pid: Int32
-    /// A descriptor that is readable if there is news.
+    /// A descriptor that is readable if an event is available.
     package let descriptor: Int32
     private let guardPid: Int32
     private var isGone = false
 
-    /// The time that the guard may take to end everything; it gives up earlier itself.
+    /// The time within which the guard should end all processes; the guard itself gives up earlier.
     package static let timeout = Duration.seconds(12)
 
-    /// This process's ends of a program's stdin, stdout and stderr: non-blocking descriptors, which the caller closes.
+    /// The harness's ends of a program's stdin, stdout and stderr: non-blocking descriptors that the caller must close.
     package typealias Streams = (input: Int32, output: Int32, errors: Int32)
 
     /// Starts a program with a pipe for each of its streams.
@@ -67,16 +67,16 @@ package final class GuardedProgram {
     /// The program and every process that it has started.
     package var processes: ProcessTree { ProcessTree(below: guardPid) }
 
-    /// Returns the next news; `nil` if there is none.
+    /// Returns the next event; `nil` if there is none.
     ///
-    /// - Parameter timeout: the maximum time to wait for it.
+    /// - Parameter timeout: the maximum time to wait for the event.
     package func next(within timeout: Duration = .zero) -> Event? {
         if isGone { return nil }
         var event = probe_news()
         let result = probe_next_news(descriptor, &event, Int32(clamping: timeout.nanoseconds / 1_000_000))
         if result == 0 { return nil }
         if result > 0, event.kind == Int32(PROBE_NEWS_EXIT) {
-            // From here on the kernel may reuse the process id, so the program must not be signalled again.
+            // After this call, the kernel may reuse the process id, so the program must not be signalled again.
             probe_take_exit(descriptor)
             return .exit(event.value, MonotonicTime(nanoseconds: event.time))
         }
@@ -90,27 +90,27 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// Resumes the guard, because the program may have stopped its parent.
+    /// Resumes the guard, because the program may have stopped it.
     private func resumeGuard() {
         if !isGone { kill(guardPid, SIGCONT) }
     }
 
-    /// Ends all descendants; ``Event/gone(left:)`` reports when that is done.
+    /// Ends all descendants; ``Event/gone(left:)`` is reported when they have ended.
     package func end() {
         probe_end_guarded(descriptor)
         resumeGuard()
     }
 
-    /// Kills the guard, which did not end the descendants in time; the guardian ends them.
+    /// Kills the guard if it did not end the descendants in time; the guardian then ends them.
     package func giveUp() {
         // The process id belongs to the guard as long as its end of the socket is open.
         if !isGone { kill(guardPid, SIGKILL) }
     }
 
-    /// Ends all descendants and waits until that is done.
+    /// Ends all descendants and waits until they have ended.
     ///
     /// - Returns: the program's status if it was not known before, and whether the guard has ended the descendants. If
-    ///   it has not, the guardian does so soon.
+    ///   the guard has not, the guardian soon does.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()
@@ -146,7 +146,7 @@ private struct Pipe: ~Copyable {
 package struct ProgramPlace: Sendable {
     /// A descriptor of the network namespace, which the caller keeps open while programs are started in it.
     package var namespace: Int32
-    /// Whether names are looked up by the resolver of that network; see ``NameLookup``.
+    /// Whether the resolver of that network looks up names; see ``NameLookup``.
     package var usesNames: Bool
 
     package init(namespace: Int32, usesNames: Bool = false) {

@@ -2,11 +2,12 @@ import CShims
 import Glibc
 import Synchronization
 
-/// The process that starts programs and creates temporary folders for this one, and outlives it.
+/// The process that starts programs and creates temporary folders on behalf of the harness, and outlives it.
 ///
-/// It is started before the first program. Orphans of the processes that it starts become its children, so it knows
-/// every descendant, whatever its environment, session and group. When this process has ended, for whatever reason, the
-/// guardian ends all of them and removes the folders. A guardian that was killed is replaced at the next request.
+/// The guardian is started before the first program. Orphans of the processes that it starts become its children, so it
+/// knows every descendant, whatever its environment, session and process group. When the harness has ended, for
+/// whatever reason, the guardian ends all descendants and removes the folders. A guardian that was killed is replaced
+/// at the next request.
 package enum Guardian {
     private struct State {
         var descriptor: Int32 = -1
@@ -15,7 +16,7 @@ package enum Guardian {
 
     private static let state = Mutex(State())
 
-    /// The number of times that SIGCONT is sent to a guardian that does not respond within a second, because another
+    /// The number of times, one second apart, that SIGCONT is sent to a guardian that does not respond, because another
     /// process may have stopped it.
     private static let maxRounds = 30
 
@@ -58,7 +59,7 @@ package enum Guardian {
 
     /// Creates a folder with a unique name.
     ///
-    /// The guardian creates it, so that the folder never exists without a process that knows that it must be removed.
+    /// The guardian creates it, so that at any time a process knows that the folder must be removed.
     static func makeFolder(in parent: String) throws(SystemError) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var attempts = 0
@@ -80,7 +81,7 @@ package enum Guardian {
         }
     }
 
-    /// Notifies the guardian that the folder was removed.
+    /// Notifies the guardian that a folder has been removed.
     static func forget(folder: String) {
         let name = folder.split(separator: "/").last.map(String.init) ?? folder
         state.withLock { state in
@@ -88,11 +89,11 @@ package enum Guardian {
         }
     }
 
-    /// Ends the guardian and everything it has started; returns when that is done.
+    /// Ends the guardian and everything it has started; returns when all of these processes have ended.
     package static func end() { state.withLock { end(&$0) } }
 
-    /// Calls `body` with a running guardian; if that guardian turns out to have ended, calls it once more with a new
-    /// one.
+    /// Calls `body` with a running guardian. If that guardian turns out to have ended, starts a new one and calls
+    /// `body` again.
     private static func retrying<R>(
         _ state: inout State, _ body: (inout State) throws(SystemError) -> R
     ) throws(SystemError) -> R {
@@ -125,7 +126,7 @@ package enum Guardian {
         probe_end_guarded(descriptor)
         var news = probe_news()
         for round in 0..<maxRounds {
-            // The guardian's end of the socket closes when it ends.
+            // The guardian's end of the socket is closed when the guardian ends.
             if probe_next_news(descriptor, &news, 1000) < 0 { break }
             kill(pid, round < maxRounds - 1 ? SIGCONT : SIGKILL)
         }
@@ -142,7 +143,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // The guardian was killed in the meantime, or only the guard of this program.
+                // Either the guardian was killed in the meantime, or only this program's guard.
                 throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }
@@ -151,7 +152,7 @@ package enum Guardian {
 
     private static func isAlive(_ pid: Int32) -> Bool {
         var info = siginfo_t()
-        // No process id means that it has not ended.
+        // `waitid` returned no process id, so the process has not ended.
         return waitid(P_PID, UInt32(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 }

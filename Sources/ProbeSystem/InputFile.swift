@@ -1,26 +1,25 @@
 import ProbeBase
 import Glibc
 
-/// A file that a user specifies and that is read completely: a script, expectations, checks. It may be a pipe.
+/// A file that a user specifies and that is read completely: a script, expectations, or checks. It may be a pipe.
 package enum InputFile {
-    /// The time that the writer of a named pipe may take to open it, in milliseconds.
+    /// The time to wait, in milliseconds, for a writer to open a named pipe.
     private static let timeoutMilliseconds = 5000
 
     /// The number of bytes that are examined before the rest of a file is read.
     private static let beginning = 65536
 
-    /// Returns the contents of the file. A named pipe that no process opens for writing is an error; the process does
-    /// not wait indefinitely.
+    /// Returns the contents of the file. If no process opens a named pipe for writing in time, an error is thrown.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of bytes that are read. To detect a longer file, pass one byte more than its
     ///     allowed size.
-    ///   - continues: receives the beginning of the file, up to 64 KiB. If it returns `false`, no more is read, and the
-    ///     beginning is returned.
+    ///   - continues: receives the beginning of the file, up to 64 KiB. If it returns `false`, the rest is not read,
+    ///     and only the beginning is returned.
     package static func contents(
         of path: String, limit: Int, continues: ([UInt8]) -> Bool = { _ in true }
     ) throws(SystemError) -> [UInt8] {
-        // Opening must not block, and must not make a terminal the controlling one.
+        // Opening must not block, and must not make a terminal the controlling terminal.
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard raw >= 0 else { throw SystemError("open") }
         let file = OwnedDescriptor(raw)
@@ -34,24 +33,24 @@ package enum InputFile {
             return try SmallFile.contents(of: file, limit: limit, after: start)
         }
         var named = stat()
-        // `/dev/stdin` and `<(…)` lead to pipes that have their writers from the start.
+        // `/dev/stdin` and `<(…)` refer to pipes that already have a writer.
         let isNamedPipe = status.isPipe && lstat(path, &named) == 0 && named.st_mode & S_IFMT == S_IFIFO
         let start = try readStream(file, limit: first, after: isNamedPipe ? waitForWriter(file) : [])
         if start.count < first || !continues(start) { return start }
         return try readStream(file, limit: limit, after: start)
     }
 
-    /// Returns the contents of standard input, to its end.
+    /// Returns the contents of standard input up to its end.
     package static func standardInput(limit: Int) throws(SystemError) -> [UInt8] {
         let raw = fcntl(0, F_DUPFD_CLOEXEC, 3)
         guard raw >= 0 else { throw SystemError("read") }
         return try readStream(OwnedDescriptor(raw), limit: limit, after: [])
     }
 
-    /// Returns when a writer has written, or has opened the pipe and closed it again. The caller waits for a writer
-    /// that still has the pipe open.
+    /// Waits for a writer. Returns when a writer has written, or has opened the pipe and closed it again. If a writer
+    /// still has the pipe open, the caller waits for its data.
     ///
-    /// - Returns: the byte that was read to find out, or nothing.
+    /// - Returns: the byte that was read to detect a writer, or no bytes.
     private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
         let deadline = MonotonicTime.now + .milliseconds(timeoutMilliseconds)
         while true {
@@ -59,8 +58,8 @@ package enum InputFile {
             var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return [] }
             if left > 0 { continue }
-            // Reading a byte shows whether the pipe has a writer that has not written yet; without a writer, reading
-            // succeeds with no bytes.
+            // Reading a byte distinguishes a pipe whose writer has not written yet from one without a writer, for which
+            // `read` returns 0.
             var byte: UInt8 = 0
             let count = read(pipe.raw, &byte, 1)
             if count > 0 { return [byte] }
@@ -72,7 +71,7 @@ package enum InputFile {
 
     /// Reads a stream.
     ///
-    /// - Parameter start: the bytes that were read from it before.
+    /// - Parameter start: the bytes that have already been read from the stream.
     private static func readStream(
         _ file: borrowing OwnedDescriptor, limit: Int, after start: [UInt8]
     ) throws(SystemError) -> [UInt8] {

@@ -1,34 +1,35 @@
 import CShims
 import Glibc
 
-/// Moves this process into a private network namespace: its loopback has no other traffic, capturing needs no
+/// Moves this process into a private network namespace. Its loopback interface has no other traffic, capturing needs no
 /// privilege, and segments are as large as on Ethernet.
 package enum Isolation {
-    /// The MTU of Ethernet: a TCP segment then carries 1,448 bytes (with timestamps).
+    /// The MTU of Ethernet, with which a TCP segment carries 1,448 bytes (with timestamps).
     package static let mtu: Int32 = 1500
 
-    /// The step that failed, and the reason.
+    /// The step that failed, and the reason why.
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
-        /// Whether the process is already in the namespace, and can do nothing there.
+        /// Whether the process has already entered the namespace, in which it can't continue.
         package var isAfterUnshare = true
     }
 
-    /// Enters a new namespace. The process must have one thread; programs that it starts later run in the namespace
-    /// too.
+    /// Enters a new namespace. The process must have only one thread. Programs that it starts later also run in the
+    /// namespace.
     ///
-    /// Without CAP_SYS_ADMIN a user namespace is created as well, in which the user keeps their id: programs do not see
-    /// themselves as root.
+    /// Without CAP_SYS_ADMIN, a user namespace is created as well. The user keeps their id in it, so programs do not
+    /// appear to run as root.
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0
-        // The files in /proc of a program with file capabilities belong to root. Another process of the user can't
-        // exploit the moment: tracing this process would drop all its capabilities (capabilities(7), PTRACE).
+        // The files in /proc of a program with file capabilities belong to root, so the process is made dumpable for a
+        // short time. Another process of the user can't exploit that: a traced process loses the capabilities
+        // (capabilities(7), PTRACE).
         let wasDumpable = withUser ? probe_set_dumpable(1) : 1
         defer { if wasDumpable != 1 { _ = probe_set_dumpable(0) } }
         if withUser {
-            // Checked first: `unshare` can't be undone.
+            // These files are checked before `unshare`, which can't be undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
                 throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isAfterUnshare: false)
             }

@@ -2,24 +2,25 @@ import CShims
 import Glibc
 import ProbeBase
 
-/// The socket of a connection that the script has closed, after its FIN. The peer of a connection with TLS answers the
-/// end with its own close_notify, and a socket that is closed by then would respond to it with an RST.
+/// The socket of a connection that the script has closed, after its FIN. The peer of a TLS connection responds with its
+/// own close_notify, and a socket that had already been closed would answer that with an RST.
 ///
-/// The socket stays open until the peer has answered or closed. It responds to data with an RST, as a closed socket
-/// does.
+/// The socket stays open until the peer has responded or closed. It answers data with an RST, as a closed socket does.
 final class LingeringSocket {
     private var descriptor: OwnedDescriptor?
     private let layer: any ConnectionLayer
     private let reactor: Reactor
     private var timer: TimerQueue.ID?
 
-    /// A peer that does not answer must not hold a descriptor for the rest of the case.
+    /// The time to wait for the peer, so that an unresponsive peer does not occupy a descriptor for the rest of the
+    /// case.
     private static let timeout = Duration.seconds(2)
 
     init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
         (self.layer, self.reactor) = (layer, reactor)
         if reactor.isRegistered(descriptor.raw) { reactor.unregister(descriptor.raw) }
-        // Bytes that have arrived until now were in flight when this side closed: they are not data after the end.
+        // Bytes that have already arrived were in flight when this side closed, so they do not count as data after the
+        // end.
         var rounds = 0
         while rounds < 64, let count = receive(descriptor.raw).count, count > 0 { rounds += 1 }
         guard layer.awaitsAnswer else { return }
@@ -28,13 +29,13 @@ final class LingeringSocket {
             self.descriptor = consume descriptor
             timer = reactor.schedule(at: .now + Self.timeout) { [weak self] in self?.end() }
         } catch {
-            // It can't be watched, so it is closed at once.
+            // The socket can't be watched, so it is closed immediately.
         }
     }
 
     deinit { end() }
 
-    /// Stops waiting for an answer.
+    /// Stops waiting for the peer's response.
     func end() {
         if let timer { reactor.cancel(timer) }
         timer = nil
@@ -57,8 +58,8 @@ final class LingeringSocket {
 
     /// Reads from the socket.
     ///
-    /// - Returns: the number of bytes received, `nil` if there are none yet, 0 at the end of the connection; and
-    ///   whether data was among them.
+    /// - Returns: the number of bytes received, which is `nil` if none have arrived yet and 0 at the end of the
+    ///   connection; and whether any of them were data.
     private func receive(_ raw: Int32) -> (count: Int?, isData: Bool) {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             let count = recv(raw, buffer.baseAddress, buffer.count, 0)

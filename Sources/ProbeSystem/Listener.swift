@@ -6,15 +6,15 @@ import Glibc
 package final class Listener {
     private var descriptor: OwnedDescriptor
     package let address: SocketAddress
-    /// Whether other processes share the socket; they continue listening when this one ends.
+    /// Whether other processes share the socket, and continue listening when this one ends.
     private var isShared = false
 
-    /// Binds and listens.
+    /// Creates a socket, binds it and listens.
     ///
     /// - Parameters:
     ///   - address: the address; if its port is 0, the kernel chooses one.
     ///   - options: options set before `listen`, so that connections inherit them.
-    ///   - sharesAddress: whether other processes of this user may listen on the address, too, once this one does.
+    ///   - sharesAddress: whether other processes of this user may also listen on the address once this one does.
     package init(
         address: SocketAddress, backlog: Int32, options: [RawSocketOption], sharesAddress: Bool = false
     ) throws(SystemError) {
@@ -24,14 +24,14 @@ package final class Listener {
         var on: Int32 = 1
         if sharesAddress { setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4) }
         if let path = address.path {
-            // The file of an earlier listener is kept, so that a client that connects in the meantime is refused.
+            // An earlier listener leaves its file, so that a client that connects in the meantime is refused.
             try SocketFile.removeAbandoned(path)
         } else {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         }
         if address.isIPv6 { setsockopt(raw, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, 4) }
-        // The SYN's sequence number identifies a connection among those with the same addresses. If the kernel does not
-        // keep it, times are used.
+        // The SYN's sequence number identifies a connection among others with the same addresses. If the kernel does
+        // not keep the SYN, the connection is identified by time.
         if !address.isUnix { setsockopt(raw, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVE_SYN), &on, 4) }
         for option in options { try option.apply(to: raw) }
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
@@ -57,13 +57,13 @@ package final class Listener {
 
     deinit {
         if isShared { return }
-        // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
-        // ends listening for the copy too.
+        // A program that another thread is starting has a copy of the descriptor until it calls `exec`. `shutdown` also
+        // ends listening for the copy.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
     }
 
-    /// Refuses an address that another process is already sharing: only a socket that does not share gets an error for
-    /// it.
+    /// Rejects an address that another process already shares. Only a socket that does not share its address receives
+    /// an error for it, so such a socket is bound first.
     private static func refuseShared(_ address: SocketAddress) throws(SystemError) {
         let probe = try openSocket(for: address)
         var on: Int32 = 1
@@ -73,14 +73,14 @@ package final class Listener {
 
     /// How the connections of a crowd are distinguished from others.
     package enum Steering: Sendable, Equatable {
-        /// By an IPv4 source address in a network, as numbers.
+        /// By an IPv4 source address in a network, given as numbers.
         case address(network: UInt32, mask: UInt32)
         /// By a source port.
         case port(Range<Int>, isIPv6: Bool)
     }
 
-    /// Distributes connections of a crowd to all processes that listen on the address, whose number is `places`. All
-    /// other connections are accepted here.
+    /// Distributes the connections of a crowd among the `places` processes that listen on the address. All other
+    /// connections are accepted by this process.
     package func steer(_ steering: Steering, places: Int) throws(SystemError) {
         let result =
             switch steering {
@@ -94,7 +94,7 @@ package final class Listener {
         if result < 0 { throw SystemError("setsockopt") }
     }
 
-    /// Calls `handler` whenever a connection may be pending.
+    /// Calls `handler` whenever a connection may be waiting to be accepted.
     package func watch(on reactor: Reactor, _ handler: @escaping () -> Void) throws(SystemError) {
         try reactor.register(descriptor.raw, for: .read) { _ in handler() }
     }
@@ -103,12 +103,12 @@ package final class Listener {
         reactor.unregister(descriptor.raw)
     }
 
-    /// Returns the next connection; `nil` if none is pending.
+    /// Returns the next connection; `nil` if none is waiting.
     package func accept() throws(SystemError) -> AcceptedSocket? {
         while true {
             var raw: Int32 = -1
             let listener = descriptor.raw
-            // `accept` returns the peer's address. Asking later would fail for a connection that was reset in the
+            // `accept` returns the peer's address. `getpeername` would fail if the connection has been reset in the
             // meantime.
             let peer = SocketAddress.read {
                 raw = Glibc.accept(listener, $0, $1)
@@ -130,7 +130,7 @@ package final class Listener {
         }
     }
 
-    /// Whether a connection is pending.
+    /// Whether a connection is waiting to be accepted.
     package var hasPending: Bool {
         var poller = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
         return poll(&poller, 1, 0) > 0
@@ -146,7 +146,7 @@ package struct AcceptedSocket: ~Copyable {
 
     package var local: SocketAddress? { SocketAddress.local(of: descriptor.raw) }
 
-    /// Whether one of the two ends has already closed or reset it.
+    /// Whether either end has already closed or reset the connection.
     package var hasEnded: Bool {
         if peer?.isUnix == true {
             var poller = pollfd(fd: descriptor.raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
@@ -157,11 +157,11 @@ package struct AcceptedSocket: ~Copyable {
         return Int(info.state) != Int(TCP_ESTABLISHED)
     }
 
-    /// Passes the ownership of the descriptor to the caller.
+    /// Transfers ownership of the descriptor to the caller.
     package consuming func take() -> OwnedDescriptor { descriptor }
 }
 
-/// Opens a non-blocking, close-on-exec stream socket of the address's family.
+/// Opens a non-blocking, close-on-exec stream socket for the address's family.
 func openSocket(for address: SocketAddress) throws(SystemError) -> OwnedDescriptor {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let raw = socket(address.family, type, address.isUnix ? 0 : Int32(IPPROTO_TCP))

@@ -9,8 +9,8 @@ package enum ListeningSockets {
         var endpoint: SocketEndpoint
     }
 
-    /// Returns the ports on which a process of `group` listens, and the processes of the group whose descriptors can't
-    /// be read.
+    /// Returns the ports on which processes of the group `group` listen, and those of its processes whose descriptors
+    /// can't be read.
     package static func ports(ownedByGroup group: Int32) -> (ports: Set<UInt16>, hidden: [Int32]) {
         let listening = Dictionary(all().map { ($0.inode, $0.endpoint.port) }) { first, _ in first }
         guard !listening.isEmpty else { return ([], []) }
@@ -30,14 +30,14 @@ package enum ListeningSockets {
         return (ports, hidden)
     }
 
-    /// The reason why listening sockets can't be found; `nil` if they can.
+    /// The reason why listening sockets can't be determined; `nil` if they can.
     package static var problem: String? {
         if diagnosed(AF_INET) != nil || access("/proc/net/tcp", R_OK) == 0 { return nil }
         return "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
     /// Returns the endpoints on which a process of `group` listens and that other hosts can't reach: loopback addresses
-    /// whose port it uses on no other address.
+    /// with a port on which the group listens at no other address.
     package static func loopbackOnly(ownedByGroup group: Int32) -> [String] {
         let owned = ports(ownedByGroup: group).ports
         let places = Dictionary(grouping: all().map(\.endpoint.unmapped).filter { owned.contains($0.port) }, by: \.port)
@@ -45,7 +45,8 @@ package enum ListeningSockets {
             .map(\.description)
     }
 
-    /// Returns whether any process listens on the port. Does not read the descriptors of every process, which is slow.
+    /// Returns whether any process listens on the port. The sockets' owners are not determined, because reading the
+    /// descriptors of every process is slow.
     package static func isListening(port: UInt16) -> Bool { all().contains { $0.endpoint.port == port } }
 
     /// Returns the listening sockets of the calling thread's network namespace.
@@ -53,8 +54,8 @@ package enum ListeningSockets {
         [AF_INET, AF_INET6].flatMap { diagnosed($0) ?? listed($0) }
     }
 
-    /// Returns the kernel's answer to a request for the listening sockets of a family (sock_diag(7)); `nil` if it does
-    /// not support that.
+    /// Returns the kernel's answer to a request for the listening sockets of an address family (sock_diag(7)); `nil` if
+    /// the kernel does not support such requests.
     private static func diagnosed(_ family: Int32) -> [Socket]? {
         var capacity = 256
         while true {
@@ -69,8 +70,8 @@ package enum ListeningSockets {
         }
     }
 
-    /// Returns the listening sockets in a table of /proc, for a kernel without sock_diag(7). With many connections the
-    /// kernel takes milliseconds to write the table.
+    /// Returns the listening sockets found in a table of /proc, for a kernel without sock_diag(7). If there are many
+    /// connections, the kernel takes milliseconds to write the table.
     private static func listed(_ family: Int32) -> [Socket] {
         let table = "/proc/thread-self/net/tcp\(family == AF_INET6 ? "6" : "")"
         return (SmallFile.read(table) ?? []).split(separator: 10).dropFirst().compactMap { line in
@@ -83,8 +84,8 @@ package enum ListeningSockets {
         }
     }
 
-    /// Returns the process group, from `/proc/PID/stat`. The fields after the name in parentheses are state, parent,
-    /// group.
+    /// Returns the process group from `/proc/PID/stat`. The fields after the name in parentheses are the state, the
+    /// parent and the group.
     static func group(of pid: Int32) -> Int32? { statusField(2, of: pid) }
 
     static func parent(of pid: Int32) -> Int32? { statusField(1, of: pid) }
@@ -111,8 +112,8 @@ extension ListeningSockets.Socket {
 }
 
 extension SocketEndpoint {
-    /// Reads an endpoint of `/proc/net/tcp`, such as `0100007F:1F90`: its address is in words in the machine's byte
-    /// order.
+    /// Reads an endpoint from `/proc/net/tcp`, such as `0100007F:1F90`. The address consists of words in the machine's
+    /// byte order.
     package init?(kernelTable field: ArraySlice<UInt8>) {
         guard let colon = field.lastIndex(of: 58),
             let port = UInt16(String(decoding: field[(colon + 1)...], as: UTF8.self), radix: 16)

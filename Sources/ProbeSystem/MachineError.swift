@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 
-/// An error of the machine that a program under test can report, by the name of its errno.
+/// An error of the machine that a program under test can report by the name of its errno.
 package enum MachineError: String, Sendable, CaseIterable {
     case EADDRNOTAVAIL, EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EPERM
 
@@ -25,7 +25,7 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// Reads the error from a text in which a transport reports one: the system's message at its end, or `errno: 24`.
+    /// Finds the error in a transport's message: the system's message at the end of the text, or `errno: 24`.
     package init?(text: String) {
         let found = Self.allCases.first { fault in
             text.hasSuffix(fault.reason) || text.contains("errno: \(fault.code))")
@@ -35,15 +35,15 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// The errors that no case provokes, whatever a connection's destination is.
+    /// The errors that no case provokes, regardless of a connection's destination.
     package static let shortages: [MachineError] = [.EADDRNOTAVAIL, .EMFILE, .ENFILE, .ENOBUFS, .ENOMEM]
 
-    /// Returns the errors of a connection that a case may have provoked, and that therefore say nothing about the
-    /// machine.
+    /// Returns the errors of a connection that a case may have provoked, and that therefore do not indicate a problem
+    /// of the machine.
     ///
     /// - Parameters:
-    ///   - staysHere: whether the connection needs only this machine. Another host may be unreachable.
-    ///   - isFromHere: whether it has no local address that this machine might lack.
+    ///   - staysHere: whether the connection stays on this machine; another host may be unreachable.
+    ///   - isFromHere: whether the connection needs no particular local address, which this machine might lack.
     package static func provocable(staysHere: Bool, isFromHere: Bool) -> Set<MachineError> {
         var all: Set<MachineError> = []
         if !staysHere { all = Set(allCases).subtracting(shortages) }
@@ -56,10 +56,10 @@ package enum MachineError: String, Sendable, CaseIterable {
     package var advice: String { Surroundings.advice(on: code) ?? "the machine has run out of this resource" }
 }
 
-/// The remaining amount of the resources that a program can exhaust, in words.
+/// The remaining amounts of the resources that a program can exhaust, as text.
 package enum ResourcesLeft {
-    /// Returns what is left for this process, and in this thread's network. It needs no descriptor, because there may
-    /// be none, and omits what it can't determine.
+    /// Returns what remains for this process and in this thread's network namespace. The function opens no descriptor,
+    /// because none may be available, and omits what it can't determine.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -71,7 +71,7 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// Returns what is left for each of these processes by its own limit, and in their network.
+    /// Returns what remains for each of these processes under its own limit, and in the processes' network namespace.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {
@@ -90,7 +90,7 @@ package enum ResourcesLeft {
         "\(owner) has \(max(0, limit - used)) of \(limit) descriptors left"
     }
 
-    /// Returns the soft limit in `/proc/PID/limits`.
+    /// Returns the soft limit on open files from `/proc/PID/limits`.
     static func openFiles(_ limits: [UInt8]) -> Int? {
         let name = Array("Max open files".utf8)
         guard let line = limits.split(separator: 10).first(where: { $0.starts(with: name) }) else { return nil }
@@ -109,8 +109,8 @@ package enum ResourcesLeft {
             "\(range.count - taken) of the \(range.count) ports from which the kernel chooses (\(ends[0]) to \(ends[1])) are left"
     }
 
-    /// Returns the number of ports in use on the address that uses the most, in tables like `/proc/net/tcp`. A socket
-    /// without an address uses its port on every address.
+    /// Returns the number of ports in use on the address with the most ports in use, according to tables in the format
+    /// of `/proc/net/tcp`. A socket that is bound to all addresses counts for every address.
     static func maxPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
         var ports: [IPAddress: Set<UInt16>] = [:]
         var everywhere: Set<UInt16> = []

@@ -2,14 +2,13 @@ import ProbeBase
 import CShims
 import Glibc
 
-/// How programs in a network of a link look up names: with the resolver at 127.0.0.53 in that network, regardless of
-/// the machine's own /etc/resolv.conf. A program that is started in this way has private mounts; nothing of them is
-/// left when it has ended.
+/// The way in which programs in a network of a link look up names: with the resolver at 127.0.0.53 in that network,
+/// regardless of the machine's /etc/resolv.conf. Such a program has private mounts, which disappear when it has ended.
 package enum NameLookup {
-    /// The address on which the resolver listens, by UDP and by TCP.
+    /// The address on which the resolver listens over UDP and TCP.
     package static let resolver = SocketAddress(IPAddress(v4: 0x7f00_0035), port: 53)
 
-    /// The reason why programs can't be made to use the resolver here; `nil` if they can.
+    /// The reason why programs can't be set up to use the resolver here; `nil` if they can.
     package static let obstacle: String? = {
         if access("/etc/resolv.conf", F_OK) != 0 {
             return "/etc/resolv.conf does not exist, so it can't be replaced; create it (an empty file is enough)"
@@ -24,8 +23,8 @@ package enum NameLookup {
         return code == 0 ? nil : "/etc/resolv.conf can't be replaced for a program: \(String(cString: strerror(code)))"
     }()
 
-    /// Returns the services of the line `hosts:` (nsswitch.conf(5)); `nil` without such a line, in which case the C
-    /// library queries a resolver, too.
+    /// Returns the services listed on the `hosts:` line (nsswitch.conf(5)); `nil` if there is no such line, in which
+    /// case the C library also queries a resolver.
     static func hostServices(in bytes: [UInt8]) -> [String]? {
         for line in bytes.split(separator: 10) {
             let text = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)

@@ -1,13 +1,13 @@
 import CShims
 import Glibc
 
-/// A private network: interfaces, addresses and ports that no other process has. It disappears when its descriptor is
-/// closed and no program or socket is left in it, so also after a kill.
+/// A private network: no other process has its interfaces, addresses and ports. It disappears when its descriptor has
+/// been closed and no program or socket is left in it, and therefore also if this process is killed.
 package final class NetworkNamespace: Sendable {
-    /// The descriptor of the namespace, for programs that are started in it.
+    /// The descriptor of the namespace, which is passed to programs that are started in it.
     package let descriptor: Int32
 
-    /// Creates a network with loopback up.
+    /// Creates a network whose loopback interface is up.
     package init() throws(SystemError) {
         descriptor = probe_new_network()
         if descriptor < 0 { throw SystemError("unshare(CLONE_NEWNET)") }
@@ -15,13 +15,14 @@ package final class NetworkNamespace: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs a body on this thread in the network: sockets that it opens belong to that network permanently.
+    /// Runs a closure on this thread inside the network. Sockets that the closure opens belong to the network
+    /// permanently.
     ///
-    /// - Throws: the error that the body throws.
+    /// - Throws: the error that the closure throws.
     package func run<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
         let own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
-        // A socket in a network other than the script's would make every verdict wrong: the process ends rather than
-        // continuing.
+        // A socket in a different network than the script's would make every verdict wrong, so the process ends instead
+        // of continuing.
         guard own >= 0, probe_enter_network(descriptor) == 0 else { Self.abandon("entering a network namespace") }
         defer {
             if probe_enter_network(own) < 0 { Self.abandon("leaving a network namespace") }
@@ -30,12 +31,12 @@ package final class NetworkNamespace: Sendable {
         return try body()
     }
 
-    /// Whether the network has no TCP connection that may still send: only those in TIME_WAIT, which were closed on
-    /// both sides, are left.
+    /// Whether no TCP connection in the network may still send data: only connections in TIME_WAIT, which both sides
+    /// have closed, are left.
     package var isQuiet: Bool {
         run {
             ["tcp", "tcp6"].allSatisfy { table in
-                // Without IPv6 there is no such table.
+                // Without IPv6, the table for IPv6 does not exist.
                 guard let bytes = SmallFile.read("/proc/thread-self/net/\(table)") else { return true }
                 return bytes.split(separator: 10).dropFirst().allSatisfy { line in
                     let fields = line.split(separator: 32)
@@ -54,8 +55,8 @@ package final class NetworkNamespace: Sendable {
     private static let netAdmin: Int32 = 12
     private static let sysAdmin: Int32 = 21
 
-    /// The reason why this process lacks the privilege to make a network, by its capabilities alone, which costs
-    /// nothing; `nil` if they suffice.
+    /// The reason why this process lacks the privilege to create a network; `nil` if it has the privilege. Only the
+    /// capabilities are examined, so the check is cheap.
     package static var missingPrivilege: String? {
         for (number, name) in [
             (sysAdmin, "CAP_SYS_ADMIN"), (netAdmin, "CAP_NET_ADMIN"), (PROBE_CAP_NET_RAW, "CAP_NET_RAW"),
@@ -67,10 +68,11 @@ package final class NetworkNamespace: Sendable {
         return nil
     }
 
-    /// The reason why this process can't make a network; `nil` if it can.
+    /// The reason why this process can't create a network; `nil` if it can.
     package static var obstacle: String? { missingPrivilege ?? trial }
 
-    /// The result of an attempt to make a network: a container may forbid it even to root with the capabilities.
+    /// The result of an attempt to create a network, because a container may forbid that even to root with all
+    /// capabilities.
     private static let trial: String? = {
         do throws(SystemError) {
             let network = try NetworkNamespace()

@@ -1,34 +1,34 @@
 package import ProbeBase
 
-/// The output of a program: lines of both streams in the order of arrival, with times.
+/// The output of a program: the lines of stdout and stderr in the order of arrival, with times.
 ///
-/// Memory is bounded, whatever the program prints: the oldest lines are dropped, except those that a caller wants to
-/// keep, and a line that is too long is split. An unfinished line is not dropped.
+/// Memory is bounded, regardless of how much the program prints. The oldest lines are dropped, except for lines that a
+/// caller asks to keep, and a line that is too long is split. An unfinished line is not dropped.
 package struct OutputLog: Sendable {
     package struct Line: Sendable {
         package let stream: ChildProcess.Stream
-        /// When the line's first byte arrived.
+        /// The time at which the line's first byte arrived.
         package let time: MonotonicTime
-        /// The end of the previous part, if this line is the continuation of a line that was split.
+        /// The end of the previous part, if this line continues a line that was split.
         package let context: [UInt8]
-        /// Whether the line was split and continues in a later one.
+        /// Whether the line was split and continues in a later entry.
         package fileprivate(set) var isBroken = false
         /// The line without its terminator.
         package fileprivate(set) var bytes: [UInt8]
-        /// Whether nothing more can be added: the terminator has arrived, or the line was split.
+        /// Whether the line is complete: its terminator has arrived, or the line was split.
         package var isComplete: Bool { ended != nil }
-        /// When the terminator arrived or the line was split; `nil` while it is unfinished.
+        /// The time at which the terminator arrived or the line was split; `nil` while the line is unfinished.
         package fileprivate(set) var ended: MonotonicTime?
-        /// Later reads that extended the line: the offset after the bytes of each read, and its time.
+        /// The later reads that extended the line, each with the offset after its last byte and its time.
         fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
 
-        /// Returns when the byte at `offset` was read.
+        /// Returns the time at which the byte at `offset` was read.
         package func arrival(of offset: Int) -> MonotonicTime {
             guard let first = additions.first, offset >= firstCount else { return time }
             return (additions.first { offset < $0.end } ?? additions.last ?? first).time
         }
 
-        /// The number of bytes of the first read.
+        /// The number of bytes in the first read.
         fileprivate var firstCount = 0
 
         fileprivate init(
@@ -56,48 +56,49 @@ package struct OutputLog: Sendable {
         }
     }
 
-    /// The size at which the oldest lines are dropped, in bytes.
+    /// The total size, in bytes, at which the oldest lines are dropped.
     package static let limit = 16 << 20
-    /// The number of bytes that are freed at once.
+    /// The number of bytes that are freed each time lines are dropped.
     private static let trimmed = 1 << 20
-    /// The maximum number of bytes of lines that callers want to keep.
+    /// The maximum number of bytes in lines that callers asked to keep.
     package static let keptLimit = 4 << 20
     /// The maximum length of a line; a longer one is split.
     package static let longestLine = 1 << 20
-    /// The number of bytes of a split line that are kept as the context of its continuation.
+    /// The number of bytes of a split line that are kept as context for its continuation.
     package static let contextLength = 4096
-    /// The memory that a line takes in addition to its bytes.
+    /// The memory that a line occupies in addition to its bytes.
     private static let lineCost = 96
 
-    /// The lines after all dropped ones.
+    /// The lines that have not been dropped.
     package private(set) var lines: [Line] = []
-    /// The number of lines dropped from the front. Some of these may be kept.
+    /// The number of lines dropped from the front, including those in `kept`.
     package private(set) var dropped = 0
-    /// The dropped lines that are kept: those that a caller wanted, and unfinished ones.
+    /// The dropped lines that are kept because a caller asked for them or because they were unfinished.
     package private(set) var kept: [(index: Int, line: Line)] = []
-    /// The kept lines that were unfinished when they were dropped, and therefore were not searched then.
+    /// The indices of kept lines that were unfinished when they were dropped, and therefore were not searched at that
+    /// time.
     private var keptOpen: Set<Int> = []
-    /// Whether one of those was lost because the memory limit was reached.
+    /// Whether a kept unfinished line was lost because the memory limit was reached.
     package private(set) var hasLostOpen = false
-    /// The index before which kept lines were dropped later because the memory limit was reached.
+    /// The index before which kept lines were later discarded because the memory limit was reached.
     package private(set) var lostBefore = 0
-    /// The index of the last line that was split; -1 for none.
+    /// The index of the last line that was split; -1 if none was.
     package private(set) var lastBroken = -1
     private var open: [ChildProcess.Stream: Int] = [:]
-    /// The last line of each stream that was split and has no continuation yet.
+    /// For each stream, the index of the last split line that has no continuation yet.
     private var broken: [ChildProcess.Stream: Int] = [:]
     private var size = 0
     private var keptSize = 0
 
     package init() {}
 
-    /// The index after the last line, counting dropped ones.
+    /// The index after the last line; dropped lines are counted.
     package var end: Int { dropped + lines.count }
 
-    /// The lines to which bytes may still be added.
+    /// The indices of the lines to which bytes may still be added.
     package var openLines: [Int] { Array(open.values) }
 
-    /// Returns a line by its index, counting dropped ones; `nil` if it was dropped.
+    /// Returns the line at an index that counts dropped lines; `nil` if the line was discarded.
     package subscript(index: Int) -> Line? {
         if index >= dropped { return index < end ? lines[index - dropped] : nil }
         return kept.last { $0.index == index }?.line
@@ -134,7 +135,7 @@ package struct OutputLog: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         if let line = broken.removeValue(forKey: stream) {
-            // The terminator arrived exactly where the line was split.
+            // The terminator arrived exactly at the point at which the line was split.
             change(line) {
                 $0.isBroken = false
                 if $0.bytes.last == 13 { $0.bytes.removeLast() }
@@ -201,7 +202,7 @@ package struct OutputLog: Sendable {
         lines.removeFirst(count)
         dropped += count
         guard keptSize > OutputLog.keptLimit else { return }
-        // The older half is dropped at once: dropping lines one by one would move all others each time.
+        // The older half is dropped at once, because dropping lines one by one would move all the others each time.
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
             if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {
@@ -217,9 +218,10 @@ package struct OutputLog: Sendable {
 
     private func isUnfinished(_ index: Int) -> Bool { open.values.contains(index) || broken.values.contains(index) }
 
-    /// Drops the kept lines before this index, which no caller needs any longer.
+    /// Drops the kept lines before the given index, which no caller needs any longer.
     ///
-    /// Lines that were unfinished when they were dropped stay: they have not been searched for every pattern yet.
+    /// Lines that were unfinished when they were dropped are still kept, because they have not been searched for every
+    /// pattern.
     package mutating func release(before index: Int) {
         guard let first = kept.first, first.index < index else { return }
         var rest: [(index: Int, line: Line)] = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor with one owner: it is closed exactly once, when the owner is released.
+/// A file descriptor with one owner. It is closed exactly once, when the owner is released.
 package struct OwnedDescriptor: ~Copyable {
     package let raw: Int32
 

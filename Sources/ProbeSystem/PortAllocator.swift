@@ -2,24 +2,25 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Assigns ports to servers and processes. A run has one allocator. Its ports are below the kernel's range for outgoing
-/// connections, so that no outgoing connection takes a port between its choice and its use.
+/// Assigns ports to servers and processes. Each run has one allocator. Its ports are below the kernel's range for
+/// outgoing connections, so that no outgoing connection can take a port after it has been chosen and before it is used.
 ///
-/// If possible its block of ports belongs to no other allocator of this network namespace, so that a port on which
-/// nothing listens for a while (`stop listening`) is not taken by another run.
+/// If possible, no other allocator in this network namespace has the same block of ports, so that another run does not
+/// take a port on which nothing listens temporarily (`stop listening`).
 package final class PortAllocator: Sendable {
-    /// All ports that the allocator may assign; the capture's filter contains them.
+    /// All ports that the allocator may assign; the capture filter includes all of them.
     package let range: ClosedRange<UInt16>
     private let next: Mutex<UInt16>
-    /// The descriptor that reserves the block; `nil` if all blocks are reserved, or if such sockets are forbidden.
+    /// The socket that reserves the block of ports; `nil` if all blocks are reserved, or if such sockets are forbidden.
     private let reservation: OwnedDescriptor?
 
     /// Creates an allocator.
     ///
     /// - Parameters:
-    ///   - seed: selects the first block that is tried, so that runs begin with different ones; for example a process
-    ///     id.
-    ///   - realm: allocators of one realm have different blocks; tests use their own realm.
+    ///   - seed: selects the block that is tried first, so that different runs start with different blocks; for
+    ///     example, a process id.
+    ///   - realm: a namespace of reservations, within which allocators have different blocks; tests use their own
+    ///     realm.
     package init(seed: Int32, realm: String = "tcpprobe") {
         let top = PortAllocator.firstOutgoingPort() - 1
         let bottom: UInt16 = top > 12_000 ? 10_000 : 1_024
@@ -44,11 +45,11 @@ package final class PortAllocator: Sendable {
         next = Mutex(range.lowerBound + UInt16(hash / max(blocks, 1) % UInt32(range.count)))
     }
 
-    /// The number of ports of one run. The capture's filter accepts all of them, and must exclude the traffic of other
+    /// The number of ports of one run. The capture filter accepts all of them, and must exclude the traffic of other
     /// runs on this machine.
     private static let blockSize: UInt16 = 2048
 
-    /// Returns the next candidate. It may be in use, in which case `bind` fails.
+    /// Returns the next candidate port. The port may be in use, in which case `bind` fails.
     package func candidate() -> UInt16 {
         next.withLock { next in
             defer { next = next >= range.upperBound ? range.lowerBound : next + 1 }
@@ -56,10 +57,10 @@ package final class PortAllocator: Sendable {
         }
     }
 
-    /// Returns a port of the loopback address to which no socket is bound now.
+    /// Returns a loopback port to which no socket is currently bound.
     ///
     /// A port with closed connections in TIME_WAIT is chosen only if there is no other, because some programs can't
-    /// bind it.
+    /// bind such a port.
     package func freePort(address: SocketAddress) throws(SystemError) -> UInt16 {
         do throws(SystemError) {
             return try freePort(address: address, reusesAddress: false)
@@ -85,17 +86,18 @@ package final class PortAllocator: Sendable {
         throw last
     }
 
-    /// Returns whether a socket listens on the port of 127.0.0.1 or of all addresses.
+    /// Returns whether a socket listens on the port at 127.0.0.1 or at all addresses.
     package static func isListenedOn(_ port: UInt16) -> Bool {
         let address = SocketAddress.loopback(port: port)
-        // `try?`: without a descriptor the answer is unknown, and there is no wait.
+        // If no descriptor is available, the answer is unknown and treated as `false`, so that the caller does not
+        // wait.
         guard let probe = try? openSocket(for: address) else { return false }
         var on: Int32 = 1
         setsockopt(probe.raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         return address.withSystemAddress { bind(probe.raw, $0, $1) } != 0 && errno == EADDRINUSE
     }
 
-    /// Returns the lower end of `net.ipv4.ip_local_port_range`; Linux's default if it can't be read.
+    /// Returns the lower end of `net.ipv4.ip_local_port_range`, or Linux's default if it can't be read.
     package static func firstOutgoingPort() -> UInt16 {
         let text = SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []
         let digits = text.drop { $0 == 32 || $0 == 9 }.prefix { (48...57).contains($0) }
@@ -103,15 +105,15 @@ package final class PortAllocator: Sendable {
     }
 }
 
-/// Reserves a free port for several processes of this user that listen on it later (SO_REUSEPORT), by a socket that is
-/// bound and does not listen. A client that connects in the meantime is refused.
+/// Reserves a free port on which several processes of this user will listen later (SO_REUSEPORT), by means of a socket
+/// that is bound but does not listen. A client that connects before they listen is refused.
 package final class PortReservation {
     package let address: SocketAddress
     private let descriptor: OwnedDescriptor
 
     /// Reserves a port.
     ///
-    /// - Parameter host: the address; the kernel chooses the port.
+    /// - Parameter host: the address to bind; the kernel chooses the port.
     package init(on host: SocketAddress) throws(SystemError) {
         let socket = try openSocket(for: host)
         let raw = socket.raw

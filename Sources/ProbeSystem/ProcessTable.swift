@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads `/proc` for the processes of a case.
+/// Reads information about the processes of a case from `/proc`.
 package enum ProcessTable {
     /// Returns the resident memory in bytes, from `/proc/PID/statm`; 0 for a process that has ended.
     package static func residentMemory(of pid: Int32) -> Int {
@@ -12,11 +12,11 @@ package enum ProcessTable {
     /// Returns the number of open descriptors; 0 for a process that has ended, `nil` if they can't be read.
     package static func descriptorCount(of pid: Int32) -> Int? {
         if let names = SmallFile.names(in: "/proc/\(pid)/fd") { return names.count }
-        // A process that has ended has no memory.
+        // A process that has ended has no resident memory.
         return errno == EACCES && residentMemory(of: pid) > 0 ? nil : 0
     }
 
-    /// Returns the fields of `/proc/PID/stat` after the name: state, parent, group …; `nil` for a process that has
+    /// Returns the fields of `/proc/PID/stat` that follow the name (state, parent, group, …); `nil` if the process has
     /// ended.
     static func statusFields(of pid: Int32) -> [String]? {
         // The name is in parentheses, and may contain any character.
@@ -24,13 +24,13 @@ package enum ProcessTable {
         return status[(end + 1)...].split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The reason why processes can't be examined here; `nil` if they can.
+    /// The reason why processes can't be examined on this system; `nil` if they can.
     package static var problem: String? {
         guard let own = SmallFile.linkTarget("/proc/self") else { return "there is no /proc here" }
         return own == "\(getpid())" ? nil : "/proc shows the processes of another namespace"
     }
 
-    /// Returns the processes that have a marker in their environment. A zombie has no environment.
+    /// Returns the processes whose environment contains a marker. A zombie has no environment.
     static func processes(markedWith marker: String) -> [Int32] {
         let own = getpid()
         return all().filter { pid in
@@ -41,23 +41,23 @@ package enum ProcessTable {
 
     /// Returns all children of this process, including adopted ones and zombies.
     package static func children() -> [Int32] {
-        // Process ids of another namespace mean other processes here.
+        // If `/proc` belongs to another process id namespace, its ids refer to other processes.
         if problem != nil { return [] }
         let own = getpid()
         return listedChildren(of: "self") ?? all().filter { ListeningSockets.parent(of: $0) == own }
     }
 
-    /// Returns the children of a process; none if it has ended.
+    /// Returns the children of a process, which are none if the process has ended.
     static func children(of pid: Int32) -> [Int32] {
         if hasLists { return listedChildren(of: "\(pid)") ?? [] }
         return all().filter { ListeningSockets.parent(of: $0) == pid }
     }
 
-    /// Whether the kernel lists the children of a thread. A kernel without these lists (CONFIG_PROC_CHILDREN) requires
-    /// a search of all processes.
+    /// Whether the kernel lists the children of each thread (CONFIG_PROC_CHILDREN). Otherwise all processes must be
+    /// searched.
     private static let hasLists = SmallFile.exists("/proc/thread-self/children")
 
-    /// Returns the children by the lists of the process's threads; `nil` if there is no list.
+    /// Returns the children from the lists of the process's threads; `nil` if there are no lists.
     private static func listedChildren(of process: String) -> [Int32]? {
         var found: [Int32] = []
         var isKnown = false

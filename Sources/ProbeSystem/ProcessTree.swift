@@ -1,15 +1,15 @@
 import Glibc
 
 /// A program and every process that it has started, whatever their groups and sessions: the descendants of the
-/// program's guard, which adopts orphans. Their use of resources is read from `/proc`, and summed.
+/// program's guard, which adopts orphans. Their resource usage is read from `/proc` and added up.
 ///
-/// A process that has ended uses nothing but the processor time that it has used.
+/// A process that has ended contributes only the processor time that it used.
 package struct ProcessTree: Sendable, Equatable {
     private let root: Int32
 
-    /// Creates the tree of a guard.
+    /// Creates the tree below a guard.
     ///
-    /// - Parameter root: the guard's process, which does not count.
+    /// - Parameter root: the guard's process, which is not counted.
     init(below root: Int32) { self.root = root }
 
     /// A process whose descriptors can't be read.
@@ -40,11 +40,11 @@ package struct ProcessTree: Sendable, Equatable {
         members().reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
     }
 
-    /// Returns the processor time used since the start, including that of processes that have ended and for which their
-    /// parent has waited.
+    /// Returns the processor time used since the start, including the time of ended processes for which their parent
+    /// has waited.
     package func processorTime() -> Duration {
         stable { members in
-            // Parents first: the time of a child that ends in the meantime must not count twice.
+            // Parents are read first, so that the time of a child that ends in the meantime is not counted twice.
             let ended = members.reduce(ProcessTable.timeOfEndedChildren(of: root)) {
                 $0 + ProcessTable.timeOfEndedChildren(of: $1)
             }
@@ -52,7 +52,8 @@ package struct ProcessTree: Sendable, Equatable {
         }
     }
 
-    /// Returns the number of descriptors of each kind, most first: `socket`, `pipe`, `anon_inode:[eventpoll]`, `file`.
+    /// Returns the number of descriptors of each kind, in descending order: `socket`, `pipe`, `anon_inode:[eventpoll]`,
+    /// `file`.
     package func kindsOfDescriptors() -> [(kind: String, count: Int)] {
         var counts: [String: Int] = [:]
         for pid in members() {
@@ -64,7 +65,7 @@ package struct ProcessTree: Sendable, Equatable {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 
-    /// Returns the kind of a descriptor: `socket:[4711]` is a socket, and a path a file.
+    /// Returns the kind of a descriptor from its link target: `socket:[4711]` is a `socket`, and a path is a `file`.
     private static func kind(of target: String) -> String {
         if target.hasPrefix("/") { return "file" }
         if target.hasPrefix("anon_inode:") { return String(target.dropFirst(11).filter { $0 != "[" && $0 != "]" }) }
@@ -73,8 +74,9 @@ package struct ProcessTree: Sendable, Equatable {
 
     // MARK: Members
 
-    /// Returns a measurement of the members, which is repeated a few times until they are the same before and after
-    /// it. A process that ends during the measurement hands its children to the guard, which may have been read before.
+    /// Returns a measurement of the members. It is repeated a few times until the members are the same before and after
+    /// it, because a process that ends during the measurement hands its children to the guard, which may already have
+    /// been read.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()
         for _ in 0..<8 {
@@ -99,12 +101,12 @@ package struct ProcessTree: Sendable, Equatable {
 extension ProcessTable {
     /// Returns the number of threads; 0 for a process that has ended.
     fileprivate static func threadCount(of pid: Int32) -> Int {
-        // A zombie has one thread, which does not run.
+        // A zombie has one thread, which no longer runs.
         guard let fields = statusFields(of: pid), fields.count > 17, let count = Int(fields[17]) else { return 0 }
         return fields[0] == "Z" && count == 1 ? 0 : count
     }
 
-    /// Returns the processor time of all the process's threads, including those that have ended.
+    /// Returns the processor time of all threads of the process, including those that have ended.
     fileprivate static func processorTime(of pid: Int32) -> Duration {
         var clock = clockid_t()
         var time = timespec()
@@ -112,8 +114,8 @@ extension ProcessTable {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// Returns the processor time of children for which the process has waited, and of their children; the kernel
-    /// counts it in ticks, usually of 10 ms.
+    /// Returns the processor time of the children for which the process has waited, and of their descendants. The
+    /// kernel counts it in ticks, usually of 10 ms.
     fileprivate static func timeOfEndedChildren(of pid: Int32) -> Duration {
         guard let fields = statusFields(of: pid), fields.count > 14, let user = Int64(fields[13]),
             let system = Int64(fields[14])

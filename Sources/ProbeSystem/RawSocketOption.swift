@@ -2,12 +2,12 @@ import Glibc
 
 /// A socket option with its value.
 package enum RawSocketOption: Sendable, Equatable {
-    /// The size in bytes. The kernel doubles the value for its own bookkeeping, and enforces a minimum.
+    /// The buffer size in bytes. The kernel doubles the value for its own bookkeeping, and enforces a minimum.
     case receiveBuffer(Int32)
     case sendBuffer(Int32)
     case noDelay(Bool)
     case keepAlive(Bool)
-    /// The interval in seconds, at least 1.
+    /// The interval between keep-alive probes in seconds, at least 1.
     case keepAliveEvery(Int32)
 
     package func apply(to descriptor: Int32) throws(SystemError) {

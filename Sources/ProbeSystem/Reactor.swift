@@ -5,14 +5,14 @@ import Synchronization
 
 /// A thread that waits for descriptors and timers, and runs Swift jobs between them.
 ///
-/// It is a serial executor and a task executor: actors that name it run on the thread that waits for their descriptors,
-/// so a step of the engine never changes threads. Handlers and timers are used by that thread only; `enqueue`, `post`
-/// and `stop` may be called from any thread.
+/// A reactor is a serial executor and a task executor: actors that use it as their executor run on the thread that
+/// waits for their descriptors, so that a step of the engine never switches threads. Handlers and timers are used only
+/// on that thread; `enqueue`, `post` and `stop` may be called from any thread.
 ///
-/// `@unchecked Sendable`: the descriptor table and the timers have no lock. They are used on the loop's thread only,
-/// which `checkIsolated` verifies. Everything that other threads use is in `posted`.
+/// `@unchecked Sendable`: the descriptor table and the timers have no lock. They are used only on the loop's thread,
+/// which `checkIsolated` verifies. The state that other threads use is in `posted`.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// What a descriptor is ready for.
+    /// The operations for which a descriptor is ready.
     package struct Readiness: OptionSet, Sendable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -34,7 +34,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var jobs: [UnownedJob] = []
         var calls: [@Sendable () -> Void] = []
         var isStopping = false
-        /// Whether the wake-up descriptor was written since the loop last read it.
+        /// Whether the wake-up descriptor has been written since the loop last read it.
         var isAwakened = false
     }
 
@@ -49,8 +49,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
     private var watch = StandstillWatch()
-    /// How long the loop polls for the next event after an event before it sleeps: a peer often responds sooner than a
-    /// thread is woken up.
+    /// How long the loop polls for another event before it sleeps, because a peer often responds sooner than a thread
+    /// can be woken up.
     package var spin = Duration.zero
     private var spinEnd = MonotonicTime.now
 
@@ -110,7 +110,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Runs a closure on the loop's thread soon. May be called from any thread.
+    /// Runs a closure soon on the loop's thread. May be called from any thread.
     package func post(_ call: @escaping @Sendable () -> Void) {
         let mustWake = posted.withLock { posted in
             posted.calls.append(call)
@@ -128,7 +128,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter can't overflow; if it is full, the descriptor is readable anyway.
+        // The counter can't overflow: if it is full, the descriptor is readable anyway.
         _ = write(wakeUp, &one, 8)
     }
 
@@ -146,7 +146,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 defer {
                     posted.jobs = []
                     posted.calls = []
-                    // While a batch runs, jobs that it enqueues are found below without a system call.
+                    // Jobs that are enqueued while a batch runs are found below without a system call.
                     posted.isAwakened = true
                 }
                 return (posted.jobs, posted.calls, posted.isStopping)
@@ -163,8 +163,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             }
             if !mustNotSleep { armTimer() }
             watch.worked()
-            // If something has a deadline, the loop wakes up regularly, so that after a standstill it knows until when
-            // it ran.
+            // If a timer is pending, the loop wakes up regularly, so that after a stall the time at which it last ran
+            // is known.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
             let looksAgain = spin > .zero && watch.lastRun < spinEnd && patience != 0
@@ -190,7 +190,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             if descriptor == timer { armedFor = 0 }
             return
         }
-        // A descriptor that was closed and reused in this round has a different generation.
+        // If a descriptor was closed and reused in this round, its generation differs.
         guard let registration = registrations[descriptor],
             registration.generation == UInt32(truncatingIfNeeded: data >> 32)
         else { return }
@@ -199,21 +199,22 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Standstills
 
-    /// Returns a deadline, extended by the time for which this thread stood still since `start`; see ``Standstills``.
-    /// Only on the loop's thread.
+    /// Returns a deadline, extended by the time for which this thread has been stalled since `start`; see
+    /// ``Standstills``. Must be called on the loop's thread.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         watch.worked()
         return watch.standstills.extended(deadline, from: start)
     }
 
-    /// Returns when this thread stood still, up to now. Only on the loop's thread.
+    /// Returns the periods in which this thread was stalled, up to now. Must be called on the loop's thread.
     package func currentStandstills() -> Standstills {
         watch.worked()
         return watch.standstills
     }
 
     private func fireTimers() {
-        // Only timers that are due now, not those that their actions add, so that descriptors are served in between.
+        // Only timers that are due now are run, not those that their actions add, so that descriptors are served in
+        // between.
         let now = MonotonicTime.now
         while let action = timers.popDue(at: now) { action() }
     }
@@ -222,13 +223,14 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let next = timers.nextDeadline?.nanoseconds ?? 0
         if next == armedFor { return }
         armedFor = next
-        // 0 would disarm the timer. A moment in the past fires at once.
+        // 0 would disarm the timer. A time in the past makes it fire immediately.
         _ = probe_timerfd_set(timer, timers.nextDeadline == nil ? 0 : max(next, 1))
     }
 
     // MARK: Descriptors and timers (on the loop's thread)
 
-    /// Calls `handler` while `descriptor` is ready for `interest` (level-triggered; errors are always reported).
+    /// Calls `handler` while `descriptor` is ready for `interest`. Readiness is level-triggered, and errors are always
+    /// reported.
     package func register(
         _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
     ) throws(SystemError) {
@@ -241,7 +243,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         registrations[descriptor] = Registration(generation: generation, interest: interest, handler: handler)
     }
 
-    /// Changes which events a registered descriptor is watched for.
+    /// Changes the events that a registered descriptor is watched for.
     package func setInterest(_ interest: Readiness, of descriptor: Int32) {
         guard var registration = registrations[descriptor], registration.interest != interest else { return }
         registration.interest = interest
@@ -250,7 +252,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         _ = probe_epoll_set(epoll, PROBE_EPOLL_MOD, descriptor, interest.rawValue, data)
     }
 
-    /// Stops watching the descriptor. Must be called before it is closed.
+    /// Stops watching the descriptor. Must be called before the descriptor is closed.
     package func unregister(_ descriptor: Int32) {
         if registrations.removeValue(forKey: descriptor) != nil {
             _ = probe_epoll_set(epoll, PROBE_EPOLL_DEL, descriptor, 0, 0)
@@ -259,7 +261,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     package func isRegistered(_ descriptor: Int32) -> Bool { registrations[descriptor] != nil }
 
-    /// Runs `action` at `deadline` or soon after, never before.
+    /// Runs `action` at `deadline` or soon after it, never before.
     @discardableResult
     package func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerQueue.ID {
         timers.add(deadline, action)
@@ -271,8 +273,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 }
 
 extension Reactor {
-    /// Starts a reactor on its own thread, which runs until it is stopped. Returns `nil` if the system has no
-    /// descriptors or no thread left.
+    /// Starts a reactor on its own thread, which runs until the reactor is stopped. Returns `nil` if no descriptor or
+    /// no thread is available.
     package static func onThread() -> Reactor? {
         do {
             let reactor = try Reactor()
@@ -283,7 +285,7 @@ extension Reactor {
         }
     }
 
-    /// Calls the function for each signal that arrives on the descriptor of `probe_interrupt_descriptor`.
+    /// Calls the closure for each signal that arrives on the descriptor returned by `probe_interrupt_descriptor`.
     package func onSignal(from descriptor: Int32, _ action: @escaping (Int32) -> Void) throws(SystemError) {
         try register(descriptor, for: .read) { _ in
             let signal = probe_next_signal(descriptor)

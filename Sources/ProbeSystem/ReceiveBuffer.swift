@@ -1,13 +1,13 @@
 package import ProbeBase
 import Glibc
 
-/// The bytes that have arrived on a connection and were not consumed by an expectation, each with the time when it was
+/// The bytes that have arrived on a connection and that no expectation has consumed, with the time at which each was
 /// read.
 ///
-/// This is a value: the connection appends, the engine reads and consumes.
+/// The buffer is a value: the connection appends bytes, and the engine reads and consumes them.
 package struct ReceiveBuffer: Sendable {
     private struct Mark: Sendable {
-        /// The position in the stream after the chunk's last byte.
+        /// The position in the stream after the last byte of the chunk.
         var end: Int
         var time: MonotonicTime
     }
@@ -19,8 +19,8 @@ package struct ReceiveBuffer: Sendable {
     /// The number of bytes of the stream that have been consumed.
     package private(set) var consumed = 0
 
-    /// The bytes received since they were last taken, including those consumed in the meantime; `nil` if they are not
-    /// recorded.
+    /// The bytes received since the last `takeArrivals()`, including those that have been consumed since; `nil` if
+    /// received bytes are not recorded.
     private var arrivals: [Arrival]?
 
     package init() {}
@@ -36,9 +36,9 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// Starts recording all received bytes, and the currently unread ones, for ``takeArrivals()``.
+    /// Starts recording received bytes, beginning with the currently unread ones, for ``takeArrivals()``.
     ///
-    /// - Returns: whether they were not recorded before.
+    /// - Returns: whether recording was off before.
     package mutating func keepArrivals() -> Bool {
         guard arrivals == nil else { return false }
         var kept: [Arrival] = []
@@ -73,20 +73,20 @@ package struct ReceiveBuffer: Sendable {
         bytes.withUnsafeBytes { append($0, at: time) }
     }
 
-    /// The bytes that have arrived and were not consumed. Indices start at `startIndex`.
+    /// The bytes that have arrived but have not been consumed. Indices start at `startIndex`.
     package var unread: ArraySlice<UInt8> { storage[head...] }
 
-    /// The unread byte at `offset`; 0 is the next one.
+    /// The unread byte at `offset`, where 0 is the next byte.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
     package func bytes(_ range: Range<Int>) -> [UInt8] {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
-    /// Returns the offset of the first unread byte that differs from `expected`, within the length of both; `nil` if
-    /// none does.
+    /// Returns the offset of the first unread byte that differs from `expected`, within the length that the two have in
+    /// common; `nil` if all bytes are equal.
     ///
-    /// - Parameter start: the number of bytes that are known to be equal.
+    /// - Parameter start: the number of leading bytes that are known to be equal.
     package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
         let common = min(expected.count, count) - start
         return storage.withUnsafeBytes { storage in
@@ -102,7 +102,7 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// Returns a read-only copy that ends with the unread byte before `offset`.
+    /// Returns a read-only copy that ends before the unread byte at `offset`.
     package func prefix(_ offset: Int) -> ReceiveBuffer {
         guard offset < count else { return self }
         var copy = self
@@ -114,7 +114,7 @@ package struct ReceiveBuffer: Sendable {
         return copy
     }
 
-    /// Returns when the unread byte at `offset` was read.
+    /// Returns the time at which the unread byte at `offset` was read.
     package func arrival(of offset: Int) -> MonotonicTime? {
         let position = consumed + offset
         var low = firstMark
@@ -126,7 +126,7 @@ package struct ReceiveBuffer: Sendable {
         return low < marks.count ? marks[low].time : nil
     }
 
-    /// Returns the offset of the first `needle` at or after `offset`; `nil` if it has not arrived.
+    /// Returns the offset of the first occurrence of `needle` at or after `offset`; `nil` if `needle` has not arrived.
     package func firstIndex(of needle: [UInt8], from offset: Int = 0) -> Int? {
         guard let first = needle.first else { return offset }
         return storage.withUnsafeBytes { storage in
@@ -153,7 +153,7 @@ package struct ReceiveBuffer: Sendable {
         return taken
     }
 
-    /// Removes ranges of unread bytes, given as offsets in ascending order, in one pass.
+    /// Removes ranges of unread bytes in one pass. The ranges are offsets in ascending order.
     package mutating func remove(_ ranges: [Range<Int>]) {
         guard let first = ranges.first else { return }
         let removed = ranges.reduce(0) { $0 + $1.count }
@@ -164,7 +164,7 @@ package struct ReceiveBuffer: Sendable {
             rest += storage[(head + range.upperBound)..<(head + next)]
         }
         storage.replaceSubrange((head + first.lowerBound)..., with: rest)
-        // Positions before a gap move up by its length, so that each byte keeps its arrival time.
+        // Positions before a gap increase by the gap's length, so that each byte keeps its arrival time.
         var (gap, before) = (0, 0)
         for index in firstMark..<marks.count {
             let end = marks[index].end - consumed
@@ -181,13 +181,14 @@ package struct ReceiveBuffer: Sendable {
 
     // MARK: Edits
 
-    /// The number of times that bytes were removed or consumed; results about the unread bytes may be invalid after
-    /// another edit.
+    /// The number of edits (removals and consumptions) so far. A result about the unread bytes may be invalid after a
+    /// further edit.
     package private(set) var edits = 0
-    /// For some edits, the lowest offset that was changed since then; both numbers increase.
+    /// For recent edits, the lowest offset that has been changed since that edit. The numbers of the edits and the
+    /// offsets both increase.
     private var touched: [(edit: Int, offset: Int)] = []
 
-    /// Returns the lowest offset at which bytes were removed since that edit; `nil` if none were.
+    /// Returns the lowest offset at which bytes have been removed since the given edit; `nil` if none have.
     package func lowestEdit(since edit: Int) -> Int? {
         edit == edits ? nil : touched.first { $0.edit > edit }?.offset
     }
@@ -196,7 +197,7 @@ package struct ReceiveBuffer: Sendable {
         edits += 1
         while let last = touched.last, last.offset >= offset { touched.removeLast() }
         touched.append((edits, offset))
-        // For older edits everything counts as changed.
+        // For older edits, everything is considered changed.
         if touched.count > 64 { touched = [(edits, 0)] }
     }
 
@@ -205,7 +206,7 @@ package struct ReceiveBuffer: Sendable {
         head += count
         consumed += count
         while firstMark < marks.count && marks[firstMark].end <= consumed { firstMark += 1 }
-        // Compacted when more than half is consumed, so each byte moves at most once on average.
+        // The storage is compacted when more than half of it is consumed, so each byte moves at most once on average.
         if head > 4096 && head * 2 > storage.count {
             storage.removeFirst(head)
             head = 0

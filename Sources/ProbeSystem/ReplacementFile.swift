@@ -3,10 +3,10 @@ import ProbeBase
 
 /// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
-/// It is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so it is not written through a link or into a file
-/// that another user prepared. It is removed if it was never renamed. A process that is killed can't remove it: its
-/// file is removed when the same name is next written. The file is locked (`flock`) while it is written, which
-/// distinguishes a file in use from an abandoned one.
+/// The temporary file is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so that nothing is written through a
+/// link or into a file that another user prepared. It is removed if it is never renamed. A process that is killed can't
+/// remove its temporary file, which is instead removed when a file with the same name is next written. The temporary
+/// file is locked (`flock`) while it is written, which distinguishes a file in use from an abandoned one.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String
@@ -15,24 +15,25 @@ package struct ReplacementFile: ~Copyable {
     private var isPlaced = false
     private var isOpen = true
 
-    /// Creates the temporary file. A file that it will replace keeps its permissions.
+    /// Creates the temporary file. If it replaces an existing file, that file's permissions are kept.
     ///
     /// - Parameters:
     ///   - mode: the permissions of a new file, to which the umask applies, unless `isExact`. If they grant nothing to
     ///     other users, an existing file's permissions are reduced to those of its owner.
-    ///   - isExact: an existing file's permissions are not kept either.
-    ///   - removed: what ``keptStatus(of:in:)`` returned before the caller removed the file.
+    ///   - isExact: whether `mode` applies exactly, so that an existing file's permissions are not kept.
+    ///   - removed: the status that ``keptStatus(of:in:)`` returned before the caller removed the file.
     package init(
         _ name: String, in folder: Folder, mode: UInt32 = 0o666, isExact: Bool = false,
         replacing removed: FileStatus? = nil
     ) throws(SystemError) {
         let kept = isExact ? nil : removed ?? ReplacementFile.keptStatus(of: name, in: folder)
         var made: (name: String, descriptor: Int32)?
-        // The first name is the same for each writer of this file; random ones follow if another process uses it.
+        // The first name that is tried is the same for every writer of this file. If another process uses it, random
+        // names are tried.
         for attempt in 0..<16 where made == nil {
             let temporary = attempt == 0 ? ReplacementFile.usualName(for: name) : ReplacementFile.randomName()
             if attempt == 0 { ReplacementFile.removeAbandoned(temporary, in: folder) }
-            // No other user may open a file that will be private before it has its permissions.
+            // A file that will be private must not be open to other users before its permissions are set.
             let first = kept.map { mode & $0.mode & 0o777 } ?? mode
             let raw = openat(folder.raw, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
             if raw < 0 {
@@ -52,8 +53,8 @@ package struct ReplacementFile: ~Copyable {
     }
 
     deinit {
-        // The lock is released after the name is removed, because until then the file must not be mistaken for an
-        // abandoned one.
+        // The lock is released only after the name has been removed. Until then, another process must not mistake the
+        // file for an abandoned one.
         if !isPlaced { unlinkat(folder.raw, temporary, 0) }
         if isOpen { close(descriptor) }
     }
@@ -62,16 +63,16 @@ package struct ReplacementFile: ~Copyable {
         if let code = SmallFile.writeAll(bytes, to: descriptor) { throw SystemError("write", code: code) }
     }
 
-    /// Renames the file to its name, replacing an existing file. Writing to it can continue.
+    /// Renames the file to its final name and replaces an existing file. Writing can continue afterwards.
     package mutating func place() throws(SystemError) {
         if isPlaced { return }
         if renameat(folder.raw, temporary, folder.raw, name) < 0 { throw SystemError("rename") }
         isPlaced = true
     }
 
-    /// Renames the complete file. Some file systems report only now that the disk is full.
+    /// Finishes the file and renames it. Some file systems report only at this point that the disk is full.
     package mutating func finish() throws(SystemError) {
-        // This copy holds the lock until the file has its name.
+        // This duplicate holds the lock until the file has been renamed.
         let lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         defer { if lock >= 0 { close(lock) } }
         isOpen = false
@@ -87,7 +88,7 @@ package struct ReplacementFile: ~Copyable {
 
     // MARK: Names
 
-    /// The beginning of temporary names: a dot, so that a search for scenarios or captures skips them.
+    /// The prefix of temporary names. It begins with a dot, so that a search for scenarios or captures skips the files.
     private static let beginning = ".tcpprobe-"
 
     private static func randomName() -> String {
@@ -95,22 +96,25 @@ package struct ReplacementFile: ~Copyable {
         return beginning + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
     }
 
-    /// Returns the temporary name of a file, which uses a hash, because the name itself may have the maximum length.
+    /// Returns the temporary name for a file. It contains a hash of the file's name, because that name may already have
+    /// the maximum length.
     private static func usualName(for name: String) -> String {
         beginning + String(FNV1a(name).value, radix: 36)
     }
 
     // MARK: Abandoned files
 
-    /// Locks a file that was just created. Another process may have mistaken it for an abandoned one before that.
+    /// Locks a file that was just created. Before the lock, another process may have mistaken the file for an abandoned
+    /// one.
     ///
-    /// - Returns: whether the file still has its name. Without locks (some network file systems) it has.
+    /// - Returns: whether the file still exists under its name; `true` if the file system has no locks (some network
+    ///   file systems).
     private static func lock(_ descriptor: Int32, _ temporary: String, in folder: Folder) -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) < 0, errno == EWOULDBLOCK { return false }
         return isSame(descriptor, temporary, in: folder)
     }
 
-    /// Removes the file of a process that was killed: an ordinary file of this user that is not locked by any process.
+    /// Removes the temporary file of a process that was killed: a regular file of this user that no process has locked.
     private static func removeAbandoned(_ temporary: String, in folder: Folder) {
         let raw = openat(folder.raw, temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard raw >= 0 else { return }
@@ -122,27 +126,29 @@ package struct ReplacementFile: ~Copyable {
     }
 
     private static func isSame(_ descriptor: Int32, _ temporary: String, in folder: Folder) -> Bool {
-        // A name that can't be looked up is not this file's.
+        // If the name can't be looked up, it does not refer to this file.
         guard let status = try? folder.status(of: temporary) else { return false }
         return status.identity == FileStatus(of: descriptor)?.identity
     }
 
     // MARK: Permissions
 
-    /// Returns the status of the file that is replaced, if its permissions are kept: an ordinary file of this user, or
-    /// in a folder to which no other user can write. Any user can prepare a file in a shared folder.
+    /// Returns the status of the file to be replaced, if its permissions are kept: a regular file that belongs to this
+    /// user, or that is in a folder to which no other user can write. In a shared folder, any user could have prepared
+    /// the file.
     package static func keptStatus(of name: String, in folder: Folder) -> FileStatus? {
-        // A name that can't be looked up is reported when the file is renamed to it.
+        // If the name can't be looked up, the error is reported when the temporary file is renamed to it.
         guard let status = try? folder.status(of: name), status.isRegular else { return nil }
         if status.owner == geteuid() { return status }
-        // A folder without a status has no permissions to rely on.
+        // If the folder's status can't be read, its permissions are unknown.
         guard let shared = try? folder.status() else { return nil }
         return shared.mode & 0o022 == 0 ? status : nil
     }
 
     private static func apply(_ kept: FileStatus, to descriptor: Int32, isPrivate: Bool) {
         var mode = kept.mode & (isPrivate ? 0o700 : 0o777)
-        // The group's permissions are meant for that group; another group gets those of all others.
+        // The group's permissions apply to the kept group. If the group can't be set, the file's group gets the
+        // permissions of others.
         if FileStatus(of: descriptor)?.group != kept.group, fchown(descriptor, uid_t.max, kept.group) < 0 {
             mode = mode & 0o707 | (mode & 0o007) << 3
         }
@@ -160,9 +166,9 @@ extension Folder {
 }
 
 extension SmallFile {
-    /// Writes all bytes, even if the kernel takes only a part at a time.
+    /// Writes all bytes, even if the kernel accepts only a part at a time.
     ///
-    /// - Returns: the errno of the write that failed; `nil` if none did.
+    /// - Returns: the errno of the write that failed; `nil` if all bytes were written.
     package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var offset = 0
         while offset < bytes.count {
@@ -183,7 +189,7 @@ extension SmallFile {
         return nil
     }
 
-    /// Writes the file again with its permissions. A reader never sees an incomplete file.
+    /// Replaces the contents of the file and keeps its permissions. A reader never sees an incomplete file.
     package static func rewrite(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let place = try FilePlace(path)
         guard let status = place.status, status.isRegular else {

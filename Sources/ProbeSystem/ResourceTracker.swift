@@ -2,9 +2,10 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Tracks the processes and folders of the run, so that they are ended and removed however the run ends.
+/// Tracks the processes and folders of the run, so that they are ended and removed regardless of how the run ends.
 package enum ResourceTracker {
-    /// A folder that was created, and the folder that contains it: neither path is resolved again.
+    /// A folder that was created, and the folder that contains it, both of them open, so that no path is resolved
+    /// again.
     private struct CreatedFolder {
         var parent: Folder
         var name: String
@@ -14,9 +15,9 @@ package enum ResourceTracker {
     private struct State {
         var children: Set<Int32> = []
         var folders: [String: CreatedFolder] = [:]
-        /// The folders that contain created ones, by their paths: usually one, `$TMPDIR`.
+        /// The folders in which folders were created, by path; usually only `$TMPDIR`.
         var parents: [String: Folder] = [:]
-        /// Children from before the run (from before an `exec`), which do not belong to it.
+        /// The children that existed before the run (before an `exec`), which do not belong to the run.
         var preexistingChildren: Set<Int32> = []
         /// Whether every other child belongs to the run, so that this process also adopts the orphans of its children.
         var adopts = false
@@ -27,8 +28,8 @@ package enum ResourceTracker {
     /// Starts tracking. Must be called before the run starts any process. This process becomes the subreaper of all its
     /// descendants.
     ///
-    /// Not called if the package is used as a library: the other children of that process belong to other code, which
-    /// would wait indefinitely for a status that was collected here.
+    /// Must not be called if the package is used as a library: the process's other children belong to other code, which
+    /// would wait indefinitely for an exit status that was collected here.
     package static func begin() {
         let preexistingChildren = Set(ProcessTable.children())
         let adopts = probe_become_subreaper() == 0
@@ -38,10 +39,11 @@ package enum ResourceTracker {
         }
     }
 
-    /// Starts a child whose status another caller waits for: the guardian. Adopted children are not collected during
-    /// the start: otherwise a child that ends at once could be mistaken for one of them, and its status would be lost.
+    /// Starts a child whose exit status other code waits for: the guardian. Adopted children are not collected while
+    /// the child is started; otherwise a child that ends immediately could be mistaken for an adopted one, and its exit
+    /// status would be lost.
     ///
-    /// - Parameter spawn: returns the process id, or a negative number.
+    /// - Parameter spawn: returns the process id, or a negative number on failure.
     package static func began(_ spawn: () -> Int32) -> Int32 {
         state.withLock { state in
             let child = spawn()
@@ -52,7 +54,7 @@ package enum ResourceTracker {
 
     package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
-    /// Creates a folder that is removed at the end, by the guardian if this process has ended.
+    /// Creates a folder that is removed when the run ends, or by the guardian if this process has already ended.
     package static func makeFolder(in parent: String) throws(SystemError) -> String {
         let opened = try state.withLock { (state) throws(SystemError) in
             if let known = state.parents[parent] { return known }
@@ -67,9 +69,9 @@ package enum ResourceTracker {
         return folder
     }
 
-    /// Removes a folder that was created, with all its contents.
+    /// Removes a folder that was created here, with all its contents.
     ///
-    /// - Returns: the reason why a part remains; `nil` if none does.
+    /// - Returns: the reason why something could not be removed; `nil` if everything was.
     package static func remove(folder: String) -> String? {
         guard let made = state.withLock({ $0.folders.removeValue(forKey: folder) }) else { return nil }
         defer { Guardian.forget(folder: folder) }
@@ -81,9 +83,9 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends the processes that have a case's marker in their environment, whatever their group or session.
+    /// Ends the processes whose environment contains a case's marker, whatever their group or session.
     ///
-    /// - Returns: the number of these processes.
+    /// - Returns: the number of processes found.
     package static func kill(markedWith marker: String) -> Int {
         let victims = ProcessTable.processes(markedWith: marker)
         for pid in victims { Glibc.kill(pid, SIGKILL) }
@@ -91,7 +93,7 @@ package enum ResourceTracker {
         return victims.count
     }
 
-    /// Collects the status of adopted children that have ended.
+    /// Collects the exit status of adopted children that have ended.
     private static func reapAdopted() {
         guard state.withLock({ $0.adopts }) else { return }
         for pid in ProcessTable.children() {
@@ -110,7 +112,7 @@ package enum ResourceTracker {
         let preexistingChildren = state.withLock { $0.preexistingChildren }
         Guardian.end()
         // If guardians were killed, this process has adopted their descendants. When one of these ends, this process
-        // adopts its children in turn, so this is repeated until there are none.
+        // adopts its children as well, so the loop repeats until there are none.
         for _ in 0..<1000 {
             let children = ProcessTable.children().filter { !preexistingChildren.contains($0) }
             if children.isEmpty { break }

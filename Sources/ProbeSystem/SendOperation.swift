@@ -1,36 +1,36 @@
 package import ProbeBase
 import Glibc
 
-/// A `send` step: its bytes, where they are cut, their pace, and the progress.
+/// A `send` step: its bytes, the offsets at which they are divided, its pace, and its progress.
 package final class SendOperation {
     package enum State: Sendable, Equatable {
         case queued
         case underWay
-        /// The kernel has taken all bytes, at this time.
+        /// The kernel had accepted all bytes at this time.
         case done(MonotonicTime)
         case failed(SystemError, MonotonicTime)
-        /// The connection was closed before the send was done.
+        /// The connection was closed before the send was complete.
         case abandoned
     }
 
     package let bytes: [UInt8]
-    /// The offset after each piece; the last is `bytes.count`.
+    /// The offset after each piece; the last one is `bytes.count`.
     package let ends: PieceEnds
     package let pace: Pace?
     package let isUrgent: Bool
-    /// Whether the script cut the send, so that its pieces are looked for in the capture.
+    /// Whether the script divides the bytes into pieces, so that the pieces are looked for in the capture.
     package let isCut: Bool
-    /// Whether the FIN is sent in the segment of the last piece.
+    /// Whether the FIN is sent in the same segment as the last piece.
     package let carriesFIN: Bool
 
     package internal(set) var state: State = .queued
-    /// The number of bytes that the kernel has taken.
+    /// The number of bytes that the kernel has accepted.
     package internal(set) var taken = 0
     /// The position of the first byte in the connection's outgoing stream.
     package internal(set) var streamOffset = 0
-    /// When the kernel had taken each completed piece.
+    /// The times at which the kernel had accepted each completed piece.
     package internal(set) var departures: [MonotonicTime] = []
-    /// When the kernel last took a byte, or sent one.
+    /// The time at which the kernel last accepted a byte, or sent one.
     package internal(set) var lastProgress: MonotonicTime
 
     var piece = 0
@@ -40,9 +40,9 @@ package final class SendOperation {
     /// Creates a send.
     ///
     /// - Parameters:
-    ///   - pieces: at least one piece; joined they are the bytes of the statement.
-    ///   - carriesFIN: whether the connection sends nothing after it, and the FIN is sent with its last piece.
-    ///   - leavesAlone: whether even a single piece must be sent as a separate segment.
+    ///   - pieces: at least one piece; together the pieces are the bytes of the statement.
+    ///   - carriesFIN: whether this is the connection's last send, and the FIN is sent with its last piece.
+    ///   - leavesAlone: whether even a single piece must be sent in its own segment.
     package init(
         pieces: [[UInt8]], pace: Pace? = nil, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false,
         carriesFIN: Bool = false
@@ -55,7 +55,8 @@ package final class SendOperation {
         }
         isCut = pieces.count > 1 || leavesAlone
         if case .rate(let rate)? = pace, !isCut {
-            // A rate without cuts proceeds in steps of 10 ms, or of one byte if that takes longer.
+            // A send with a rate but without cuts is divided into steps of 10 ms, or of one byte if a byte takes
+            // longer.
             self.ends = PieceEnds(step: rate / 100, total: bytes.count)
         } else {
             self.ends = PieceEnds(ends)
@@ -72,16 +73,16 @@ package final class SendOperation {
         ends.indices.map { ends[$0] - ($0 == 0 ? 0 : ends[$0 - 1]) }
     }
 
-    /// When the next piece may leave, if its time is determined by the pace.
+    /// The earliest time at which the next piece may be sent, if the pace determines it.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
 
-    /// The maximum number of bytes held back: the kernel holds back at most half of the peer's window while more
-    /// follows.
+    /// The maximum number of bytes to hold back until the FIN, because the kernel holds back at most half of the peer's
+    /// window.
     private static let maxHeldBack = 16 << 10
 
-    /// Returns the end of the next write of a piece, and the flags of `send` for it. Before the last write of a send
-    /// that carries the FIN, the socket is notified that more follows: a segment that is not full then waits for the
-    /// FIN. MSG_MORE alone is not enough, because an ACK would release the segment.
+    /// Returns the end of the next write of a piece, and the flags for its call to `send`. Before the last write of a
+    /// send that carries the FIN, TCP_CORK informs the socket that more data follows: a segment that is not full then
+    /// waits for the FIN. MSG_MORE alone does not suffice, because an ACK would release the segment.
     func nextWrite(upTo end: Int, to socket: Int32) -> (stop: Int, flags: Int32) {
         let flags = Int32(MSG_NOSIGNAL) | (isUrgent ? Int32(MSG_OOB) : 0)
         guard carriesFIN, end == bytes.count else { return (end, flags) }
@@ -91,10 +92,10 @@ package final class SendOperation {
         return (end, flags | Int32(MSG_MORE))
     }
 
-    /// When the send last made progress, where a wait for the pace counts as progress.
+    /// The time at which the send last made progress; waiting for the pace counts as progress.
     package var lastProgressOrPace: MonotonicTime { max(lastProgress, nextDeparture ?? lastProgress) }
 
-    /// Returns the time before which the current piece must not be sent.
+    /// Returns the earliest time at which the current piece may be sent.
     func earliestDeparture() -> MonotonicTime? {
         guard piece > 0 || begun == nil else { return nil }
         switch pace {
@@ -107,8 +108,8 @@ package final class SendOperation {
     }
 }
 
-/// The offsets after the pieces of a send. Pieces of equal size take no memory: 200 MiB at 1 B/s have 200 million
-/// pieces.
+/// The offsets after the pieces of a send. Pieces of equal size are computed and need no memory, because 200 MiB at 1
+/// B/s have 200 million pieces.
 package struct PieceEnds: RandomAccessCollection, Sendable {
     private let listed: [Int]
     private let step: Int
@@ -124,7 +125,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
         endIndex = ends.count
     }
 
-    /// Creates ends after every `step` bytes and at the end; at least one piece.
+    /// Creates ends after every `step` bytes and at the end of the data; there is at least one piece.
     init(step: Int, total: Int) {
         listed = []
         self.step = Swift.max(1, step)
@@ -135,7 +136,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
     package subscript(position: Int) -> Int {
         precondition(indices.contains(position), "no such piece")
         if step == 0 { return listed[position] }
-        // No overflow: the last product exceeds the count by less than a step.
+        // No overflow: the last product exceeds `total` by less than a step.
         return position == endIndex - 1 ? total : (position + 1) * step
     }
 }

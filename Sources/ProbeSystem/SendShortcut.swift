@@ -1,8 +1,8 @@
 import ProbeBase
 import Glibc
 
-/// Operations for code that forwards bytes, in addition to queued sends: writing without a queue, and taking back
-/// queued bytes.
+/// Operations for code that forwards bytes, in addition to queued sends: writing without a queue, and taking queued
+/// bytes back.
 ///
 /// Must be used on the thread of the connection's reactor.
 package struct SendShortcut {
@@ -10,16 +10,16 @@ package struct SendShortcut {
 
     package init(of connection: Connection) { self.connection = connection }
 
-    /// Passes bytes to the kernel at once, if no send is queued or in progress.
+    /// Passes bytes to the kernel immediately, if no send is queued or in progress.
     ///
-    /// - Returns: the number of bytes that the kernel has taken; 0 also if the connection has ended, which reading
-    ///   reports.
+    /// - Returns: the number of bytes that the kernel has accepted; 0 also if the connection has ended, which the next
+    ///   read reports.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard connection.isIdle, connection.raw >= 0, let base = bytes.baseAddress else { return 0 }
         while true {
             let count = Glibc.send(connection.raw, base, bytes.count, Int32(MSG_NOSIGNAL))
             if count < 0, errno == EINTR { continue }
-            // The kernel reports an RST once, and has now reported it to `send`.
+            // The kernel reports an RST only once, and has now reported it to `send`.
             if count < 0, errno == ECONNRESET { connection.resetWasConsumed = true }
             guard count > 0 else { return 0 }
             connection.bytesSent += count
@@ -31,7 +31,7 @@ package struct SendShortcut {
 
     /// Ends the sends that are queued or in progress.
     ///
-    /// - Returns: the bytes that the kernel has not taken.
+    /// - Returns: their bytes that the kernel has not accepted.
     package func takeBack() -> [UInt8] {
         var rest: [UInt8] = []
         for operation in connection.outgoing {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads small files completely, for example the kernel's in `/proc`, without Foundation.
+/// Reads small files completely, for example those of the kernel in `/proc`, without Foundation.
 package enum SmallFile {
     /// Returns the contents of the file; `nil` if it can't be read, for example because the process has ended.
     package static func read(_ path: String) -> [UInt8]? {
@@ -17,8 +17,8 @@ package enum SmallFile {
         return try contents(of: OwnedDescriptor(raw), limit: limit)
     }
 
-    /// Returns the contents of a file that another program has written or replaced; `nil` if there is none, or if it is
-    /// something that may block or lead elsewhere: a pipe, a symbolic link.
+    /// Returns the contents of a file that another program has written or replaced; `nil` if the file does not exist,
+    /// or is of a type that may block or lead elsewhere, such as a pipe or a symbolic link.
     package static func foreign(_ path: String, limit: Int) -> [UInt8]? {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard raw >= 0 else { return nil }
@@ -29,7 +29,7 @@ package enum SmallFile {
 
     /// Reads a file.
     ///
-    /// - Parameter start: the bytes that were read from it before; they count towards the limit.
+    /// - Parameter start: the bytes that have already been read from the file; they count towards the limit.
     static func contents(
         of descriptor: borrowing OwnedDescriptor, limit: Int, after start: [UInt8] = []
     ) throws(SystemError) -> [UInt8] {
@@ -48,7 +48,7 @@ package enum SmallFile {
         return bytes
     }
 
-    /// Returns the names in a folder, without `.` and `..`; `nil` if it can't be opened.
+    /// Returns the names in a folder, excluding `.` and `..`; `nil` if the folder can't be opened.
     package static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
@@ -62,7 +62,7 @@ package enum SmallFile {
         return names
     }
 
-    /// Creates the folder and its parents.
+    /// Creates the folder and its missing parents.
     package static func makeFolder(_ path: String) throws(SystemError) {
         if path.isEmpty || mkdir(path, 0o777) == 0 || (errno == EEXIST && isFolder(path)) { return }
         let error = SystemError("mkdir")

@@ -1,15 +1,15 @@
 package import Glibc
 package import ProbeBase
 
-/// An address for the system's calls: an IP address with a port and the zone of a link-local address, or the path of a
-/// Unix socket. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4,
+/// An address for system calls: an IP address with a port and the zone of a link-local address, or the path of a Unix
+/// socket. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address, because its packets are IPv4
 /// and it reaches the same server.
 package struct SocketAddress: Sendable, Hashable {
     private enum Place: Sendable, Hashable {
-        /// An IP endpoint, never with an IPv4-mapped address.
+        /// An IP endpoint, whose address is never IPv4-mapped.
         case internet(SocketEndpoint, scope: UInt32)
-        /// The `sun_path` of a Unix socket, without the NUL at the end of a path; an abstract name begins with NUL. It
-        /// is empty for a socket without a name.
+        /// The `sun_path` of a Unix socket, without the NUL that terminates a path. An abstract name begins with NUL. A
+        /// socket without a name has no bytes.
         case unix([UInt8])
     }
 
@@ -20,21 +20,21 @@ package struct SocketAddress: Sendable, Hashable {
         place = .internet(SocketEndpoint(address: plain, port: port), scope: plain == address ? scope : 0)
     }
 
-    /// Reads a numeric address; `nil` for anything else, for example a name.
+    /// Parses a numeric address; `nil` for anything else, such as a name.
     package init?(numeric host: String, port: UInt16) {
         guard let address = IPAddress(host) else { return nil }
         self.init(address, port: port)
     }
 
     /// Creates the address of a Unix socket; `nil` if the path is empty, contains a NUL, or is longer than the system
-    /// accepts (107 bytes).
+    /// allows (107 bytes).
     package init?(unixPath path: String) {
         let bytes = Array(path.utf8)
         guard (1...Self.longestPath).contains(bytes.count), !bytes.contains(0) else { return nil }
         place = .unix(bytes)
     }
 
-    /// Creates the address of a Unix socket whose name is not a file; `nil` if the name is too long.
+    /// Creates the address of a Unix socket with an abstract name, which is not a file; `nil` if the name is too long.
     init?(abstractName name: String) {
         guard name.utf8.count < Self.longestPath else { return nil }
         place = .unix([0] + Array(name.utf8))
@@ -47,7 +47,7 @@ package struct SocketAddress: Sendable, Hashable {
 
     package static func loopback(port: UInt16) -> SocketAddress { SocketAddress(.loopbackV4, port: port) }
 
-    /// Returns the same host with another port; a Unix socket has no port, and is returned unchanged.
+    /// Returns the same host with another port. The address of a Unix socket has no port, and is returned unchanged.
     package func with(port: UInt16) -> SocketAddress {
         guard case .internet(let endpoint, let scope) = place else { return self }
         return SocketAddress(endpoint.address, port: port, scope: scope)
@@ -82,12 +82,13 @@ package struct SocketAddress: Sendable, Hashable {
     /// Whether the address is 0.0.0.0 or ::.
     package var isUnspecified: Bool { endpoint?.address.isUnspecified ?? false }
 
-    /// The address to connect to: this address, or the loopback one instead of all addresses of a family.
+    /// The address to connect to: this address, or the loopback address if this one stands for all addresses of its
+    /// family.
     package var reachable: SocketAddress {
         isUnspecified ? SocketAddress(isIPv6 ? .loopbackV6 : .loopbackV4, port: port) : self
     }
 
-    /// Calls `body` with the address in the system's structure.
+    /// Calls `body` with the address as a `sockaddr`.
     package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         let endpoint: SocketEndpoint
         let scope: UInt32
@@ -123,7 +124,7 @@ package struct SocketAddress: Sendable, Hashable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        // A path ends with a NUL, which belongs to it; an abstract name ends where the length says so.
+        // The length of a path includes a terminating NUL; an abstract name has no terminator.
         let isPath = path.first != nil && path.first != 0
         let length = MemoryLayout<sa_family_t>.size + path.count + (isPath ? 1 : 0)
         return withUnsafePointer(to: &address) {
@@ -131,8 +132,8 @@ package struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// Gives a Unix socket a unique abstract name, chosen by the kernel, so that its end can be distinguished from
-    /// others.
+    /// Binds a Unix socket to a unique abstract name that the kernel chooses, which distinguishes it from other
+    /// sockets.
     package static func bindToOwnName(_ descriptor: Int32) -> Int32 {
         withUnixAddress([]) { bind(descriptor, $0, $1) }
     }
@@ -153,13 +154,13 @@ package struct SocketAddress: Sendable, Hashable {
         return withUnsafeBytes(of: &storage) { SocketAddress(UnsafeRawBufferPointer(rebasing: $0.prefix(Int(length)))) }
     }
 
-    /// Creates an address from the resolver's result: an address and its length.
+    /// Creates an address from an entry of the resolver's result.
     package init?(_ pointer: UnsafePointer<sockaddr>?, length: socklen_t) {
         guard let pointer else { return nil }
         self.init(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// Reads a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`; `nil` for another family or if there are too few bytes.
+    /// Reads a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`; `nil` for another family or if bytes are missing.
     private init?(_ raw: UnsafeRawBufferPointer) {
         let header = MemoryLayout<sa_family_t>.size
         guard raw.count >= header else { return nil }
@@ -200,7 +201,7 @@ package struct NameError: Error, Sendable {
 }
 
 extension SocketAddress {
-    /// Returns the first address that the system has for a name.
+    /// Returns the first address that the system's resolver returns for a name.
     package static func resolved(_ host: String, port: UInt16) throws(NameError) -> SocketAddress {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -2,18 +2,18 @@ import Glibc
 import ProbeBase
 import Synchronization
 
-/// The file of a Unix socket: its identity, whether a process listens on it, and its removal.
+/// The file of a Unix socket: its identity, whether a process listens on it, and how it is removed.
 package struct SocketFile: Sendable, Hashable {
-    /// The identity of the folder; together with `name` it is equal for different spellings of one path.
+    /// The identity of the folder. Together with `name`, it is equal for different spellings of the same path.
     private let folder: FileStatus.Identity?
-    /// The name in the folder, or the whole path if its folder can't be accessed.
+    /// The name in the folder, or the whole path if the folder can't be accessed.
     private let name: String
     /// The path that was given, for system calls and messages.
     package let path: String
 
     /// Creates the identity of a path.
     ///
-    /// - Parameter path: an absolute path; `.`, `..` and symbolic links are resolved by the system.
+    /// - Parameter path: an absolute path, in which the system resolves `.`, `..` and symbolic links.
     package init(_ path: String) {
         let resolved = Self.target(of: path)
         let parts = resolved.split(separator: "/")
@@ -32,7 +32,7 @@ package struct SocketFile: Sendable, Hashable {
         hasher.combine(name)
     }
 
-    /// Returns the target of a symbolic link at this path; another path is returned unchanged.
+    /// Returns the target if the path is a symbolic link; otherwise returns the path unchanged.
     private static func target(of path: String) -> String {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
@@ -42,33 +42,34 @@ package struct SocketFile: Sendable, Hashable {
         return String(cString: real)
     }
 
-    /// Returns the socket that currently exists at a path; `nil` if there is none, or another type of file.
+    /// Returns the identity of the socket at a path; `nil` if there is no file, or a file of another type.
     private static func socket(at path: String) -> FileStatus.Identity? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
         return FileStatus(status).identity
     }
 
-    /// Whether a socket exists there on which a process listens.
+    /// Whether a socket on which a process listens exists at the path.
     package var isListenedOn: Bool {
-        // `try?`: if no descriptor is left to find out, there is no wait.
+        // If no descriptor is available for the check, the answer is `false`, so that the caller does not wait.
         guard Self.socket(at: path) != nil, (try? Self.removeAbandoned(path)) != nil else { return false }
         return Self.socket(at: path) != nil
     }
 
-    /// Removes a socket on which no process listens. Another file, or the socket of a running program, is left alone.
+    /// Removes a socket on which no process listens. A file of another type, or the socket of a running program, is not
+    /// removed.
     ///
-    /// - Throws: an error if no descriptor is left to find out.
+    /// - Throws: an error if no descriptor is available for the check.
     package static func removeAbandoned(_ path: String) throws(SystemError) {
         guard let found = socket(at: path), let address = SocketAddress(unixPath: path) else { return }
-        // Non-blocking: a listener with a full queue responds with EAGAIN at once, and a datagram socket with
-        // EPROTOTYPE.
+        // The probe is non-blocking: a listener with a full queue then responds with EAGAIN immediately, and a datagram
+        // socket with EPROTOTYPE.
         let probe = try openSocket(for: address)
         guard address.withSystemAddress({ connect(probe.raw, $0, $1) }) < 0, errno == ECONNREFUSED else { return }
         remove(path, ifStill: found)
     }
 
-    /// Removes the socket if it is still the same one: another may have taken its place.
+    /// Removes the socket if it is still the same one; another socket may have replaced it.
     private static func remove(_ path: String, ifStill identity: FileStatus.Identity) {
         if socket(at: path) == identity { unlink(path) }
     }
@@ -77,21 +78,21 @@ package struct SocketFile: Sendable, Hashable {
 
     private static let own = Mutex<[String: FileStatus.Identity]>([:])
 
-    /// Remembers the socket that this process has just bound, so that it is removed however the run ends.
+    /// Records the socket that this process has just bound, so that it is removed regardless of how the run ends.
     package static func bound(_ path: String) {
         guard let identity = socket(at: path) else { return }
         own.withLock { $0[path] = identity }
     }
 
-    /// Removes the file that this process or an ended program left at the path.
+    /// Removes the file that this process or a program that has ended left at the path.
     package static func release(_ path: String) {
         if let identity = own.withLock({ $0.removeValue(forKey: path) }) { remove(path, ifStill: identity) }
-        // A file that can't be examined for lack of descriptors is kept; the next case that needs the path examines it
-        // again.
+        // If the file can't be examined for lack of descriptors, it is kept. The next case that needs the path examines
+        // it again.
         try? removeAbandoned(path)
     }
 
-    /// Removes every socket that this process has bound, even while it is still listening.
+    /// Removes every socket that this process has bound, even if it is still listening.
     package static func releaseAll() {
         let all = own.withLock { own in
             defer { own = [:] }
@@ -102,7 +103,8 @@ package struct SocketFile: Sendable, Hashable {
 
     // MARK: Other runs
 
-    /// A name in the kernel that represents the file. No other process gets it while the descriptor is open.
+    /// An abstract socket name that represents the file. No other process can bind the name while the descriptor is
+    /// open.
     private var reservedName: String {
         let place = folder.map { "\($0.device)/\($0.number)" } ?? "none"
         return "tcpprobe/unix/\(place)/\(String(FNV1a(name).value, radix: 16))"
@@ -113,7 +115,7 @@ package struct SocketFile: Sendable, Hashable {
         guard let address = SocketAddress(abstractName: reservedName) else { return .unknown }
         let socket = try openSocket(for: address)
         if address.withSystemAddress({ bind(socket.raw, $0, $1) }) == 0 {
-            // A process that finds the name taken connects to determine its owner.
+            // The socket listens, so that a process that finds the name in use can connect to determine its owner.
             _ = listen(socket.raw, 64)
             return .reserved(Reservation(socket))
         }
@@ -129,13 +131,13 @@ package struct SocketFile: Sendable, Hashable {
 
     package enum ReservationResult {
         case reserved(Reservation)
-        /// A case of another run has it.
+        /// A case of another run has reserved the file.
         case held(byProcess: Int32?)
-        /// The system has no such names, so other runs can't be detected.
+        /// The system has no abstract names, so reservations by other runs can't be detected.
         case unknown
     }
 
-    /// Keeps a file for this process until it is released.
+    /// Reserves a file for this process until the reservation is released.
     package final class Reservation {
         private let socket: OwnedDescriptor
 

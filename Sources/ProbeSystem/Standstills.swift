@@ -1,48 +1,48 @@
 package import ProbeBase
 
-/// The times in which a reactor's thread had something to do and did not run: the process was stopped, the machine was
-/// suspended or busy, or the harness itself was busy.
+/// The stalls of a reactor's thread: the periods in which it had something to do but did not run, because the process
+/// was stopped, the machine was suspended or busy, or the harness itself was busy.
 ///
-/// Events in such a period were noticed later, and every wait in this process was delayed as well. This is a value
-/// without a clock: times are arguments.
+/// Events in a stall were noticed later, and every wait in this process was delayed as well. This is a value without a
+/// clock: times are passed as arguments.
 package struct Standstills: Sendable {
     private struct Interval: Sendable {
         var from: MonotonicTime
         var to: MonotonicTime
 
         var length: Duration { to - from }
-        /// The time by which events of the standstill have been read and processed, including by other threads of this
-        /// process, which resume one after the other if the machine is busy.
+        /// The time by which events of the stall have been read and processed, including by other threads of this
+        /// process, which resume one after another if the machine is busy.
         var settled: MonotonicTime {
             to + min(length, max(.milliseconds(20), min(length / 8, .milliseconds(500))))
         }
     }
 
-    /// The maximum delay with which a thread is still on time.
+    /// The maximum delay of a thread that is still considered on time.
     package static let tolerance: Duration = .milliseconds(2)
-    /// How often a waiting thread wakes up, so that it later knows until when it ran.
+    /// The interval at which a waiting thread wakes up, so that the time at which it last ran is known after a stall.
     package static let heartbeat: Duration = .milliseconds(20)
-    /// The maximum number of standstills that are kept; the oldest are dropped first.
+    /// The maximum number of stalls that are kept; the oldest are dropped first.
     private static let kept = 1024
 
     private var intervals: [Interval] = []
 
     package init() {}
 
-    /// Records that the thread runs.
+    /// Records that the thread is running.
     ///
     /// - Parameters:
-    ///   - now: when it runs.
-    ///   - due: when it should have run.
-    ///   - last: when it ran before.
+    ///   - now: the current time.
+    ///   - due: the time at which the thread should have run.
+    ///   - last: the time at which it last ran.
     package mutating func ran(at now: MonotonicTime, due: MonotonicTime, last: MonotonicTime) {
         guard now > due + Self.tolerance else { return }
-        // A thread that is a little late stood still from the time at which it was due. If it is late by more than a
-        // heartbeat, it may have stood still since it last ran.
+        // A thread that is a little late was stalled from the time at which it was due. If it is late by more than a
+        // heartbeat, it may have been stalled since it last ran.
         add(from: now - due > Self.heartbeat ? min(last, due) : due, to: now)
     }
 
-    /// Adds a standstill that is already known. It must not begin before the previous ones.
+    /// Adds a stall that is already known. It must not begin before the previous ones.
     package mutating func add(from: MonotonicTime, to: MonotonicTime) {
         if let end = intervals.last?.to, end >= from {
             intervals[intervals.count - 1].to = max(end, to)
@@ -52,10 +52,11 @@ package struct Standstills: Sendable {
         if intervals.count > 2 * Self.kept { intervals.removeFirst(Self.kept) }
     }
 
-    /// Returns the deadline of an operation that began at `start`, extended by the time for which the thread stood
-    /// still before it.
+    /// Returns the deadline of an operation that began at `start`, extended by the time for which the thread was
+    /// stalled before the deadline.
     ///
-    /// An event that was noticed between the deadline and the result may have occurred in time; a later one did not.
+    /// An event that was noticed between the original and the extended deadline may have occurred in time. A later
+    /// event did not.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         var end = deadline
         for interval in after(start) {
@@ -67,7 +68,7 @@ package struct Standstills: Sendable {
 
     /// Returns whether an event that was noticed at `event` may have occurred before `bound`, an earlier time.
     package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
-        // A standstill that begins while the events of the previous one are still being read delays them further.
+        // A stall that begins while the events of the previous stall are still being read delays those events further.
         var reach: MonotonicTime?
         for interval in after(bound) where interval.from < bound || interval.from <= reach ?? bound {
             guard event > interval.from else { break }
@@ -77,10 +78,11 @@ package struct Standstills: Sendable {
         return false
     }
 
-    /// Returns the earliest time at which the thread might have done what it did at `time`, had it not stood still just
-    /// before.
+    /// Returns the earliest time at which the thread might have done what it did at `time`, if it had not been stalled
+    /// immediately before.
     ///
-    /// A step that ended right after a standstill ended late: a period measured from its end may have begun earlier.
+    /// A step that ended right after a stall ended late, so a period that is measured from the step's end may have
+    /// begun earlier.
     package func earliest(of time: MonotonicTime) -> MonotonicTime {
         var earliest = time
         for interval in intervals.reversed() where interval.from < earliest {
@@ -90,14 +92,14 @@ package struct Standstills: Sendable {
         return earliest
     }
 
-    /// Returns how long the thread stood still between two times.
+    /// Returns the total time for which the thread was stalled between two times.
     package func total(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
         after(start).reduce(.zero) { sum, interval in
             sum + max(.zero, min(interval.to, end) - max(interval.from, start))
         }
     }
 
-    /// Returns the parts of the standstills between two times, in the order of time.
+    /// Returns the parts of the stalls that are between two times, in chronological order.
     package func all(from start: MonotonicTime, to end: MonotonicTime = .distantFuture) -> [(
         from: MonotonicTime, to: MonotonicTime
     )] {
@@ -107,13 +109,13 @@ package struct Standstills: Sendable {
         }
     }
 
-    /// Returns the longest of those parts; `nil` if there is none.
+    /// Returns the longest part of a stall between two times; `nil` if there is none.
     package func longest(from start: MonotonicTime, to end: MonotonicTime) -> (from: MonotonicTime, to: MonotonicTime)?
     {
         all(from: start, to: end).max { $0.to - $0.from < $1.to - $1.from }
     }
 
-    /// Returns the standstills that were not settled by then, in the order of time.
+    /// Returns the stalls that were not settled by the given time, in chronological order.
     private func after(_ time: MonotonicTime) -> ArraySlice<Interval> {
         var first = intervals.count
         while first > 0, intervals[first - 1].settled > time { first -= 1 }

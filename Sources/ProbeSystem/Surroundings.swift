@@ -3,8 +3,8 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Errors of the machine, not of the program under test: a resource is exhausted, forbidden or disabled. A case that
-/// meets one ends in `error`.
+/// Errors of the machine rather than of the program under test: a resource is exhausted, forbidden or disabled. A case
+/// with such an error ends in `error`.
 package enum Surroundings {
     /// A resource of the whole process was exhausted.
     package struct Shortage: Sendable {
@@ -14,19 +14,19 @@ package enum Surroundings {
 
     private static let lastShortage = Mutex<Shortage?>(nil)
 
-    /// Records that the process has exhausted a resource, because the code that met the error may not report it.
+    /// Records that the process has exhausted a resource, because the code that received the error may not report it.
     package static func note(_ call: String, _ code: Int32) {
         guard [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) else { return }
         let shortage = Shortage(error: SystemError(call, uncounted: code), time: .now)
         lastShortage.withLock { $0 = shortage }
     }
 
-    /// Returns the resource that was exhausted at or after a time.
+    /// Returns the exhaustion of a resource that was recorded at or after a time.
     package static func shortage(since time: MonotonicTime) -> Shortage? {
         lastShortage.withLock { $0.flatMap { $0.time >= time ? $0 : nil } }
     }
 
-    /// Returns advice on an errno that does not come from a peer on loopback; `nil` for any other errno.
+    /// Returns advice on an errno that is not caused by a peer on loopback; `nil` for any other errno.
     package static func advice(on code: Int32) -> String? {
         switch code {
         case EMFILE: "raise the limit of open files (`ulimit -n`), or reduce `-j`"
@@ -43,13 +43,13 @@ package enum Surroundings {
     }
 }
 
-/// Whether the loopback interface is up, and whether it has been up all the time.
+/// Whether the loopback interface is up, and whether it has been up since a given time.
 package enum Loopback {
     package static let advice =
         "bring the loopback interface up with `ip link set lo up` (as root), or give the run its own with `--isolate`"
 
     private struct State {
-        /// A socket that receives changes; -1 if none could be opened.
+        /// A socket that receives notifications of changes; -1 if none could be opened.
         var changes: Int32?
         var isUp = true
         var wasDownAt: MonotonicTime?
@@ -65,7 +65,7 @@ package enum Loopback {
         }
     }
 
-    /// Returns whether the interface was found down at or after a time.
+    /// Returns whether the interface was found to be down at or after a time.
     package static func wasDown(since time: MonotonicTime) -> Bool {
         state.withLock { state in
             look(&state)
@@ -75,7 +75,8 @@ package enum Loopback {
 
     private static func look(_ state: inout State) {
         if state.changes == nil {
-            // Changes are subscribed to first, so that none is missed between the two calls.
+            // The socket subscribes to changes before the state is read, so that no change is missed between the two
+            // calls.
             state.changes = probe_watch_links()
             state.isUp = probe_loopback_is_up() != 0
         }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A system call that failed: which one, and its errno.
+/// A failed system call: the name of the call and its errno.
 package struct SystemError: Error, Sendable, Hashable {
     package let call: String
     package let code: Int32
-    /// A more specific message than the kernel's for the code.
+    /// A message that is more specific than the kernel's message for the code.
     private let explanation: String?
 
     package init(_ call: String, code: Int32 = errno, _ explanation: String? = nil) {
@@ -14,7 +14,7 @@ package struct SystemError: Error, Sendable, Hashable {
         Surroundings.note(call, code)
     }
 
-    /// Creates an error without recording a shortage.
+    /// Creates an error without recording that a resource was exhausted.
     init(_ call: String, uncounted code: Int32) {
         self.call = call
         self.code = code
@@ -24,12 +24,12 @@ package struct SystemError: Error, Sendable, Hashable {
     /// Advice on an error of the machine; empty for other errors.
     package var advice: [String] { Surroundings.advice(on: code).map { [$0] } ?? [] }
 
-    /// What is left of the exhausted resource; empty for other errors.
+    /// The remaining amounts of the exhausted resource; empty for other errors.
     package var resourcesLeft: [String] {
         MachineError.shortages.contains { $0.code == code } ? ResourcesLeft.here() : []
     }
 
-    /// The more specific message, or the kernel's, such as `Address already in use`.
+    /// The more specific message if there is one, or else the kernel's, such as `Address already in use`.
     package var reason: String {
         explanation ?? String(cString: strerror(code))
     }

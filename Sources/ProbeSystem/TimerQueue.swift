@@ -1,7 +1,7 @@
 package import ProbeBase
 import HeapModule
 
-/// Deadlines, each with an action. This is a value without a clock: times are arguments.
+/// Deadlines, each with an action. This is a value without a clock: times are passed as arguments.
 package struct TimerQueue {
     package struct ID: Hashable, Sendable {
         fileprivate let number: UInt64
@@ -34,8 +34,8 @@ package struct TimerQueue {
 
     package mutating func cancel(_ id: ID) {
         actions[id.number] = nil
-        // A cancelled entry is removed when it becomes due, or with all others when they outnumber the live ones: a run
-        // that sets and cancels a deadline at every step must not grow.
+        // A cancelled entry is removed when it becomes due, or together with all other cancelled entries when they
+        // outnumber the live ones, so that a run that sets and cancels a deadline at every step does not grow.
         if heap.count > 64 && heap.count > 2 * actions.count {
             heap = Heap(heap.unordered.filter { actions[$0.number] != nil })
         }
@@ -48,7 +48,7 @@ package struct TimerQueue {
         }
     }
 
-    /// Removes and returns the action of the earliest timer that is due; timers with equal deadlines are returned in
+    /// Removes and returns the action of the earliest timer that is due. Timers with equal deadlines are returned in
     /// the order in which they were added.
     package mutating func popDue(at now: MonotonicTime) -> (() -> Void)? {
         guard let deadline = nextDeadline, deadline <= now else { return nil }

@@ -1,24 +1,25 @@
 import CShims
 import Glibc
 
-/// Ends a connection without notifying its peer: no FIN and no RST, regardless of unread or unsent bytes.
+/// Ends a connection without notifying its peer: neither a FIN nor an RST is sent, even if there are unread or unsent
+/// bytes.
 package struct Vanishing {
     private let connection: Connection
 
-    /// Creates the operation for an open connection, on its reactor's thread.
+    /// Creates the operation for an open connection; must be called on the connection's reactor thread.
     package init(of connection: Connection) {
         self.connection = connection
     }
 
-    /// The number of bytes that the peer's kernel has not acknowledged (SIOCOUTQ). They would be retransmitted while
-    /// the socket exists.
+    /// The number of bytes that the peer's kernel has not acknowledged (SIOCOUTQ). They would be retransmitted as long
+    /// as the socket exists.
     package var unacknowledged: Int { max(0, Int(probe_unacknowledged_bytes(connection.raw))) }
 
-    /// Whether both sides have ended the connection, or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT), so
-    /// that its peer would notice nothing.
+    /// Whether both sides have ended the connection or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT), so
+    /// that the peer would not notice that it vanished.
     package var hasEnded: Bool {
         var info = probe_tcp_info()
-        // A socket that has no such state, such as a Unix socket, has not ended.
+        // A socket without a TCP state, such as a Unix socket, is considered open.
         guard probe_tcp_info(connection.raw, &info) == 0 else { return false }
         return [6, 7].contains(info.state)
     }
@@ -46,9 +47,9 @@ package struct Vanishing {
 
 /// The socket of a connection that has vanished silently.
 ///
-/// A filter of the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP sees it: no ACK and no RST is
-/// sent. That requires no privilege, and no separate network. The socket stays open for this purpose, because the
-/// kernel responds if there is none.
+/// A filter on the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP processes it, so that neither an
+/// ACK nor an RST is sent. That requires no privilege and no separate network. The socket stays open, because the
+/// kernel would respond with an RST if there were no socket.
 struct SilencedSocket: ~Copyable {
     private let descriptor: OwnedDescriptor
 
@@ -57,7 +58,7 @@ struct SilencedSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Closes the socket: the kernel sends an RST if that can't be prevented.
+    /// Closes the socket. The kernel sends an RST if that can't be prevented.
     deinit {
         do throws(SystemError) { try TCPRepair.start(descriptor.raw) } catch {
             var reset = linger(l_onoff: 1, l_linger: 0)

@@ -2,14 +2,14 @@ import CShims
 import Glibc
 import Synchronization
 
-/// A named thread for work that blocks or that takes the processor for milliseconds. Starting one takes a fraction of
-/// the time of a dispatch queue's first job.
+/// A named thread for work that blocks or uses the processor for milliseconds. Starting such a thread takes a fraction
+/// of the time of a dispatch queue's first job.
 package struct WorkerThread: ~Copyable, Sendable {
-    /// The signals that the thread accepts. Programs that it starts inherit that setting.
+    /// The signals that the thread accepts. Programs started by the thread inherit its signal mask.
     package enum Signals: Sendable {
-        /// None, because they are meant for the threads that wait for signals.
+        /// No signals, because they are intended for the threads that wait for them.
         case blocked
-        /// The same as the thread that starts it.
+        /// The same signals as the thread that starts it.
         case inherited
     }
 
@@ -54,7 +54,7 @@ package struct WorkerThread: ~Copyable, Sendable {
     /// Whether the caller runs on this thread.
     package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-    /// Returns the results of two closures; the second one runs on a separate thread, if one can be started.
+    /// Returns the results of two closures. The second one runs on a separate thread, if one can be started.
     package static func both<Result: Sendable>(
         _ own: () -> Result, _ other: @escaping @Sendable () -> Result
     ) -> (Result, Result) {
