@@ -1,31 +1,31 @@
 import ProbeBase
 
-/// A question to a resolver (RFC 1035, 4). Decoding never traps on any input.
+/// A question to a resolver (RFC 1035, 4). Decoding a message never traps, whatever the message contains.
 struct NameQuestion: Equatable {
-    /// The ID from the header, which the answer repeats.
+    /// The ID in the header, which the answer repeats.
     var id: UInt16
     var operation: UInt8
-    /// The RD flag: whether recursion is desired. The answer repeats it, as it does CD (RFC 4035, 3.2.2).
+    /// The RD flag: whether recursion is desired. The answer repeats this flag and the CD flag (RFC 4035, 3.2.2).
     var isRecursive: Bool
     var isUnchecked: Bool
-    /// The bytes of the question section, in the original letter case: name, type and class.
+    /// The bytes of the question section, with the name's original letter case: the name, the type and the class.
     var section: [UInt8]
     var type: UInt16
-    /// The name as text, such as `dual.test`; `.` for the root. A dot within a label is preceded by a backslash.
+    /// The name as text, such as `dual.test`, or `.` for the root. A dot within a label is preceded by a backslash.
     var name: String
     /// The offset of the name's last label in the section; `nil` for the root.
     var lastLabel: Int?
-    /// The largest answer that the client accepts by UDP (RFC 6891); `nil` without an OPT record.
+    /// The size of the largest answer that the client accepts over UDP (RFC 6891); `nil` without an OPT record.
     var largest: Int?
 
-    /// The name in lower case: names are compared without regard to case (RFC 4343).
+    /// The name in lower case, because names are compared without regard to case (RFC 4343).
     var key: String { name.lowercased() }
 
     enum Outcome: Equatable {
         case question(NameQuestion)
-        /// The message is answered with this code and nothing else.
+        /// The response consists only of the header and this code.
         case refused(NameResponseCode, Header)
-        /// The message is not a question: it is an answer, or too short for a header.
+        /// The message is not a question: it is an answer, or too short to contain a header.
         case nothing
     }
 
@@ -72,7 +72,7 @@ struct NameQuestion: Equatable {
         var end = 0
         var lastLabel: Int?
 
-        /// Decodes an uncompressed name: nothing precedes the first name that a pointer could refer to.
+        /// Decodes an uncompressed name. The first name of a message can't be compressed, because no name precedes it.
         init?(_ message: Span<UInt8>, at start: Int) {
             var place = start
             while true {
@@ -94,7 +94,7 @@ struct NameQuestion: Equatable {
         }
     }
 
-    /// Returns the offset after the name of any record; the name may end in a compression pointer.
+    /// Returns the offset after the name of a record; the name may end in a compression pointer.
     private static func end(ofName message: Span<UInt8>, at start: Int) -> Int? {
         var place = start
         while let length = message.byte(at: place) {
@@ -115,13 +115,13 @@ struct NameQuestion: Equatable {
         case size(UInt16)
     }
 
-    /// Finds the OPT record among the records after the question.
+    /// Finds the OPT record among the records that follow the question.
     private static func extensions(_ message: Span<UInt8>, from start: Int) -> Extensions {
         var found = Extensions.none
         var place = start
         let counts = [6, 8, 10].map { Int(message.big16(at: $0) ?? 0) }
         for number in 0..<counts.reduce(0, +) {
-            // The root is one byte.
+            // The name of an OPT record is the root, which is a single byte.
             guard let name = end(ofName: message, at: place), let type = message.big16(at: name),
                 let size = message.big16(at: name + 2), let version = message.byte(at: name + 5),
                 let length = message.big16(at: name + 8), name + 10 + Int(length) <= message.count

@@ -1,14 +1,14 @@
 import ProbeBase
 package import ProbeSystem
 
-/// Receives the questions of one network's programs, by UDP and by TCP, and sends the answers when they are due.
+/// Receives questions from the programs in one network over UDP and TCP, and sends the answers when they are due.
 ///
 /// Confined to its reactor's thread.
 package final class NameServer {
-    /// A resolver client that is connected by TCP.
+    /// A client of the resolver that is connected over TCP.
     private final class NameClient {
         let connection: Connection
-        /// The number of answers that have not been sent to it yet.
+        /// The number of answers to the client that have not been sent yet.
         var due = 0
 
         init(_ connection: Connection) { self.connection = connection }
@@ -25,23 +25,25 @@ package final class NameServer {
     private var connections: [ObjectIdentifier: NameClient] = [:]
     private var timers: [Int: TimerQueue.ID] = [:]
     private var lastTimer = 0
-    /// The limit of open connections, more than any program should need. Further ones are not accepted until one ends.
+    /// The maximum number of open connections, which is more than any program should need. Further connections are not
+    /// accepted until one has ended.
     private static let maxConnections = 64
-    /// The number of answers that may be waiting until they are due. Further datagrams are dropped, as by an overloaded
-    /// resolver.
+    /// The maximum number of answers that may be waiting for their due time. Further datagrams are dropped, as an
+    /// overloaded resolver would do.
     private static let maxDue = 16_384
-    /// The number of answers of one connection that may be waiting until they are due, and that its client may not have
-    /// read. Beyond that, the connection is not read, so that further questions wait in the kernel.
+    /// The limits for each connection: answers that are waiting for their due time, and answers that the client has not
+    /// read. Beyond a limit, the connection is not read, so that further questions wait in the kernel.
     private static let maxPerConnection = (due: 1024, unsent: 64)
-    /// Called once, for the first question that is dropped or must wait because there are too many.
+    /// Called once, when a question is first dropped or delayed because there are too many.
     private let overloaded: (_ what: String) -> Void
     private var wasOverloaded = false
 
-    /// Starts to listen at a network's resolver address.
+    /// Starts listening at a network's resolver address.
     ///
     /// - Parameters:
     ///   - sent: called with each answer when it is sent.
-    ///   - overloaded: called once with a clause, when a question is dropped or must wait because there are too many.
+    ///   - overloaded: called once with a clause, when a question is first dropped or delayed because there are too
+    ///     many.
     package init(
         in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
         sent: @escaping (NameReply) -> Void, overloaded: @escaping (_ what: String) -> Void
@@ -77,7 +79,7 @@ package final class NameServer {
     // MARK: UDP
 
     private func takeDatagrams() {
-        // A limited number at a time, so that other descriptors are served in between.
+        // At most 64 datagrams per call, so that other descriptors are served in between.
         for _ in 0..<64 {
             guard let (message, nameClient) = socket.receive() else { return }
             if timers.count >= Self.maxDue {
@@ -126,7 +128,7 @@ package final class NameServer {
                 nameClient.due -= 1
                 guard nameClient.connection.isOpen else { return false }
                 let count = reply.bytes.count
-                // The connection's change handler serves the client again.
+                // When the answer has been sent, the connection's change handler serves the client again.
                 nameClient.connection.send(
                     SendOperation(
                         pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes],
@@ -138,13 +140,14 @@ package final class NameServer {
         release(nameClient)
     }
 
-    /// Returns whether a client must read, or be sent, some of its earlier answers before it gets further ones.
+    /// Returns whether the client's further questions must wait until more of its earlier answers have been sent or
+    /// read.
     private func mustWait(_ nameClient: NameClient) -> Bool {
         nameClient.due >= Self.maxPerConnection.due
             || nameClient.connection.unfinishedSends >= Self.maxPerConnection.unsent
     }
 
-    /// Stops reading a connection whose client does not read, so that its questions wait in the kernel.
+    /// Stops reading from a client that does not read its answers, so that its questions wait in the kernel.
     private func bound(_ connection: Connection, isFull: Bool) {
         guard connection.isOpen, connection.readEnd == nil else { return }
         if isFull, connection.reading == .atOnce {
@@ -154,7 +157,7 @@ package final class NameServer {
         }
     }
 
-    /// Closes the connection of a client that sends no more questions and has received all its answers.
+    /// Closes the connection of a client that will send no more questions and has received all its answers.
     private func release(_ nameClient: NameClient) {
         let connection = nameClient.connection
         let hasAll = nameClient.due == 0 && connection.isIdle

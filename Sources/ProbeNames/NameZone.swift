@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// The meaning of a host name, which applies until the name is given another one.
+/// The resolver's answer for a host name, which applies until the name is given another meaning.
 package enum NameMeaning: Sendable, Equatable {
-    /// The addresses, in the order in which they are returned.
+    /// The name has addresses, which are returned in this order.
     case addresses([IPAddress], NameDelays)
     case noSuchName
     case failure
@@ -10,7 +10,7 @@ package enum NameMeaning: Sendable, Equatable {
 }
 
 extension NameMeaning {
-    /// The record types that the meaning provides or delays; empty if it applies to every question.
+    /// The record types that the meaning provides or delays; empty if the meaning applies to every question.
     fileprivate var types: [NameType] {
         guard case .addresses(let addresses, let delays) = self else { return [] }
         let delayed: [NameType] = (delays.ipv4 > .zero ? [.a] : []) + (delays.ipv6 > .zero ? [.aaaa] : [])
@@ -20,7 +20,7 @@ extension NameMeaning {
     }
 }
 
-/// The delays of answers with addresses, and how long the answers may be cached.
+/// The delays of answers with addresses, and the time for which clients may cache the answers.
 package struct NameDelays: Sendable, Equatable {
     package var ipv4: Duration
     package var ipv6: Duration
@@ -41,24 +41,25 @@ package enum NameCarrier: Sendable {
 package struct NameReply: Sendable, Equatable {
     /// The question as text, such as `dual.test AAAA`.
     package var question: String
-    /// The answer as text, such as `fd77::1`, or why there is no address; `nil` if the question is never answered.
+    /// The answer as text, such as `fd77::1`, or the reason why there is no address; `nil` if the question is never
+    /// answered.
     package var text: String?
     package var bytes: [UInt8]
-    /// When to send the reply.
+    /// The time at which the reply must be sent.
     package var due: MonotonicTime
 }
 
-/// The names of a resolver, and its answers. Pure: time is an argument.
+/// The names that a resolver knows, and its answers. Pure: time is passed as an argument.
 package struct NameZone: Sendable {
     private struct Entry {
         var id: Int
         var meaning: NameMeaning
     }
 
-    /// The questions received for a meaning, and the record types that must be requested for it to take effect.
+    /// The questions received for a meaning, and the record types that clients must request.
     private struct Questions {
         var counts: [UInt16: Int] = [:]
-        /// The required types; if empty, any question suffices.
+        /// The record types that must be requested; if empty, any question suffices.
         var wanted: [NameType]
 
         var isMet: Bool {
@@ -67,24 +68,24 @@ package struct NameZone: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
-    /// The questions by the number of the meaning.
+    /// The questions received, by the number of the meaning.
     private var questions: [Int: Questions] = [:]
 
     package init() {}
 
-    /// Sets the meaning of a name, replacing any earlier one.
+    /// Sets the meaning of a name, which replaces any earlier meaning.
     ///
-    /// - Parameter id: a number that no other meaning of the zone has.
+    /// - Parameter id: a number that is unique among the meanings of the zone.
     package mutating func set(_ name: String, to meaning: NameMeaning, id: Int) {
         entries[name.lowercased()] = Entry(id: id, meaning: meaning)
         questions[id] = Questions(wanted: meaning.types)
     }
 
-    /// The numbers of the meanings that were not queried completely: every record type that a meaning provides must
-    /// have been requested.
+    /// The numbers of the meanings for which some record type was never requested. Every type that a meaning provides
+    /// must be requested.
     package var unmet: [Int] { questions.filter { !$0.value.isMet }.keys.sorted() }
 
-    /// Returns what was requested instead of the record types that a meaning provides, or `nil` if all of them were
+    /// Returns what was requested instead of the record types that a meaning provides; `nil` if all of them were
     /// requested.
     package func shortfall(of id: Int) -> String? {
         guard let found = questions[id], !found.isMet else { return nil }

@@ -1,16 +1,19 @@
-/// Replaces bytes in a stream that arrives in pieces.
+/// Replaces a sequence of bytes in a stream that arrives in pieces.
 ///
-/// The end of a piece may be the beginning of a match; it is kept until more bytes arrive, or the stream ends.
+/// If the end of a piece may be the beginning of a match, that end is held back until more bytes arrive or the stream
+/// ends.
 struct ByteReplacement {
     let original: [UInt8]
     let replacement: [UInt8]
-    /// Received bytes that may be the beginning of `wanted`.
+    /// The received bytes that are held back because they may be the beginning of `original`.
     private(set) var waiting: [UInt8] = []
-    /// The number of the step that requested the replacement.
+    /// The identifier of the step that requested the replacement.
     let id: Int
-    /// The number of replacements made.
+    /// The number of replacements made so far.
     private(set) var count = 0
 
+    /// Creates a replacement.
+    ///
     /// - Parameter original: the bytes to replace; must not be empty.
     init(_ original: [UInt8], with replacement: [UInt8], by id: Int = 0) {
         (self.original, self.replacement, self.id) = (original, replacement, id)
@@ -41,7 +44,7 @@ struct ByteReplacement {
         return output
     }
 
-    /// Ends the stream, and returns the bytes that were kept: they can no longer become a match.
+    /// Ends the stream, and returns the bytes that were held back, which can no longer become a match.
     mutating func finish() -> [UInt8] {
         defer { waiting = [] }
         return waiting

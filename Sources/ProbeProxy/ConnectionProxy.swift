@@ -1,7 +1,7 @@
 import ProbeBase
 package import ProbeSystem
 
-/// Accepts connections, and opens an onward connection for each.
+/// Accepts connections and opens an onward connection for each of them.
 ///
 /// Confined to its reactor's thread.
 package final class ConnectionProxy {
@@ -12,33 +12,36 @@ package final class ConnectionProxy {
     private let target: () throws(SystemError) -> SocketAddress
     private var listener: Listener?
     package let address: SocketAddress
-    /// Whether forwarded bytes are kept for expectations.
+    /// Whether forwarded bytes are kept so that expectations can examine them.
     private let watches: Bool
-    /// The connections in order of arrival; empty if finished connections are forgotten.
+    /// The connections in order of arrival; empty if finished connections are discarded.
     package private(set) var connections: [ProxiedConnection] = []
-    /// The unfinished connections by number, if finished connections are forgotten.
+    /// The unfinished connections by number, if finished connections are discarded.
     private var open: [Int: ProxiedConnection] = [:]
     private let forgets: Bool
     private var accepted = 0
-    /// The limit of simultaneously open connections, if finished connections are forgotten.
+    /// The maximum number of simultaneously open connections, if finished connections are discarded.
     private var capacity = Int.max
-    /// Whether the limit is reached and another process accepts further connections.
+    /// Whether the limit has been reached and another process accepts further connections.
     private var isFull = false
 
     package var willConnect: WillConnect = { _, _ in }
-    /// Called with each new connection before any of its bytes are read.
+    /// Called with each new connection before any bytes are read from it.
     package var onConnection: (ProxiedConnection) -> Void = { _ in }
     /// Called when a connection could not be accepted or opened.
     package var onFailure: (SystemError) -> Void = { _ in }
-    /// Called with each connection that is over.
+    /// Called with each connection that has ended.
     package var onClosed: (ProxiedConnection) -> Void = { _ in }
-    /// Called when the limit is reached; returns whether another process accepts further connections until one is over.
+    /// Called when the limit has been reached. Returns whether another process accepts further connections until one of
+    /// this process's connections has ended.
     private var onFull: () -> Bool = { false }
 
+    /// Creates a proxy.
+    ///
     /// - Parameters:
     ///   - listener: a listener that is not being watched yet.
-    ///   - forgets: whether connections are forgotten once they are over.
-    ///   - target: a function that returns the target for a connection that arrives now.
+    ///   - forgets: whether connections are discarded once they have ended.
+    ///   - target: a function that returns the current target for a new connection.
     package init(
         _ listener: consuming Listener, reactor: Reactor, watches: Bool, forgets: Bool = false,
         to target: @escaping () throws(SystemError) -> SocketAddress
@@ -52,28 +55,28 @@ package final class ConnectionProxy {
     /// The number of connections accepted so far.
     package var count: Int { accepted }
 
-    /// The number of unfinished connections, if finished connections are forgotten.
+    /// The number of unfinished connections, if finished connections are discarded.
     package var openCount: Int { open.count }
 
-    /// Limits the number of open connections, as long as another process accepts the ones beyond it.
+    /// Limits the number of open connections while another process accepts the connections beyond the limit.
     package func limit(to capacity: Int, onFull: @escaping () -> Bool) {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
-    /// Resumes accepting, because no other process accepts connections any more.
+    /// Resumes accepting connections after the other process has stopped accepting them.
     package func resumeAccepting() {
         guard isFull else { return }
         isFull = false
         watchAgain()
     }
 
-    /// Duplicates the listening socket for another process that also accepts its connections.
+    /// Duplicates the listening socket for another process that also accepts connections to it.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
-    /// Whether bytes or ends are in flight through one of its connections.
+    /// Whether bytes, FINs or RSTs are in flight through one of the proxy's connections.
     package var isForwarding: Bool { connections.contains(where: \.isForwarding) }
 
-    /// Accepts the connections that are pending now, without waiting for the reactor to report them.
+    /// Accepts the connections that are currently waiting, before the reactor reports them.
     package func acceptWaiting() { acceptAll() }
 
     /// Stops accepting connections.
@@ -82,7 +85,7 @@ package final class ConnectionProxy {
         listener = nil
     }
 
-    /// Stops accepting connections, and aborts all open ones.
+    /// Stops accepting connections and aborts all open ones.
     package func end() {
         stopListening()
         for connection in connections { connection.abort() }
@@ -91,7 +94,7 @@ package final class ConnectionProxy {
     }
 
     private func acceptAll() {
-        // A limited number at a time, so that other descriptors are served in between.
+        // At most 64 connections per call, so that other descriptors are served in between.
         for _ in 0..<64 {
             if open.count >= capacity, !isFull, onFull() {
                 isFull = true
@@ -109,7 +112,7 @@ package final class ConnectionProxy {
         }
     }
 
-    /// Pauses accepting after a failure; otherwise the reactor would report the pending connection again at once.
+    /// Pauses accepting after a failure; otherwise the reactor would immediately report the waiting connection again.
     private func pause() {
         listener?.stopWatching(on: reactor)
         reactor.schedule(at: .now + Self.pauseAfterFailure) { [weak self] in self?.watchAgain() }

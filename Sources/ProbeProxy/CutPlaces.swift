@@ -1,10 +1,10 @@
 import ProbeBase
 
-/// The offsets at which a direction is cut, counted from the beginning of its style.
+/// The offsets at which one direction's stream is cut, counted from the start of the current style.
 struct CutPlaces {
     private let cut: Cut<Resolved>?
     private var generator: SplitMix64
-    /// The next offset of a random cut, and the later ones that are known.
+    /// For a random cut, the next offset and the later offsets that have been determined.
     private var places: [Int] = []
     private var lastPlace = 0
     private var index = 0
@@ -21,7 +21,7 @@ struct CutPlaces {
 
     private static func distance(_ generator: inout SplitMix64) -> Int { 1 + Int(generator.next() % 64) }
 
-    /// Returns the length of the piece that begins at `position`, or `nil` if no cut follows.
+    /// Returns the length of the piece that begins at `position`; `nil` if no further cut follows.
     func lengthOfPiece(at position: Int) -> Int? {
         switch cut {
         case .inPieces(let size)?: size
@@ -31,7 +31,7 @@ struct CutPlaces {
         }
     }
 
-    /// Handles the end of a piece at `position`, and returns whether there is a cut.
+    /// Handles the end of a piece at `position`, and returns whether the stream is cut there.
     mutating func endPiece(at position: Int) -> Bool {
         switch cut {
         case .inPieces?: return true
@@ -48,7 +48,7 @@ struct CutPlaces {
         }
     }
 
-    /// Goes back to `position`, because the last piece was not sent.
+    /// Returns to `position`, because the last piece was not sent.
     mutating func goBack(to position: Int) {
         switch cut {
         case .at(let offsets)?:

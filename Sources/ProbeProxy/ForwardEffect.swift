@@ -1,22 +1,23 @@
 import ProbeBase
 
-/// What a step has done to one direction of a proxied connection so far. Pure.
+/// The effects of a step on one direction of a proxied connection so far. Pure.
 package struct ForwardEffect: Sendable, Equatable {
     /// The number of bytes that were forwarded while the step was in force.
     package var passed = 0
     /// Whether an end was forwarded while the step was in force, or because of it.
     package var hasEnded = false
-    /// Whether the step kept back bytes or an end.
+    /// Whether the step held back bytes or an end.
     package var hasKept = false
     /// The number of bytes that the step dropped.
     package var dropped = 0
-    /// The number of occurrences that the step replaced.
+    /// The number of occurrences of the bytes that the step replaced.
     package var replaced = 0
-    /// The number of cuts with bytes on both sides.
+    /// The number of cuts with forwarded bytes on both sides.
     package var cuts = 0
-    /// Whether bytes had to wait because of the step's pace.
+    /// Whether the step's pace delayed bytes.
     package var hasPaced = false
-    /// Whether the step took effect at once: it released what was kept back, inserted bytes, or ended the connection.
+    /// Whether the step took effect immediately: it released what was held back, inserted bytes, or ended the
+    /// connection.
     package var hasActed = false
 
     package init() {}
@@ -35,14 +36,14 @@ package struct ForwardEffect: Sendable, Equatable {
         return sum
     }
 
-    /// The shortest wait that counts as caused by the pace; the machine itself may cause shorter ones.
+    /// The shortest delay that is attributed to the pace; shorter ones may be caused by the machine.
     static let shortestWait = Duration.microseconds(100)
 }
 
 extension ForwardStyle<Resolved> {
-    /// Returns, for each part of a style that had no effect, what happened instead.
+    /// Returns, for each part of a style that had no effect, a clause that explains why.
     ///
-    /// - Parameter destination: text such as `to its client`.
+    /// - Parameter destination: the direction as text, such as `to its client`.
     package func shortfalls(_ effect: ForwardEffect, _ destination: String) -> [String] {
         var missing: [String] = []
         let hasPassed = effect.passed > 0 || effect.hasEnded
@@ -61,7 +62,7 @@ extension ForwardStyle<Resolved> {
         case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
         case .every?, .rate?, nil: break
         }
-        // Bytes that are delayed or joined wait before they are forwarded, which is an effect, too.
+        // Bytes that are delayed or joined are held back before they are forwarded, which is also an effect.
         if !hasPassed, !effect.hasKept {
             missing.append("there was nothing to forward \(destination), neither bytes nor an end")
         }

@@ -1,11 +1,11 @@
-/// How a direction has ended.
+/// The ways in which a direction can end.
 package enum ForwardEnd: Sendable, Equatable {
-    /// The peer's FIN, forwarded.
+    /// The peer's FIN was forwarded.
     case fin
-    /// The peer's RST, forwarded.
+    /// The peer's RST was forwarded.
     case reset
-    /// A FIN requested by a step; bytes in the other direction are still forwarded.
+    /// A step requested a FIN, after which bytes in the other direction are still forwarded.
     case halfClose
-    /// A FIN requested by a step; nothing is forwarded in the other direction any more.
+    /// A step requested a FIN, after which nothing is forwarded in the other direction.
     case close
 }

@@ -1,8 +1,9 @@
 package import ProbeBase
 
-/// One direction of a proxied connection: the bytes that were received and not yet forwarded, and when they may be.
+/// The queue of one direction of a proxied connection: the bytes that have been received but not forwarded, and the
+/// times at which they may be forwarded.
 ///
-/// Pure: it performs no I/O, and time is an argument.
+/// Pure: the queue performs no I/O, and time is passed as an argument.
 package struct ForwardQueue {
     package enum Gate: Sendable, Equatable {
         case open
@@ -12,12 +13,12 @@ package struct ForwardQueue {
         case discarding
     }
 
-    /// What to do next.
+    /// The next action of the caller.
     package enum Action: Sendable, Equatable {
-        /// Writes bytes; with `isApart`, as a separate segment.
+        /// Write bytes; if `isApart` is set, as a separate segment.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
-        /// Does nothing until this time, unless something else arrives.
+        /// Do nothing until this time, unless more bytes or an end arrive.
         case wait(until: MonotonicTime)
         case idle
     }
@@ -30,33 +31,33 @@ package struct ForwardQueue {
     package private(set) var gate = Gate.open
     package private(set) var style = ForwardStyle<Resolved>()
     private var delay: Duration { style.delay ?? .zero }
-    /// The quiet period after which joined bytes are forwarded.
+    /// The time without new bytes after which joined bytes are forwarded.
     private static let joinPause = Duration.milliseconds(5)
-    /// The number of bytes to forward before the direction holds; `nil` for no limit.
+    /// The number of bytes that may be forwarded before the direction is held; `nil` for no limit.
     private var allowance: Int?
     private var chunks: [Chunk] = []
     private var first = 0
-    /// The number of bytes that were received and not yet forwarded.
+    /// The number of bytes that have been received but not forwarded.
     package private(set) var waiting = 0
-    /// Bytes that go before all waiting bytes, even while the direction holds.
+    /// Bytes that are sent before all waiting bytes, even while the direction is held.
     private var inserted: [UInt8] = []
     private var replacements: [ByteReplacement] = []
     private var end: (ForwardEnd, arrived: MonotonicTime)?
-    /// Whether the end has been forwarded; nothing is forwarded after it.
+    /// Whether the end of the stream has been forwarded, so that nothing more is forwarded.
     package private(set) var hasEnded = false
-    /// The number of bytes forwarded since the style began.
+    /// The number of bytes that have been forwarded in the current style.
     private var position = 0
     private var cuts: CutPlaces
-    /// Whether the last forwarded piece ended at a cut. The cut counts once more bytes are forwarded.
+    /// Whether the last forwarded piece ended at a cut. Such a cut is counted once more bytes are forwarded.
     private var hasOpenCut = false
     /// The earliest time at which the pace allows the next piece.
     private var earliest: MonotonicTime?
     private var lastArrival: MonotonicTime?
 
-    /// The effects of steps, by the steps' numbers.
+    /// The effects of the steps, by step identifier.
     private var effects: [Int: ForwardEffect] = [:]
-    /// The numbers of the steps in force: for the style, for holding or discarding, for insertions and for the
-    /// requested end. 0 if there is no step whose effect matters.
+    /// The identifiers of the steps that are responsible for the style, for holding or discarding, for insertions, and
+    /// for the requested end. 0 if no step is responsible, or if its effect is not checked.
     private var styleID = 0
     private var gateID = 0
     private var insertIDs: [Int] = []
@@ -64,7 +65,7 @@ package struct ForwardQueue {
 
     package init() { cuts = CutPlaces(nil) }
 
-    /// Returns what a step has done so far.
+    /// Returns the effect of a step so far.
     package func effect(of id: Int) -> ForwardEffect {
         var effect = effects[id] ?? ForwardEffect()
         for replacement in replacements where replacement.id == id { effect.replaced += replacement.count }
@@ -75,19 +76,19 @@ package struct ForwardQueue {
         if id > 0 { change(&effects[id, default: ForwardEffect()]) }
     }
 
-    /// Records that a step has taken effect at once.
+    /// Records that a step has taken effect immediately.
     package mutating func noteActed(_ id: Int) { note(id) { $0.hasActed = true } }
 
-    /// Whether received bytes may be forwarded at once and unchanged, because nothing else must precede them.
+    /// Whether received bytes may be forwarded immediately and unchanged, because nothing else must precede them.
     package var isTransparent: Bool {
         gate == .open && allowance == nil && style.isPlain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
             && end == nil && !hasEnded && styleID == 0
     }
 
-    /// Whether something is waiting for its time or for the receiver, and no step holds it.
+    /// Whether bytes or an end are waiting for their scheduled time or for the receiver, and no step holds them.
     package var isMoving: Bool { !hasEnded && (!inserted.isEmpty || gate != .held && (waiting > 0 || end != nil)) }
 
-    /// Whether the sender has reset the direction, and nothing keeps the reset back.
+    /// Whether the sender has reset the direction and no step holds back the reset.
     package var isCutOff: Bool {
         end?.0 == .reset && gate == .open && allowance == nil && style.isPlain && !hasEnded
     }
@@ -103,7 +104,7 @@ package struct ForwardQueue {
         add(bytes, at: time)
     }
 
-    /// Returns bytes that were forwarded last, but not sent, to the front of the queue.
+    /// Returns bytes to the front of the queue that were removed for forwarding but not sent.
     package mutating func putBack(_ bytes: [UInt8]) {
         if bytes.isEmpty || hasEnded { return }
         chunks.removeFirst(first)
@@ -123,7 +124,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Records whether waiting bytes are kept back, by a step or by a style that delays them.
+    /// Records that waiting bytes are held back by a step, or by a style that delays them.
     private mutating func noteIfHeld() {
         guard waiting > 0 || end != nil, !hasEnded else { return }
         if gate == .held { note(gateID) { $0.hasKept = true } }
@@ -132,8 +133,8 @@ package struct ForwardQueue {
         }
     }
 
-    /// Appends the peer's end, or a requested one. The first one counts, except that the peer's reset overtakes a
-    /// waiting FIN.
+    /// Appends an end that the peer sent or a step requested. Only the first end counts, except that the peer's reset
+    /// overtakes a waiting FIN.
     package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
         if hasEnded { return }
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
@@ -142,7 +143,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Ends pending matches of replacements, because no more bytes follow.
+    /// Ends the search for matches in bytes that were held back, because no more bytes follow.
     private mutating func flushReplacements(at time: MonotonicTime) {
         for index in replacements.indices {
             var rest = replacements[index].finish()
@@ -153,9 +154,9 @@ package struct ForwardQueue {
 
     // MARK: Steps
 
-    /// Forwards bytes in a style from here on.
+    /// Forwards bytes in the given style from now on.
     ///
-    /// - Parameter count: the number of bytes to forward before holding; `nil` for all.
+    /// - Parameter count: the number of bytes to forward before holding the direction; `nil` for no limit.
     package mutating func forward(_ style: ForwardStyle<Resolved>, count: Int? = nil, by id: Int = 0) {
         (styleID, gateID) = (id, id)
         hasOpenCut = false
@@ -175,7 +176,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Forwards held bytes, in the style that was in force before.
+    /// Forwards held bytes in the style that was in effect before they were held.
     package mutating func release(by id: Int = 0) {
         if gate == .held, waiting > 0 || end != nil, !hasEnded { noteActed(id) }
         gate = .open
@@ -197,7 +198,7 @@ package struct ForwardQueue {
         for index in replacements.indices { _ = replacements[index].finish() }
     }
 
-    /// Replaces bytes from here on, including those that are waiting.
+    /// Replaces bytes from now on, including bytes that are already waiting.
     package mutating func replace(
         _ original: [UInt8], with replacement: [UInt8], at time: MonotonicTime, by id: Int = 0
     ) {
@@ -212,7 +213,8 @@ package struct ForwardQueue {
         insertIDs.append(id)
     }
 
-    /// Ends the direction as requested by a step: after bytes that are being forwarded, and without held bytes.
+    /// Ends the direction at a step's request. Bytes that are being forwarded are sent first, and held bytes are
+    /// dropped.
     package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime, by id: Int = 0) {
         if gate != .open || allowance != nil {
             let (rest, ids) = (inserted, insertIDs)
@@ -229,7 +231,7 @@ package struct ForwardQueue {
         endID = id
     }
 
-    /// Drops everything and ends the direction, because the receiving connection is gone.
+    /// Drops everything and ends the direction, because the receiving connection no longer exists.
     package mutating func abandon() {
         drop()
         end = nil
@@ -238,7 +240,7 @@ package struct ForwardQueue {
 
     // MARK: Output
 
-    /// Returns what to do next. Called whenever everything forwarded before has been sent.
+    /// Returns the next action. Must be called whenever everything forwarded before has been sent.
     package mutating func next(at now: MonotonicTime) -> Action {
         if hasEnded { return .idle }
         if !inserted.isEmpty {
@@ -266,8 +268,8 @@ package struct ForwardQueue {
     }
 
     private mutating func notePassed(_ count: Int, isApart: Bool) {
-        // Pieces of a fixed size are cut from what is waiting. An offset in the stream is a cut once more bytes are
-        // forwarded.
+        // Pieces of a fixed size are cut from the waiting bytes. A cut at an offset in the stream is counted once more
+        // bytes are forwarded.
         let isCut: Bool
         if case .inPieces? = style.cut { isCut = waiting > 0 } else { isCut = hasOpenCut }
         hasOpenCut = isApart
@@ -288,7 +290,7 @@ package struct ForwardQueue {
         return .end(end)
     }
 
-    /// Returns the time from which on the next piece may be forwarded.
+    /// Returns the earliest time at which the next piece may be forwarded.
     private func due(at now: MonotonicTime) -> MonotonicTime? {
         var due = chunks[first].arrived + delay
         if let earliest { due = max(due, earliest) }
@@ -299,15 +301,15 @@ package struct ForwardQueue {
         return due
     }
 
-    /// The number of waiting bytes at which joining stops waiting for more.
+    /// The number of waiting bytes at which joining stops and the bytes are forwarded.
     private static let maxJoinedBytes = 1 << 20
-    /// The longest time that bytes are joined, if the peer never pauses.
+    /// The maximum time for which bytes are joined if the sender never pauses.
     private static let longestJoin = Duration.milliseconds(100)
 
     private func nextCount(at now: MonotonicTime) -> Int {
         var count = chunks[first].bytes.count
         if style.isJoined || style.cut != nil {
-            // A cut is an offset in the stream: bytes from several reads are forwarded in one piece.
+            // A cut is at an offset in the stream, so bytes from several reads are forwarded in one piece.
             count = chunks[first...].prefix { $0.arrived + delay <= now }.reduce(0) { $0 + $1.bytes.count }
         }
         if let length = cuts.lengthOfPiece(at: position) { count = min(count, length) }

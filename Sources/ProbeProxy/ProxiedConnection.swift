@@ -1,12 +1,12 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// A connection to a proxy, its onward connection, and what is forwarded between them.
+/// A connection to a proxy, its onward connection, and the data forwarded between them.
 ///
-/// Confined to its reactor's thread. ``onChange`` is called there after each change that may end a wait.
+/// Confined to its reactor's thread. ``onChange`` is called on that thread after each change that may end a wait.
 package final class ProxiedConnection {
-    /// The number of bytes that are buffered for a direction while it forwards; any more are left unread in the kernel.
-    /// A direction that holds buffers up to ``Connection/receiveLimit``.
+    /// The number of bytes that are buffered for a direction that forwards; further bytes remain unread in the kernel.
+    /// For a direction that is held, up to ``Connection/receiveLimit`` bytes are buffered.
     private static let maxInFlight = 256 << 10
 
     package let client: Connection
@@ -14,33 +14,33 @@ package final class ProxiedConnection {
     package let server: Connection
     package let number: Int
     private let reactor: Reactor
-    /// The queues by the side that the bytes go to.
+    /// The queue of each direction, by the side that receives its bytes.
     var queues: [ConversationSide: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
     private var timers: [ConversationSide: TimerQueue.ID] = [:]
-    /// The send in progress to each side.
+    /// For each side, the current send to it.
     private var operations: [ConversationSide: SendOperation] = [:]
-    /// The sides whose end has been noted.
+    /// The sides whose end has been handled.
     private var noted: Set<ConversationSide> = []
     enum Fault { case reset, vanish }
-    /// The faults to apply to sides that are not connected yet.
+    /// The faults that are applied when a side is connected.
     var pendingFaults: [ConversationSide: (fault: Fault, id: Int)] = [:]
-    /// Called when a fault for a connection that was not yet established could not be applied.
+    /// Called when a fault could not be applied, after it had been requested before the connection was established.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
     private var mustPumpAgain = false
 
-    /// The bytes received from each side that no expectation has consumed; `nil` if they are not watched.
+    /// The bytes received from each side that no expectation has consumed; `nil` if expectations do not examine them.
     package var watched: [ConversationSide: ReceiveBuffer]?
-    /// The sides from which more bytes were received than are kept for expectations.
+    /// The sides that sent more bytes than are kept for expectations.
     package private(set) var overflowed: Set<ConversationSide> = []
-    /// The first mebibyte received from each side; `nil` if it is not recorded.
+    /// The first 1 MiB of the bytes received from each side; `nil` if they are not recorded.
     package var recorded: [ConversationSide: [UInt8]]?
-    /// The maximum length of a record; only the beginning of longer ones is kept.
+    /// The maximum number of recorded bytes per side.
     private static let longestRecord = 1 << 20
 
-    /// Why the onward connection failed; `nil` if it is open, or still being opened.
+    /// The reason why the onward connection failed; `nil` if it is open, or still being opened.
     package private(set) var failure: SystemError?
-    /// Which peer ended the connection first, and how; `nil` if neither has.
+    /// The side that first ended the connection, and how it did; `nil` if neither side has.
     package private(set) var firstEnd: (side: ConversationSide, end: ForwardEnd)?
     private let changes = ChangeHandler()
     package var onChange: () -> Void {
@@ -49,14 +49,16 @@ package final class ProxiedConnection {
     }
     /// Called with bytes received from a side, before they are forwarded.
     package var onBytes: ((ConversationSide, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
-    /// Called when a side has ended its direction.
+    /// Called when a side has ended its direction of the connection.
     package var onEnd: ((ConversationSide, ForwardEnd, MonotonicTime) -> Void)?
-    /// Called once, when both connections are closed.
+    /// Called once, when both connections have been closed.
     package var onClosed: () -> Void = {}
     /// Called with each piece that must be sent as a separate segment.
     package var willCut: (Connection, SendOperation) -> Void = { _, _ in }
 
-    /// - Parameter watches: whether forwarded bytes are kept for expectations.
+    /// Creates a pair of connections.
+    ///
+    /// - Parameter watches: whether forwarded bytes are kept so that expectations can examine them.
     package init(client: Connection, server: Connection, number: Int, reactor: Reactor, watches: Bool) {
         (self.client, self.server, self.number, self.reactor) = (client, server, number, reactor)
         if watches { watched = [.client: ReceiveBuffer(), .server: ReceiveBuffer()] }
@@ -68,10 +70,10 @@ package final class ProxiedConnection {
 
     package subscript(side: ConversationSide) -> Connection { side == .client ? client : server }
 
-    /// Whether both connections are closed.
+    /// Whether both connections have been closed.
     package var isOver: Bool { client.raw < 0 && server.raw < 0 }
 
-    /// Examines the state of both connections; the onward connection may have failed at once.
+    /// Examines the state of both connections, because the onward connection may already have failed.
     package func begin() { changed() }
 
     private func applyPendingFaults() {
@@ -88,7 +90,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Aborts both connections, and discards what was not forwarded.
+    /// Aborts both connections and discards bytes that have not been forwarded.
     package func abort() {
         for side in ConversationSide.allCases {
             self[side].onChange = {}
@@ -104,7 +106,7 @@ package final class ProxiedConnection {
 
     // MARK: Receiving
 
-    /// Handles bytes of a side as soon as they are read.
+    /// Handles bytes from a side as soon as they have been read.
     fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: ConversationSide, at time: MonotonicTime) {
         onBytes?(side, bytes, time)
         watch(bytes, from: side, at: time)
@@ -133,7 +135,7 @@ package final class ProxiedConnection {
         changed()
     }
 
-    /// Returns bytes that the kernel has not accepted yet to the queue, because a step changes how they are forwarded.
+    /// Moves bytes that the kernel has not accepted back to the queue, because a step changes how they are forwarded.
     func takeBack(_ side: ConversationSide) {
         guard operations[side] != nil else { return }
         let rest = SendShortcut(of: self[side]).takeBack()
@@ -141,7 +143,7 @@ package final class ProxiedConnection {
         queues[side]?.putBack(rest)
     }
 
-    /// Examines the ends of both sides, and forwards what may be forwarded.
+    /// Checks whether either side has ended, and forwards everything that may be forwarded.
     func changed() {
         if isPumping {
             mustPumpAgain = true
@@ -168,7 +170,7 @@ package final class ProxiedConnection {
         if noted.contains(side) { return }
         if side == .server, case .connectFailed(let error) = server.phase {
             failure = error
-            // The client was promised a connection; the RST tells it that there is none.
+            // The client's connection had been accepted. The RST shows that there is no connection to the server.
             noted.insert(side)
             queues[.client]?.abandon()
             client.abort()
@@ -224,14 +226,14 @@ package final class ProxiedConnection {
                 return
             }
         }
-        // An RST does not wait for a receiver that does not read.
+        // An RST is sent even if the receiver does not read.
         if !leg.isIdle, queues[side]?.isCutOff ?? false {
             queues[side]?.abandon()
             applyEnd(.reset, to: side)
         }
     }
 
-    /// Handles a failed send to a side from which only a FIN was read: an RST reports the loss to the other side.
+    /// Handles a failed send to a side that had sent only a FIN: an RST reports the loss to the other side.
     private func noteLoss(of side: ConversationSide) {
         guard case .eof? = self[side].readEnd else { return }
         onEnd?(side, .reset, .now)
@@ -249,7 +251,7 @@ package final class ProxiedConnection {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:
-            // A connection that has been reset in the meantime needs no FIN.
+            // If the connection has been reset in the meantime, no FIN is needed.
             do throws(SystemError) { try leg.halfClose() } catch { leg.abort() }
         case .reset: leg.abort()
         case .close:
@@ -297,7 +299,7 @@ package final class ProxiedConnection {
     }
 }
 
-/// Passes bytes that a side's connection reads to the other side as soon as they are read.
+/// Passes bytes from one side's connection to the other side as soon as they have been read.
 private final class ForwardLayer: ConnectionLayer {
     private weak var connection: ProxiedConnection?
     private let side: ConversationSide
@@ -316,7 +318,7 @@ private final class ForwardLayer: ConnectionLayer {
     var awaitsAnswer: Bool { false }
 }
 
-/// The operations of a script's steps on a proxied connection.
+/// The operations that a script's steps perform on a proxied connection.
 extension ProxiedConnection {
     package func forward(_ style: ForwardStyle<Resolved>, count: Int?, to side: ConversationSide, by id: Int = 0) {
         takeBack(side)
@@ -335,7 +337,7 @@ extension ProxiedConnection {
         update(side) { $0.discard(by: id) }
     }
 
-    /// Replaces bytes that go to a side.
+    /// Replaces bytes that are forwarded to a side.
     ///
     /// - Parameter original: the bytes to replace; must not be empty.
     package func replace(_ original: [UInt8], with replacement: [UInt8], to side: ConversationSide, by id: Int) {
@@ -346,10 +348,10 @@ extension ProxiedConnection {
         update(side) { $0.insert(bytes, by: id) }
     }
 
-    /// Sends a FIN to a side, after the bytes that are being forwarded there; held bytes are dropped.
+    /// Sends a FIN to a side after the bytes that are being forwarded to it; held bytes are dropped.
     package func end(_ end: ForwardEnd, to side: ConversationSide, by id: Int) {
         if end == .close, queues[side]?.hasEnded ?? false {
-            // The FIN has already been sent, so the side is only closed.
+            // The FIN has already been sent, so only the connection to the side is closed.
             if self[side].isOpen {
                 queues[side]?.noteActed(id)
                 applyEnd(.close, to: side)
@@ -360,12 +362,12 @@ extension ProxiedConnection {
         update(side) { $0.finish(end, at: .now, by: id) }
     }
 
-    /// Returns what a step has done to the bytes that go to a side.
+    /// Returns the effect of a step on the bytes that are forwarded to a side.
     package func effect(of id: Int, to side: ConversationSide) -> ForwardEffect {
         queues[side]?.effect(of: id) ?? ForwardEffect()
     }
 
-    /// Sends an RST to a side as soon as it is connected, and drops waiting bytes.
+    /// Sends an RST to a side as soon as it is connected, and drops the bytes waiting for it.
     package func reset(_ side: ConversationSide, by id: Int) {
         if self[side].phase == .connecting {
             pendingFaults[side] = (.reset, id)
@@ -377,7 +379,7 @@ extension ProxiedConnection {
         changed()
     }
 
-    /// Removes a side's connection without sending a FIN or an RST.
+    /// Ends a side's connection without sending a FIN or an RST.
     package func vanish(_ side: ConversationSide, by id: Int) throws(SystemError) {
         if self[side].phase == .connecting { pendingFaults[side] = (.vanish, id) }
         guard self[side].isOpen else { return }
@@ -389,10 +391,10 @@ extension ProxiedConnection {
 
     // MARK: States
 
-    /// Returns the number of bytes received from the other side that have not been forwarded to this one.
+    /// Returns the number of bytes received from the opposite side that have not been forwarded to this side.
     package func waiting(to side: ConversationSide) -> Int { (queues[side]?.waiting ?? 0) + self[side].unacceptedBytes }
 
-    /// Whether bytes or an end are in flight, in a kernel or in a queue, and no step holds them.
+    /// Whether bytes or an end are in flight, in a kernel buffer or in a queue, and no step holds them.
     package var isForwarding: Bool {
         ConversationSide.allCases.contains { side in
             let leg = self[side]

@@ -3,14 +3,14 @@ import Synchronization
 
 /// A certificate and its key, created in this process.
 ///
-/// `@unchecked Sendable`: it is immutable after its creation, and OpenSSL's reference counts are atomic.
+/// `@unchecked Sendable`: a certificate is immutable after its creation, and OpenSSL's reference counts are atomic.
 package final class Certificate: @unchecked Sendable {
     /// The contents of a certificate.
     package struct Contents: Hashable, Sendable {
         package var commonName: String
         /// The host names that the certificate is valid for.
         package var names: [String] = []
-        /// The numeric addresses that the certificate is valid for.
+        /// The IP addresses that the certificate is valid for, as text.
         package var addresses: [String] = []
         /// The beginning of the validity period, in seconds from now.
         package var notBefore = -3_600
@@ -68,9 +68,10 @@ package final class Certificate: @unchecked Sendable {
         return bytes
     }
 
-    /// Returns a new serial number. No two certificates of an issuer may share one (RFC 5280, 4.1.2.2).
+    /// Returns a new serial number. No two certificates of an issuer may have the same one (RFC 5280, 4.1.2.2).
     private static func nextSerial() -> UInt64 { serial.add(1, ordering: .relaxed).newValue }
 
-    // Starts at random, so that two runs differ: a certificate of an earlier run may still be trusted somewhere.
+    // The first number is random, so that runs use different numbers: a certificate of an earlier run may still be
+    // trusted somewhere.
     private static let serial = Atomic<UInt64>(UInt64.random(in: 1..<(1 << 62)))
 }

@@ -3,14 +3,14 @@ import Synchronization
 /// The certificate authority of a run, and the certificates that scripts request. Each certificate is created only
 /// once.
 package final class CertificateAuthority: Sendable {
-    /// What may be wrong with a server's certificate.
+    /// A flaw that a server's certificate may have.
     package enum Flaw: Hashable, Sendable {
         case expired
         case notYetValid
         case selfSigned
-        /// The certificate is signed by an untrusted authority.
+        /// The certificate was signed by an untrusted authority.
         case unknownAuthority
-        /// The certificate is valid for this name only.
+        /// The certificate is valid only for this name.
         case otherName(String)
     }
 
@@ -26,7 +26,7 @@ package final class CertificateAuthority: Sendable {
         certificate = try Certificate(Self.authority(named: "tcpprobe run"), issuer: nil)
     }
 
-    /// Returns a certificate for `localhost`, 127.0.0.1 and ::1, with the given flaw or none.
+    /// Returns a certificate for `localhost`, 127.0.0.1 and ::1 with the given flaw, or without a flaw if it is `nil`.
     package func leaf(_ flaw: Flaw?) throws(TLSError) -> Certificate {
         try made.withLock { (made) throws(TLSError) in
             if let known = made.leaves[flaw] { return known }
@@ -43,7 +43,7 @@ package final class CertificateAuthority: Sendable {
                 }
                 issuer = made.otherAuthority
             case .otherName(let name):
-                // A numeric address goes into the certificate's addresses, anything else into its names.
+                // A numeric address is added to the certificate's addresses, and any other name to its names.
                 let isAddress =
                     name.utf8.contains(UInt8(ascii: ":")) || name.split(separator: ".").allSatisfy { UInt8($0) != nil }
                 contents = .init(

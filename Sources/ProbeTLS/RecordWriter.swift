@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Writes records that OpenSSL refuses to write, in TLS 1.3 with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
+/// Writes TLS 1.3 records that OpenSSL refuses to write, encrypted with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
 struct RecordWriter {
     private var key: [UInt8]
     private var iv: [UInt8]

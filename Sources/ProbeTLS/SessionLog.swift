@@ -1,22 +1,22 @@
 import COpenSSL
 import ProbeBase
 
-/// A log of what OpenSSL reports about a session in its callbacks.
+/// A log of the information that OpenSSL passes to its callbacks about a session.
 final class SessionLog {
     private let isServer: Bool
-    /// The lines of the key log, in NSS's format.
+    /// The lines of the key log, in NSS's key log format.
     private(set) var secrets: [String] = []
-    /// The peer's alerts, with the number of plaintext bytes that were read before each.
+    /// The peer's alerts, each with the number of plaintext bytes that had been read before it.
     private(set) var received: [(alert: TLSAlert, offset: Int)] = []
     private(set) var sent: [TLSAlert] = []
     private(set) var hasTicket = false
-    /// The number of plaintext bytes that were read.
+    /// The number of plaintext bytes that have been read.
     var read = 0
     /// The initial traffic secret of this side's direction (TLS 1.3).
     private(set) var ownSecret: [UInt8]?
-    /// The number of times that the secret was updated.
+    /// The number of times that the secret has been updated.
     private(set) var ownUpdates = 0
-    /// The number of records written with the current key.
+    /// The number of records that have been written with the current key.
     private(set) var ownRecords: UInt64 = 0
 
     init(isServer: Bool) { self.isServer = isServer }
@@ -51,13 +51,13 @@ final class SessionLog {
 
     private func note(isSent: Bool, type: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
         switch type {
-        // A record's header.
+        // Type 256 is a record header.
         case 256: if isSent { ownRecords += 1 }
         case 21:
             guard bytes.count == 2 else { return }
             let alert = TLSAlert(level: bytes[0], code: bytes[1])
             if isSent { sent.append(alert) } else { received.append((alert, read)) }
-        // After this side's KeyUpdate (24), the next key is in force.
+        // After this side has sent a KeyUpdate (24), its next key is in use.
         case 22:
             if isSent, bytes.first == 24 { (ownUpdates, ownRecords) = (ownUpdates + 1, 0) }
             if !isSent, bytes.first == 4 { hasTicket = true }

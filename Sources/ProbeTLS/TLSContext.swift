@@ -1,10 +1,10 @@
 import COpenSSL
 package import ProbeBase
 
-/// The TLS configuration shared by all connections of an actor: its certificate, trusted authorities, and what it
-/// offers.
+/// The TLS configuration shared by all connections of an actor: its certificate, its trusted authorities, and the
+/// parameters that it offers.
 ///
-/// Sessions keep a reference to their context. Confined to one thread, together with its sessions.
+/// Sessions keep a reference to their context. A context is confined to the same thread as its sessions.
 package final class TLSContext {
     package enum ClientCertificate: Sendable {
         case notAsked
@@ -23,22 +23,22 @@ package final class TLSContext {
     /// The actor's own certificate and key.
     package enum Identity {
         case made(Certificate)
-        /// The bytes of two PEM files. The first certificate is the actor's own, and the others are its chain.
+        /// The contents of two PEM files. The first certificate is the actor's own, and the others form its chain.
         case files(certificates: [UInt8], key: [UInt8])
     }
 
     package struct Options {
         package var isServer: Bool
-        /// The only version that is allowed; `nil` for both.
+        /// The only version that is allowed; `nil` to allow both.
         package var version: TLSVersion?
         package var identity: Identity?
-        /// The trusted authorities (PEM). A client without any does not verify its peer.
+        /// The trusted authorities, in PEM. A client without trusted authorities does not verify its peer.
         package var trusted: [[UInt8]] = []
         package var clientCertificate = ClientCertificate.notAsked
         package var protocols: [String] = []
         /// The number of session tickets that a server sends; `nil` for OpenSSL's default of two.
         package var tickets: Int?
-        /// Whether records are forged on its connections.
+        /// Whether records may be forged on the connections that use this context.
         package var forges = false
 
         package init(isServer: Bool) { self.isServer = isServer }
@@ -93,7 +93,7 @@ package final class TLSContext {
             try check(probe_tls_context_verify(pointer, options.clientCertificate.wanted))
         }
         if !options.protocols.isEmpty {
-            // A protocol name has 1 to 255 bytes (RFC 7301).
+            // A protocol name is 1 to 255 bytes long (RFC 7301).
             let list = options.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
             try check(probe_tls_context_set_alpn(pointer, list, list.count))
         }
@@ -107,7 +107,7 @@ package final class TLSContext {
 }
 
 extension TLSVersion {
-    /// The number of the version in records and in OpenSSL.
+    /// The version number that records and OpenSSL use.
     var number: Int32 {
         switch self {
         case .tls12: 0x303

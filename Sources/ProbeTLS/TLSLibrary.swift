@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The OpenSSL library, loaded at its first use.
+/// The OpenSSL library, which is loaded when it is first used.
 package enum TLSLibrary {
     /// The reason why the library can't be used.
     package struct Unavailable: Error, Sendable, Equatable {
@@ -15,21 +15,21 @@ package enum TLSLibrary {
             .success(String(cString: probe_tls_library()))
         }
 
-    /// Loads the library, and returns its version, such as `OpenSSL 3.0.19 27 Jan 2026`.
+    /// Loads the library and returns its version, such as `OpenSSL 3.0.19 27 Jan 2026`.
     @discardableResult
     package static func load() throws(Unavailable) -> String { try loaded.get() }
 
-    /// Loads the library. Must be called before any call of OpenSSL, because without the library there are no functions
-    /// to call.
+    /// Loads the library. Must be called before any OpenSSL function, because the functions do not exist until the
+    /// library is loaded.
     static func require() throws(TLSError) {
         do throws(Unavailable) { try load() } catch { throw TLSError("OpenSSL 3 can't be loaded: \(error.reason)") }
     }
 }
 
-/// A failure reported by OpenSSL, in its own words, such as `certificate verify failed`.
+/// A failure with OpenSSL's own message, such as `certificate verify failed`.
 package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
-    /// The number of the peer's alert that caused the failure; `nil` if it has another cause.
+    /// The number of the peer's alert that caused the failure; `nil` if the failure has another cause.
     package let alert: UInt8?
 
     package init(_ reason: String, alert: UInt8? = nil) { (self.reason, self.alert) = (reason, alert) }

@@ -1,7 +1,7 @@
 import COpenSSL
 package import ProbeBase
 
-/// The TLS session of one connection: bytes in, bytes out, and no socket.
+/// The TLS session of one connection. It processes bytes in memory and does not use a socket.
 ///
 /// Confined to the same thread as its context.
 package final class TLSSession {
@@ -15,19 +15,21 @@ package final class TLSSession {
         case failed(TLSError)
     }
 
-    /// The maximum number of bytes that a record carries (RFC 8446, 5.1).
+    /// The maximum number of plaintext bytes in a record (RFC 8446, 5.1).
     package static let longestRecord = 16_384
 
     private let context: TLSContext
     private let pointer: OpaquePointer
     private let log: SessionLog
-    /// The writer of forged records. Once a record was forged, OpenSSL's sequence number is wrong, and its output is
-    /// dropped.
+    /// The writer of forged records. Once a record has been forged, OpenSSL's sequence number is wrong, so its output
+    /// is dropped.
     private var forger: RecordWriter?
 
+    /// Creates a session.
+    ///
     /// - Parameters:
     ///   - indicated: the name that a client sends as SNI.
-    ///   - verified: the name or numeric address that a client requires the certificate to be valid for.
+    ///   - verified: the name or numeric address that the server's certificate must be valid for.
     package init(_ context: TLSContext, indicated: String? = nil, verified: String? = nil) throws(TLSError) {
         self.context = context
         log = SessionLog(isServer: context.isServer)
@@ -39,23 +41,23 @@ package final class TLSSession {
 
     deinit { probe_tls_session_free(pointer) }
 
-    /// Makes a client offer to resume the session that its server gave to an earlier one.
+    /// Makes a client offer to resume the session that its server established in an earlier connection.
     package func resume(_ earlier: TLSSession) { probe_tls_session_resume(pointer, earlier.pointer) }
 
     // MARK: The network
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        // This fails only if there is no memory, and then Swift ends the process as well.
+        // This call fails only if memory is exhausted, in which case Swift ends the process as well.
         _ = probe_tls_session_receive(pointer, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
     package func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
 
-    /// The number of received bytes that are not a complete record yet, or that follow close_notify.
+    /// The number of received bytes that do not form a complete record yet, or that follow close_notify.
     package var unread: Int { probe_tls_session_unread(pointer) }
 
-    /// Removes and returns the bytes to send.
+    /// Removes and returns the bytes that must be sent.
     package func takeOutput() -> [UInt8] {
         let count = probe_tls_session_send(pointer, nil, 0)
         // Initializing an array without capacity would write to the empty array that all threads share.
@@ -72,7 +74,7 @@ package final class TLSSession {
 
     /// Passes decrypted bytes to `body` until no more are available.
     ///
-    /// - Returns: why no more are available; never `done`.
+    /// - Returns: the reason why no more are available; never `done`.
     package func read(_ body: (UnsafeRawBufferPointer) -> Void) -> Progress {
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
             let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -85,7 +87,7 @@ package final class TLSSession {
         }
     }
 
-    /// Encrypts bytes as records of `recordLength` bytes each; the last one may be shorter.
+    /// Encrypts bytes as records with `recordLength` plaintext bytes each; the last record may be shorter.
     package func write(_ bytes: [UInt8], recordLength: Int = TLSSession.longestRecord) -> Progress {
         bytes.withUnsafeBufferPointer { bytes in
             var position = 0
@@ -124,8 +126,8 @@ package final class TLSSession {
 
     // MARK: Forged records
 
-    /// Returns an encrypted record of any type with any content. From now on, every record of this side must be created
-    /// this way.
+    /// Returns an encrypted record of any type with any content. Once a record has been forged, every later record of
+    /// this side must be forged, too.
     ///
     /// - Throws: an error if the handshake is not complete, or the context does not allow forged records.
     package func forge(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
@@ -144,17 +146,17 @@ package final class TLSSession {
         return record
     }
 
-    /// Whether a record was forged.
+    /// Whether a record has been forged.
     package var hasForged: Bool { forger != nil }
 
     // MARK: State
 
-    /// The lines of the key log (NSS's format), in order.
+    /// The lines of the key log (NSS's format), in chronological order.
     package var secrets: [String] { log.secrets }
-    /// Whether a client has received a session ticket (TLS 1.3), which shows that its server has accepted the whole
+    /// Whether a client has received a session ticket (TLS 1.3), which shows that its server has completed the
     /// handshake.
     package var hasTicket: Bool { log.hasTicket }
-    /// The peer's alerts, with the number of plaintext bytes that it sent before each.
+    /// The peer's alerts, each with the number of plaintext bytes that the peer sent before it.
     package var alertsReceived: [(alert: TLSAlert, offset: Int)] { log.received }
     /// The number of plaintext bytes that have been read.
     package var bytesRead: Int { log.read }
@@ -162,7 +164,8 @@ package final class TLSSession {
 
     package var version: TLSVersion? { TLSVersion(number: probe_tls_session_version(pointer)) }
 
-    /// OpenSSL's name of the cipher suite, such as `TLS_AES_256_GCM_SHA384`; `nil` before one was negotiated.
+    /// OpenSSL's name for the cipher suite, such as `TLS_AES_256_GCM_SHA384`; `nil` until a cipher suite has been
+    /// negotiated.
     package var cipher: String? { probe_tls_session_cipher(pointer).map { String(cString: $0) } }
 
     /// The name that the client sent as SNI.
@@ -183,7 +186,7 @@ package final class TLSSession {
 
     package var isResumed: Bool { probe_tls_session_is_resumed(pointer) != 0 }
 
-    /// What is wrong with the peer's certificate, such as `certificate has expired`; `nil` if nothing is, or if it was
-    /// not verified.
+    /// The reason why the verification of the peer's certificate failed, such as `certificate has expired`; `nil` if it
+    /// succeeded or did not take place.
     package var verificationProblem: String? { probe_tls_session_verification(pointer).map { String(cString: $0) } }
 }
