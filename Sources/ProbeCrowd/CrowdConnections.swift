@@ -1,15 +1,15 @@
 /// The connections of a crowd's members, as ``CrowdCore`` uses them.
 ///
-/// A member is identified by a number, and has one connection at a time. No method blocks, and none calls back: the
-/// owner of the descriptors reports events to the core.
+/// A member is identified by a number, and has one connection at a time. No method blocks or calls back: the owner of
+/// the descriptors reports events to the core.
 package protocol CrowdConnections: AnyObject {
-    /// Starts to connect a member.
+    /// Starts connecting a member.
     func connect(_ member: Int) -> CrowdConnect
     /// Continues a `pending` connection attempt, after the connection has become writable or readable.
     func continueConnect(_ member: Int) -> CrowdConnect
     func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite
     func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead
-    /// Returns the number of bytes that are unread in the kernel.
+    /// Returns the number of bytes that are unread in the kernel's buffer.
     func unread(_ member: Int) -> Int
     /// Closes the connection with a FIN.
     func close(_ member: Int)
@@ -43,10 +43,10 @@ package enum CrowdRead: Equatable {
     case failed(String)
 }
 
-/// A recorder for the durations of members' waits, which a histogram library implements.
+/// A recorder for the durations of members' waits, implemented with a histogram library.
 package protocol LatencyRecorder {
     init()
     mutating func record(nanoseconds: Int64)
-    /// The recorded values, at the histogram's resolution, and how often each was recorded.
+    /// The recorded values, at the histogram's resolution, each with the number of times it was recorded.
     var counts: [(nanoseconds: Int64, count: Int)] { get }
 }

@@ -1,25 +1,25 @@
 import HeapModule
 import ProbeBase
 
-/// The behaviour of a crowd's members, driven by one event after another.
+/// The behaviour of a crowd's members, driven by a sequence of events.
 ///
-/// It opens no sockets and reads no clock: ``CrowdConnections`` has the sockets, and times are arguments, in
-/// nanoseconds of CLOCK_MONOTONIC. Confined to one thread.
+/// The core opens no sockets and reads no clock: ``CrowdConnections`` has the sockets, and times are passed as
+/// arguments, in nanoseconds of CLOCK_MONOTONIC. Confined to one thread.
 ///
-/// A step is *due* when the preceding step is complete according to the schedule: a wait postpones it by exactly its
-/// length, however late the thread was, and each member of a crowd with a rate has its own start time. Members' waits
-/// are measured from the due time, so that a crowd that is held up by a slow peer doesn't underreport its latency
-/// (coordinated omission).
+/// A step is *due* when the preceding step is complete according to the schedule: a wait postpones the next step by
+/// exactly its duration, however late the thread is, and each member of a crowd with a rate has its own start time.
+/// Members' waits are measured from the due time, so that a crowd that is held up by a slow peer doesn't underreport
+/// its latency (coordinated omission).
 package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRecorder> {
     let connections: Connections
     let program: MemberProgram
     var members: [CrowdMember]
     var tally = CrowdTally<Recorder>()
-    /// The matchers of the instructions that have a regex.
+    /// The matchers of the instructions that have a regex, by instruction index.
     let matchers: [Int: MemberInput.LineMatcher]
     let input: MemberInput
 
-    /// A time at which a member wakes up, or reads again. It is valid only while the member still has the same time.
+    /// A time at which a member wakes up or reads again. The timer is valid only while the member still has this time.
     struct Timer: Comparable {
         var at: Int64
         var member: UInt32
@@ -27,21 +27,24 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 
     private var timers = Heap<Timer>()
-    /// The members that continue in the next turn, because they have used up their share of this one.
+    /// The members that continue in the next turn, because they have used up their share of the current turn.
     private var ready: [Int] = []
     private var turns: MemberTurns
-    /// For each instruction, whether it or one that may follow it examines received bytes.
+    /// For each instruction, whether it or an instruction that may follow it examines received bytes.
     private let looksAhead: [Bool]
     private let needsConnectionAhead: [Bool]
     let waitsAhead: [[MemberWait: Int]]
-    /// The number of unexamined bytes at which a member stops reading.
+    /// The number of unexamined received bytes at which a member stops reading.
     let maxInputBytes: Int
     let buffer: UnsafeMutableRawBufferPointer
 
+    /// Creates the core of a crowd.
+    ///
     /// - Parameters:
-    ///   - members: the number of members that start on their own; 0 for a crowd of servers.
-    ///   - schedule: the start time of each member in ascending order, in nanoseconds since the start of the crowd.
-    ///   - matchers: a matcher for each instruction that expects a line by a regex.
+    ///   - members: the number of members that start by themselves; 0 for a crowd of servers.
+    ///   - schedule: returns the start time of each member, in nanoseconds since the start of the crowd; times are in
+    ///     ascending order.
+    ///   - matchers: a matcher for each instruction that expects a line that matches a regex.
     package init(
         _ program: MemberProgram, members: Int, connections: Connections, schedule: ((Int) -> Int64)? = nil,
         matchers: [Int: ([UInt8]) -> Bool] = [:]
@@ -63,14 +66,14 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     deinit { buffer.deallocate() }
 
-    /// Returns whether bytes that a member receives may be what it waits for, now or later.
+    /// Returns whether the member's current instruction, or one that may follow it, examines received bytes.
     func looksAhead(_ member: Int) -> Bool {
         let place = Int(members[member].instruction)
         guard place < looksAhead.count else { return false }
         return members[member].state != .done && members[member].state != .failed && looksAhead[place]
     }
 
-    /// Returns whether a member's script can't continue without its current connection.
+    /// Returns whether a member's script requires its current connection to continue.
     func needsConnection(_ member: Int) -> Bool {
         let place = Int(members[member].instruction)
         return place < needsConnectionAhead.count && needsConnectionAhead[place]
@@ -86,7 +89,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     /// Counts a connection that exceeded the number of members.
     package func refuse() { tally.snapshot.refused += 1 }
 
-    /// Handles a connection to a crowd of servers, and returns the number of the new member.
+    /// Handles a new connection to a crowd of servers, and returns the number of the new member.
     package func accept(at now: Int64) -> Int {
         let member = members.count
         members.append(CrowdMember())
@@ -94,7 +97,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         return member
     }
 
-    /// Handles a connection that takes the place of a member whose connection has ended.
+    /// Handles a new connection for a member whose previous connection has ended.
     package func accept(_ member: Int, at now: Int64) {
         members[member] = CrowdMember()
         members[member].connection = .open
@@ -107,7 +110,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         run(member, at: now)
     }
 
-    /// Handles that bytes, an end or an error can be read.
+    /// Handles a connection from which bytes, the end or an error can be read.
     package func readable(_ member: Int, at now: Int64) {
         guard members[member].connection != .none else { return }
         members[member].flags.insert(.readable)
@@ -128,9 +131,9 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         }
     }
 
-    /// Handles the peer's FIN, or an error; called also for members that don't read.
+    /// Handles the peer's FIN, or an error. Must be called even if the member does not read.
     package func ended(_ member: Int, at now: Int64) {
-        // Unread bytes precede the end, and may be what the member waits for.
+        // Unread bytes precede the end, and may be the bytes that the member waits for.
         guard members[member].connection == .open, !mayRead(member), !looksAhead(member) else { return }
         peerEnded(member, at: now)
     }
@@ -150,13 +153,13 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         runTurns(at: now)
     }
 
-    /// The next time at which ``advance(to:)`` has work to do; `nil` if there is none before the next event.
+    /// The next time at which ``advance(to:)`` has work to do; `nil` if it has none until the next event.
     package var nextMoment: Int64? {
         if !ready.isEmpty { return 0 }
         return [timers.min?.at, turns.nextMoment].compactMap(\.self).min()
     }
 
-    /// Stops all members, and closes their connections with a FIN.
+    /// Stops all members and closes their connections with a FIN.
     package func stop(at now: Int64) {
         turns.stop()
         for member in members.indices where members[member].state != .done && members[member].state != .failed {
@@ -214,7 +217,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             fail(member, isAtEnd ? closedText : "the expected input did not arrive in time")
         case .connecting: fail(member, "no answer in time")
         case .blocked:
-            // If a member doesn't read, that may be the reason why its peer doesn't either.
+            // If a member doesn't read, its peer may not read for that reason, so the member does not fail.
             if mayRead(member) { fail(member, "the peer does not read") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }
@@ -275,7 +278,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     var closedText: String { "closed by the peer" }
 
-    /// Fails a member, whose script ends here.
+    /// Fails a member and ends its script.
     func fail(_ member: Int, _ reason: String) {
         let state = members[member].state
         guard state != .done, state != .failed else { return }
@@ -285,9 +288,9 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         drop(member) { $0.reset(member) }
     }
 
-    /// Ends a member's connection, and cancels its timers.
+    /// Ends a member's connection and cancels its timers.
     ///
-    /// - Parameter recordsRest: whether received bytes that were not consumed count against the member.
+    /// - Parameter recordsRest: whether received bytes that were not consumed are counted and reported.
     func drop(_ member: Int, recordsRest: Bool = true, _ end: (Connections) -> Void) {
         let connection = members[member].connection
         if recordsRest { recordRest(member) }
@@ -303,11 +306,11 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         (members[member].taken, members[member].scanned, members[member].surplus) = (0, 0, 0)
     }
 
-    /// Lets a member continue in the next turn.
+    /// Makes a member continue in the next turn.
     func postpone(_ member: Int) { ready.append(member) }
 
     func run(_ member: Int, at now: Int64) {
-        // A limited number of steps, so that other members get their turn.
+        // At most 64 steps per turn, so that other members get their turn.
         for _ in 0..<64 {
             guard members[member].state == .running else { return }
             guard step(member, at: now) else { return }
@@ -316,17 +319,16 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 }
 
-/// Bytes that a member received and that no statement of its script consumed.
+/// The bytes that a member received but that no statement of its script consumed.
 ///
 /// They are judged when the connection ends, and when the crowd is asked for its final report. Connections that the
-/// script resets are exempt, and so are those with `ignore rest`. A member that has not finished its script is judged
-/// by what the rest of the script would do with the bytes: those that an `expect` would consume or may still wait for
-/// are not left over.
+/// script resets and connections with `ignore rest` are exempt. For a member that has not finished its script, the rest
+/// of the script determines the result: bytes that an `expect` would consume or may still wait for are not left over.
 extension CrowdCore {
-    /// The number of unconsumed bytes that are kept for the report.
+    /// The number of unconsumed bytes per member that are kept for the report.
     static var keptRest: Int { 64 }
 
-    /// Keeps bytes that no later statement can examine: the first few, and the number of all others.
+    /// Records bytes that no later statement can examine: keeps the first ones for the report, and counts the others.
     func keepRest(_ member: Int, _ received: UnsafeRawBufferPointer) {
         if members[member].flags.contains(.ignoresRest) { return }
         let room = max(0, Self.keptRest - (members[member].input.count - Int(members[member].taken)))
@@ -334,8 +336,8 @@ extension CrowdCore {
         members[member].surplus += max(0, received.count - room)
     }
 
-    /// Trims the input to the bytes kept for the report. Called when no later statement examines it, because a hundred
-    /// thousand members must not keep all of it.
+    /// Trims the input to the bytes that are kept for the report. Called when no later statement examines the input,
+    /// because the memory for all the input of a hundred thousand members would be too large.
     func trimRest(_ member: Int) {
         let rest = members[member].flags.contains(.ignoresRest) ? [] : members[member].rest
         members[member].surplus += max(0, rest.count - Self.keptRest)
@@ -343,12 +345,12 @@ extension CrowdCore {
         (members[member].taken, members[member].scanned) = (0, 0)
     }
 
-    /// Receives what the kernel has before the script closes the connection.
+    /// Receives the bytes in the kernel's buffer before the script closes the connection.
     func receiveRest(_ member: Int) {
         guard mayRead(member), members[member].connection == .open, !members[member].flags.contains(.ignoresRest) else {
             return
         }
-        // A peer that never stops sending must not hold up the thread.
+        // The number of reads is limited, so that a peer that never stops sending does not block the thread.
         for _ in 0..<16 where members[member].flags.contains(.readable) {
             guard case .bytes(let count) = connections.read(member, into: buffer) else { return }
             tally.snapshot.received += count
@@ -356,15 +358,15 @@ extension CrowdCore {
         }
     }
 
-    /// Judges a connection that is about to end.
+    /// Judges the unconsumed bytes of a connection that is about to end.
     func recordRest(_ member: Int) {
         guard members[member].state != .failed, let rest = unconsumed(by: member) else { return }
         guard members[member].flags.insert(.hadRest).inserted else { return }
         tally.snapshot.addRest(of: 1, rest)
     }
 
-    /// Counts the members whose open connections have bytes left over now, after receiving everything that is in the
-    /// kernel.
+    /// Counts the members whose open connections have bytes left over, after receiving everything in the kernel's
+    /// buffers.
     func openRests(at now: Int64) -> (members: Int, example: CrowdSnapshot.Rest?) {
         for member in members.indices where members[member].connection == .open { readable(member, at: now) }
         var found: (members: Int, example: CrowdSnapshot.Rest?) = (0, nil)
@@ -376,7 +378,8 @@ extension CrowdCore {
         return found
     }
 
-    /// Returns the bytes that the member's script leaves over if nothing more is received, or `nil` if there are none.
+    /// Returns the bytes that the member's script leaves over if no more bytes are received, or `nil` if there are
+    /// none.
     private func unconsumed(by member: Int) -> CrowdSnapshot.Rest? {
         guard members[member].connection == .open, !members[member].flags.contains(.ignoresRest) else { return nil }
         let unread = mayRead(member) ? 0 : connections.unread(member)
@@ -394,8 +397,8 @@ extension CrowdCore {
 }
 
 extension MemberInput {
-    /// Returns how many of the bytes the statements ahead would consume, or `nil` if the remainder doesn't matter or
-    /// may still be awaited.
+    /// Returns the number of bytes that the following statements would consume, or `nil` if the remainder doesn't
+    /// matter or a statement may still wait for it.
     func taken(
         from rest: [UInt8], by program: MemberProgram, at instruction: Int, _ matchers: [Int: LineMatcher]
     ) -> Int? {
@@ -415,8 +418,8 @@ extension MemberInput {
                 }
                 place += 1
             case .jump(let target):
-                // Bytes received before a new request are not an answer to it. Without requests the peer sends on its own,
-                // and the next rounds consume what it has sent.
+                // Bytes that were received before a new request do not answer that request. In a loop without requests,
+                // the peer sends by itself, and the next rounds consume the bytes.
                 let asks = program.instructions[target..<place].contains { if case .send = $0 { true } else { false } }
                 if asks || taken == rest.count || takenBefore == taken { return taken }
                 (takenBefore, place) = (taken, target)
@@ -427,14 +430,14 @@ extension MemberInput {
 }
 
 extension CrowdMember {
-    /// The received bytes that were not consumed, as far as they were kept.
+    /// The received bytes that were not consumed, if they were kept.
     fileprivate var rest: [UInt8] { Array(input.dropFirst(Int(taken))) }
 }
 
 extension CrowdSnapshot {
-    /// Bytes that no statement consumed.
+    /// Received bytes that no statement consumed.
     package struct Rest: Sendable, Equatable {
-        /// The first of these bytes; fewer than `count` if there are many, or if the member does not read.
+        /// The first of the bytes; fewer than `count` if there are many, or if the member does not read.
         package var bytes: [UInt8]
         package var count: Int
 
@@ -448,11 +451,11 @@ extension CrowdSnapshot {
 }
 
 extension CrowdCore {
-    /// Executes the instruction of a member, or a part of it. Returns `false` if the member must wait for something.
+    /// Executes the member's current instruction, or a part of it. Returns `false` if the member must wait.
     func step(_ member: Int, at now: Int64) -> Bool {
         let place = Int(members[member].instruction)
         if members[member].flags.contains(.atEnd), members[member].connection == .open, !looksAhead(member) {
-            // The end arrived together with the last expected bytes; this is the same as if it arrived now.
+            // The FIN arrived together with the last expected bytes. It is handled as if it had arrived now.
             peerEnded(member, at: now)
             if members[member].state == .failed { return false }
         }
@@ -499,7 +502,7 @@ extension CrowdCore {
 
     private func pause(_ member: Int, for duration: Duration, at now: Int64) {
         members[member].state = .pausing
-        // Never shorter than specified, even if this thread is late.
+        // The wait is never shorter than specified, even if this thread is late.
         setWake(member, at: later(max(members[member].due, now), by: duration))
     }
 
@@ -521,13 +524,13 @@ extension CrowdCore {
 
     private func sendEndlessly(_ member: Int, _ bytes: [UInt8], _ interval: Duration, at now: Int64) -> Bool {
         guard write(member, bytes, at: now) else { return false }
-        // Keeps the schedule of the first send. If one is late, the missed ones are not sent in a burst.
+        // Sends follow the schedule of the first one. If a send is late, missed sends are not made up for in a burst.
         members[member].state = .pausing
         setWake(member, at: max(later(members[member].due, by: interval), now))
         return false
     }
 
-    /// Writes the remaining bytes. Returns `false` if not all of them could be written.
+    /// Writes the remaining bytes. Returns `false` if some of them could not be written.
     private func write(_ member: Int, _ bytes: [UInt8], at now: Int64) -> Bool {
         guard members[member].connection == .open else {
             fail(member, "it is not connected")
@@ -561,7 +564,7 @@ extension CrowdCore {
         !members[member].flags.contains(.stopsReading) && members[member].slowReading < 0
     }
 
-    /// Reads what the kernel has, up to the member's limit. Returns `true` if the member may continue with its script.
+    /// Reads from the kernel's buffer, up to the member's limit. Returns `true` if the member may continue its script.
     @discardableResult
     func take(_ member: Int, at now: Int64) -> Bool {
         guard mayRead(member) else { return false }
@@ -606,7 +609,7 @@ extension CrowdCore {
         return continues && resume(member)
     }
 
-    /// Lets a member evaluate its `expect` again; returns `true`.
+    /// Makes a member evaluate its `expect` again; returns `true`.
     private func resume(_ member: Int) -> Bool {
         members[member].state = .running
         return true
@@ -619,13 +622,14 @@ extension CrowdCore {
         case .done, .failed: drop(member) { $0.close(member) }
         case .expecting: break
         case .waitingToStart, .running, .queued, .connecting, .blocked, .pausing:
-            // Received bytes may still be what the script waits for. Without such a step, they no longer matter.
+            // A later step of the script may examine the received bytes. Without such a step, the bytes no longer
+            // matter.
             if looksAhead(member) { return }
             if needsConnection(member) { fail(member, closedText) } else { hangUp(member) }
         }
     }
 
-    /// Closes a member's connection, and lets its script continue without one.
+    /// Closes a member's connection, and lets its script continue without a connection.
     private func hangUp(_ member: Int) {
         let wakes = members[member].wakes
         drop(member) { $0.close(member) }
@@ -686,7 +690,7 @@ extension CrowdCore {
         }
         let received = members[member].input
         if case .eof = wait, members[member].flags.contains(.ignoresRest) {
-            // Only the end matters.
+            // Only the end of the connection is awaited.
             let rest = received.count - Int(members[member].taken)
             return members[member].flags.contains(.atEnd) ? .met(rest) : .pending(scanned: 0)
         }

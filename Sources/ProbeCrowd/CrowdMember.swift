@@ -1,24 +1,24 @@
-/// One member of a crowd. It is small, because there may be a hundred thousand.
+/// One member of a crowd. Its size is kept small, because there may be a hundred thousand members.
 struct CrowdMember {
     enum Connection: UInt8 {
         case none, connecting, open
     }
 
-    /// What a member is doing at its current instruction.
+    /// The activity of a member at its current instruction.
     enum State: UInt8 {
         /// The member's script has not begun.
         case waitingToStart
-        /// The member continues as soon as it is run.
+        /// The member continues when it is next run.
         case running
-        /// `connect`: waiting for its turn.
+        /// The member executes `connect`, and waits for its turn to connect.
         case queued
-        /// `connect`: waiting for the connection.
+        /// The member executes `connect`, and waits for the connection to be established.
         case connecting
-        /// `send`: waiting until the kernel accepts more bytes.
+        /// The member executes `send`, and waits until the kernel accepts more bytes.
         case blocked
-        /// `wait`, or the pause after a piece.
+        /// The member executes `wait`, or pauses after a piece of a `send`.
         case pausing
-        /// `expect`: waiting for received bytes.
+        /// The member executes `expect`, and waits for bytes.
         case expecting
         /// The member's script has ended.
         case done
@@ -28,7 +28,7 @@ struct CrowdMember {
     struct Flags: OptionSet {
         let rawValue: UInt8
         static let everConnected = Flags(rawValue: 1)
-        /// The kernel may have bytes or an end to read.
+        /// The kernel may have bytes or an end that can be read.
         static let readable = Flags(rawValue: 2)
         static let stopsReading = Flags(rawValue: 4)
         /// The peer's FIN has been received.
@@ -39,7 +39,7 @@ struct CrowdMember {
         static let hasRepeated = Flags(rawValue: 32)
         /// `ignore rest` applies to the current connection.
         static let ignoresRest = Flags(rawValue: 64)
-        /// One of the member's connections ended with bytes that no statement had consumed.
+        /// At least one of the member's connections ended with bytes that no statement had consumed.
         static let hadRest = Flags(rawValue: 128)
     }
 
@@ -47,22 +47,22 @@ struct CrowdMember {
     var connection = Connection.none
     var flags: Flags = []
     var instruction: Int32 = 0
-    /// The current piece of a send, and the number of its bytes that are written.
+    /// The index of the current piece of a send, and the number of bytes of that piece that have been written.
     var piece: Int32 = 0
     var written: Int32 = 0
-    /// The instruction of the `read N every D` in force; -1 if there is none.
+    /// The index of the `read N every D` instruction that is in effect; -1 if there is none.
     var slowReading: Int32 = -1
-    /// The numbers of bytes of ``input`` that were consumed, and that were examined without a match.
+    /// The number of bytes in ``input`` that were consumed, and the number that were examined without a match.
     var taken: Int32 = 0
     var scanned: Int32 = 0
-    /// When the current step was due, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time at which the current step was due, in nanoseconds of CLOCK_MONOTONIC.
     var due: Int64 = 0
-    /// When the member wakes up, at the end of a pause or at a deadline; `Int64.max` for never.
+    /// The time at which the member wakes up, at the end of a pause or at a deadline; `Int64.max` for never.
     var wakes: Int64 = .max
-    /// When a member that reads slowly reads again; `Int64.max` for never.
+    /// The time at which a member that reads slowly reads again; `Int64.max` for never.
     var reads: Int64 = .max
-    /// The received bytes that no `expect` has consumed; only the first ones if no `expect` follows.
+    /// The received bytes that no `expect` has consumed. If no `expect` follows, only the first bytes are kept.
     var input: [UInt8] = []
-    /// The number of further bytes, if only the first ones were kept.
+    /// The number of further bytes that were received but not kept in ``input``.
     var surplus = 0
 }

@@ -1,32 +1,33 @@
 package import ProbeBase
 
-/// The order for a worker of a crowd: one JSON object, on the first line of its stdin.
+/// The order that a worker of a crowd receives as one JSON object, on the first line of its stdin.
 package struct CrowdOrder: Sendable {
     package enum Role: Sendable {
         /// Members connect to this address.
         case clients(to: SocketEndpoint)
-        /// Members are the connections to this address, which several workers share (SO_REUSEPORT). Port 0 means any
-        /// free port.
+        /// Members are the connections to this address, which several workers share (SO_REUSEPORT). If its port is 0,
+        /// the kernel chooses a free port.
         case servers(at: SocketEndpoint)
-        /// Members are a crowd's connections to a server of the harness, whose bytes are dropped.
+        /// Members are a crowd's connections to a server of the harness; the bytes that they receive are dropped.
         ///
         /// The worker listens on the server's own address, as a member of its SO_REUSEPORT group. `place` is the
-        /// worker's place in the group, and `places` is the number of workers, not counting the server, which is first.
+        /// worker's index in the group, and `places` is the number of workers, not counting the server, which has the
+        /// first index.
         case sink(at: SocketEndpoint, place: Int, places: Int)
     }
 
     package var role: Role
-    /// The members of this worker are `first`, `first + step`, … below `count`, the number of members of the whole
-    /// crowd.
+    /// The number of this worker's first member. The worker's members are `first`, `first + step`, … below `count`,
+    /// which is the number of members of the whole crowd.
     package var first: Int
     package var step: Int
     package var count: Int
-    /// The number of members of the whole crowd that start per second; `nil` for as fast as possible.
+    /// The number of members of the whole crowd that start per second; `nil` to start them as fast as possible.
     package var rate: Double?
     package var program: MemberProgram
     package var receiveBuffer: Int?
     package var sources: SourceAddresses?
-    /// The addresses to use if `sources` has no free port.
+    /// The addresses to use if no port is free at the addresses of `sources`.
     package var otherSources: SourceAddresses?
     package var tls: MemberTLS?
     /// A file through which the workers of `servers` share their member count; `nil` if there is only one worker.
@@ -42,14 +43,14 @@ package struct CrowdOrder: Sendable {
 
 /// The source addresses and ports of a crowd.
 ///
-/// Member `i` has the address `first + i % addresses`, and the port of `ports` at `offset + i / addresses`, wrapping
-/// around.
+/// Member `i` has the address `first + i % addresses` and the port at index `offset + i / addresses` of `ports`, modulo
+/// the number of ports.
 package struct SourceAddresses: Sendable, Equatable {
     /// The first address as a number: 127.64.0.1 is 0x7f400001.
     package var first: UInt32
     package var addresses: Int
     package var ports: Range<Int>
-    /// The first port's offset in `ports`, so that crowds that connect to the same server begin at different ports.
+    /// The offset of the first port in `ports`. It differs between crowds that connect to the same server.
     package var offset = 0
 
     package init(first: UInt32, addresses: Int, ports: Range<Int>) {
@@ -71,18 +72,19 @@ package struct SourceAddresses: Sendable, Equatable {
 
     package var text: String { Self.text(of: first...first + UInt32(addresses - 1)) }
 
-    /// Returns whether the member has an address and port that no other member has.
+    /// Returns whether the member's address and port differ from those of all other members.
     package func suffices(for member: Int) -> Bool { member / addresses < ports.count }
 
-    /// The network reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and a server of the harness
-    /// recognizes crowds by it.
+    /// The network that is reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and servers of the
+    /// harness recognize the connections of crowds by it.
     package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
-    /// The ports below those that the system assigns itself (ip_local_port_range begins at 32768).
+    /// The source ports of crowds, which are below the ports that the system assigns (ip_local_port_range begins at
+    /// 32768).
     package static let ports = 10000..<32768
     private static let most = 4096
 
-    /// Creates the source addresses of a crowd on loopback. `seed` chooses the first address within the network, so
-    /// that crowds on the same machine don't collide.
+    /// Creates the source addresses of a crowd on loopback. `seed` determines the first address within the network, so
+    /// that crowds on the same machine use different addresses.
     package init(members: Int, seed: UInt64) {
         addresses = max(1, min(Self.most, members / 16))
         let room = ~Self.network.mask - UInt32(Self.most) - 2
@@ -90,17 +92,17 @@ package struct SourceAddresses: Sendable, Equatable {
         ports = Self.ports
     }
 
-    /// Returns the address and port of a member's connection.
+    /// Returns the source address and port of a member's connection.
     ///
     /// - Parameter round: 0 for a member's first connection. Each later connection has a different port, because the
-    ///   peer may still have the previous one.
+    ///   peer may not have released the previous connection.
     package func endpoint(of member: Int, round: Int = 0) -> (address: UInt32, port: UInt16) {
         let place = offset + member / addresses + round * Self.stride
         return (first + UInt32(member % addresses), UInt16(ports.lowerBound + place % ports.count))
     }
 
-    /// The distance between the ports of successive rounds: a prime, larger than the distance between the ports of
-    /// members that share an address.
+    /// The distance between the ports of successive rounds: a prime that is larger than the distance between the ports
+    /// of members that share an address.
     private static let stride = 997
 }
 

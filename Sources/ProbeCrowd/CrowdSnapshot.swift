@@ -1,7 +1,7 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// The state of a crowd at one moment, from one worker or merged from several.
+/// The state of a crowd at one point in time, as reported by one worker or merged from several.
 package struct CrowdSnapshot: Sendable {
     /// The number of members whose script has begun.
     package var started = 0
@@ -15,19 +15,22 @@ package struct CrowdSnapshot: Sendable {
     package var sent = 0
     /// The number of connections to a crowd of servers that were reset because the crowd already had all its members.
     package var refused = 0
-    /// The number of connections made from the order's alternative addresses, because the first ones had no free port.
+    /// The number of connections made from the order's alternative addresses, because no port was free at the first
+    /// ones.
     package var elsewhere = 0
     /// The number of members that received bytes that their script did not consume.
     ///
-    /// Counts connections that have ended. Open connections are included only if the snapshot was requested with them.
+    /// Connections that have ended are counted. Open connections are counted only if the request for the snapshot
+    /// included them.
     package var withRest = 0
     /// An example of bytes that a member's script did not consume.
     package var rest: Rest?
-    /// The reasons why members failed, with the instruction and the number of members, most frequent first.
+    /// The reasons why members failed, each with the instruction and the number of members, in descending order of that
+    /// number.
     package var failures: [Failure] = []
     /// The latencies of waits; empty unless requested.
     package var latencies: [MemberWait: LatencyRecord] = [:]
-    /// The standstills of the worker's process since the previous snapshot.
+    /// The stalls of the worker's process since the previous snapshot.
     package var standstills = Standstills()
 
     package struct Failure: Sendable, Equatable {
@@ -44,11 +47,13 @@ package struct CrowdSnapshot: Sendable {
 
     package init() {}
 
-    /// A reason for members' failures that says nothing about the server they connected to.
+    /// A reason for members' failures that does not indicate a problem of the server to which they connect.
     package enum Obstacle: Equatable {
         case harnessLimit
         case machine(MachineError)
 
+        /// Returns the obstacle that a failure reason describes; `nil` if it describes none.
+        ///
         /// - Parameter reason: the reason of a failure.
         init?(_ reason: String) {
             if MemberInput.isLimit(reason) {
@@ -62,7 +67,7 @@ package struct CrowdSnapshot: Sendable {
             }
         }
 
-        /// The failure reason of a member whose ports are all in use.
+        /// The failure reason of a member for which no source port is free.
         package static let noPort = "no source port is free"
     }
 
@@ -115,7 +120,7 @@ extension CrowdSnapshot: JSONConvertible {
     private static let rest = JSONCodec.object(
         Rest(bytes: [], count: 0), [.required("bytes", \.bytes, .bytes), .required("count", \.count, .integer)])
 
-    /// Omitted if it is empty.
+    /// The stalls as JSON; omitted if there are none.
     private static let standstills = JSONCodec<Standstills>("an object") { standstills in
         let intervals = standstills.all(from: MonotonicTime(nanoseconds: 0)).map { from, to in
             JSONCodec.integers.encode([from.nanoseconds, to.nanoseconds])
@@ -130,7 +135,7 @@ extension CrowdSnapshot: JSONConvertible {
         return standstills
     }
 
-    /// Encoded by the names of the waits, in their order; omitted if there are none.
+    /// The latencies as JSON, by the names of the waits in their order; omitted if there are none.
     private static let latencies = JSONCodec<[MemberWait: LatencyRecord]>("an object") { latencies in
         let records = MemberWait.allCases.compactMap { wait in latencies[wait].map { (wait.rawValue, $0.json) } }
         return .object(latencies.isEmpty ? [] : [("latencies", .object(records))])

@@ -1,20 +1,20 @@
 package import ProbeBase
 
-/// The outcomes of the members, and the durations of their waits.
+/// The results of the members, and the durations of their waits.
 struct CrowdTally<Recorder: LatencyRecorder> {
     private struct Failure: Hashable {
         var instruction: Int
         var reason: String
     }
 
-    /// The number of different failures that are counted separately.
+    /// The maximum number of different failures that are counted separately.
     private static var maxFailures: Int { 64 }
 
     var snapshot = CrowdSnapshot()
     private var failures: [Failure: Int] = [:]
     private var recorders: [MemberWait: Recorder] = [:]
     private var failedWaits: [MemberWait: Int] = [:]
-    /// The number of waits that no member will reach any more.
+    /// The number of waits that no member will ever reach.
     private var lostWaits: [MemberWait: Int] = [:]
 
     mutating func record(_ wait: MemberWait, _ nanoseconds: Int64) {
@@ -28,17 +28,17 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     mutating func fail(at instruction: Int, _ reason: String) {
         snapshot.failed += 1
         var failure = Failure(instruction: instruction, reason: reason)
-        // An obstacle is never folded into "another reason", because it makes the case an error.
+        // An obstacle is always counted separately, because it makes the case an error.
         if failures[failure] == nil, failures.count >= Self.maxFailures, CrowdSnapshot.Obstacle(reason) == nil {
             failure.reason = "another reason"
         }
         failures[failure, default: 0] += 1
     }
 
-    /// The waits that members are in, or have yet to reach.
+    /// The waits that are in progress, and those that members have not reached yet.
     struct Waits {
-        /// Waits in progress, with the nanoseconds that each has taken so far: `running` in a member's first round,
-        /// `repeated` in later rounds of a `repeat`.
+        /// The waits in progress, each with its duration so far in nanoseconds: `running` for a member's first round,
+        /// `repeated` for later rounds of a `repeat`.
         var running: [(wait: MemberWait, nanoseconds: Int64)] = []
         var repeated: [(wait: MemberWait, nanoseconds: Int64)] = []
         var open: [MemberWait: Int] = [:]
@@ -46,7 +46,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
 
     /// Returns a snapshot of the tally.
     ///
-    /// - Parameter waits: the current waits of members; `nil` if latencies are not requested.
+    /// - Parameter waits: the waits in progress and ahead; `nil` if latencies are not requested.
     func snapshot(_ waits: Waits?) -> CrowdSnapshot {
         var result = snapshot
         result.failures = failures.map {
@@ -77,7 +77,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
 }
 
 extension MemberProgram.Instruction {
-    /// The kind of wait that is measured for the instruction; `nil` if it has none.
+    /// The kind of wait that is measured for the instruction; `nil` if the instruction does not wait.
     package var wait: MemberWait? {
         switch self {
         case .connect: .connect
@@ -91,7 +91,8 @@ extension CrowdCore {
     /// Returns the state of the crowd.
     ///
     /// - Parameters:
-    ///   - latencies: whether to include the durations of waits; waits in progress count with their time so far.
+    ///   - latencies: whether to include the durations of waits. Waits in progress are included with their duration so
+    ///     far.
     ///   - rests: whether to include the members whose open connections have bytes left over.
     package func snapshot(at now: Int64, latencies: Bool, rests: Bool = false) -> CrowdSnapshot {
         let open = rests ? openRests(at: now) : nil
@@ -103,7 +104,7 @@ extension CrowdCore {
     private func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
         guard latencies else { return tally.snapshot(nil) }
         var waits = CrowdTally<Recorder>.Waits()
-        /// The number of members at each instruction that are in their first round.
+        /// The number of first-round members at each instruction.
         var places = Array(repeating: 0, count: waitsAhead.count)
         for member in members where member.state != .failed && member.state != .done {
             let isRepeated = member.flags.contains(.hasRepeated)
@@ -129,16 +130,16 @@ extension CrowdCore {
         }
     }
 
-    /// Records as lost the waits that a member's script has not reached when it ends early.
+    /// Records as lost the waits that a member will never reach because its script ends early.
     ///
-    /// - Parameter isFailure: whether the member failed at its instruction; otherwise the crowd is stopped.
+    /// - Parameter isFailure: whether the member failed at its instruction; otherwise the crowd was stopped.
     func loseWaits(_ member: Int, isFailure: Bool, at now: Int64) {
         let place = Int(members[member].instruction)
         let isRepeated = members[member].flags.contains(.hasRepeated)
         var ahead = isRepeated ? [:] : waitsAhead[place]
         let isAtWait = runningWait(of: members[member]) != nil || (isFailure && members[member].state == .running)
         if isAtWait, place < program.instructions.count, let wait = program.instructions[place].wait {
-            // In a later round, the time so far is recorded as a lower bound.
+            // In a later round, the duration so far is recorded as a lower bound.
             if isFailure || !isRepeated { tally.failWait(wait) } else { tally.record(wait, now - members[member].due) }
             if !isRepeated { ahead[wait, default: 1] -= 1 }
         }

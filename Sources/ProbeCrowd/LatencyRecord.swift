@@ -1,20 +1,20 @@
 package import ProbeBase
 
-/// The durations of waits of one kind, each measured from when the wait was due.
+/// The durations of waits of one kind, each measured from the time at which the wait was due.
 ///
-/// The values are those of HDR histogram buckets, which the workers record into; they have three significant digits.
-/// Records of several workers can be merged.
+/// The values are those of the HDR histogram buckets that the workers use; they have three significant digits. Records
+/// of several workers can be merged.
 package struct LatencyRecord: Sendable, Equatable {
-    /// The number of waits by duration in nanoseconds. In later rounds of a `repeat`, waits in progress are included,
-    /// with the time that they have taken so far.
+    /// The number of waits by duration in nanoseconds. Waits in progress in later rounds of a `repeat` are included
+    /// with their duration so far.
     package private(set) var counts: [Int64: Int] = [:]
-    /// The number of first-round waits in progress, by the nanoseconds that they have taken so far.
+    /// The number of first-round waits in progress, by their duration so far in nanoseconds.
     package private(set) var running: [Int64: Int] = [:]
-    /// The number of waits that failed. How long they would have taken is unknown, so they count as longer than all
-    /// others.
+    /// The number of waits that failed. Their eventual duration is unknown, so they count as longer than all other
+    /// waits.
     package var failed = 0
-    /// The number of waits that members have not reached yet, or never will: members that have not begun, are at an
-    /// earlier instruction, or failed there.
+    /// The number of waits that members have not reached: the members have not begun, are at an earlier instruction, or
+    /// failed there.
     package var open = 0
 
     package init() {}
@@ -27,7 +27,7 @@ package struct LatencyRecord: Sendable, Equatable {
         running[nanoseconds, default: 0] += count
     }
 
-    /// The number of waits that have begun, including those that failed or are in progress.
+    /// The number of waits that have begun, including failed waits and waits in progress.
     package var count: Int { counts.values.reduce(0, +) + running.values.reduce(failed, +) }
 
     /// The number of first-round waits that are in progress or have not begun.
@@ -42,23 +42,23 @@ package struct LatencyRecord: Sendable, Equatable {
         open += other.open
     }
 
-    /// How waits that have not ended are counted.
+    /// How waits that have not ended are counted in a percentile.
     private enum UnfinishedWaits {
-        /// Waits in progress count with their time so far.
+        /// Waits in progress count with their duration so far.
         case soFar
-        /// Waits in progress count as if they ended now, and waits that have not begun as if they took no time.
+        /// Waits in progress count as if they ended now, and waits that have not begun count as if they took no time.
         case shortest
-        /// Waits count as if they never ended.
+        /// Unfinished waits count as if they never ended.
         case endless
     }
 
-    /// Returns the value at a percentile: the time that this percentage of the waits took at most.
+    /// Returns the value at a percentile: the duration that this percentage of the waits did not exceed.
     ///
     /// - Returns: `Int64.max` nanoseconds if the wait at the percentile failed; `nil` if there are no waits.
     package func value(at percentile: Double) -> Duration? { value(at: percentile, .soFar) }
 
-    /// Returns the range that the value at a percentile can still end up in, or `nil` if there are no waits. Waits that
-    /// members have not reached are included.
+    /// Returns the range within which the value at a percentile will finally be, or `nil` if there are no waits. Waits
+    /// that members have not reached yet are included.
     package func bounds(at percentile: Double) -> ClosedRange<Duration>? {
         guard let least = value(at: percentile, .shortest), let most = value(at: percentile, .endless) else {
             return nil
@@ -82,12 +82,13 @@ package struct LatencyRecord: Sendable, Equatable {
         return .nanoseconds(Int64.max)
     }
 
-    /// The waits that did not fail, in ascending order of duration. Waits in progress count with their time so far.
+    /// The waits that did not fail, in ascending order of duration. Waits in progress are included with their duration
+    /// so far.
     package var buckets: [(upTo: Int64, count: Int)] {
         counts.merging(running, uniquingKeysWith: +).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The percentiles that reports show.
+    /// The percentiles that are included in reports.
     package static let shown: [Double] = [50, 90, 99, 99.9, 100]
 
     package func percentiles() -> [(percentile: Double, time: Duration)] {
@@ -103,7 +104,7 @@ extension LatencyRecord: JSONConvertible {
             .required("failed", \.failed, .integer), .required("open", \.open, .integer),
         ])
 
-    /// Pairs of a time and a count, ordered by time.
+    /// The JSON form of a histogram: pairs of a duration and a count, ordered by duration.
     private static let histogram = JSONCodec<[Int64: Int]>("an array") { counts in
         .array(counts.sorted { $0.key < $1.key }.map { .array([.integer(Int($0.key)), .integer($0.value)]) })
     } decode: { (value, _) throws(JSONContentError) in

@@ -1,25 +1,25 @@
 import ProbeBase
 
-/// Searches received bytes for what a member waits for.
+/// Searches received bytes for the input that a member waits for.
 struct MemberInput {
     enum Result: Equatable {
-        /// The wait is satisfied, and consumes this number of bytes.
+        /// The wait is satisfied and consumes this number of bytes.
         case met(Int)
         /// The wait is not satisfied yet; the first `scanned` bytes need not be examined again.
         case pending(scanned: Int)
         case mismatch(String)
     }
 
-    /// Returns whether a regex of the language matches a line.
+    /// Returns whether a regex of the scenario language matches a line.
     typealias LineMatcher = ([UInt8]) -> Bool
 
-    /// The number of bytes without a line terminator or delimiter at which a wait fails.
+    /// The number of bytes without a line terminator or delimiter after which a wait fails.
     static let longest = 1 << 18
 
     private static let lateDelimiter = "received no delimiter within \(longest) bytes"
     private static let longLine = "received no end of line within \(longest) bytes"
 
-    /// Returns whether a member failed because of a limit of the harness, and not because of the bytes it received.
+    /// Returns whether a member failed because of a limit of the harness rather than because of the bytes it received.
     static func isLimit(_ reason: String) -> Bool { reason == lateDelimiter || reason == longLine }
 
     var terminator: [UInt8]
@@ -61,7 +61,7 @@ struct MemberInput {
         "\"\(Escaped.text(bytes))\(isCut ? "…" : "")\""
     }
 
-    /// Returns the first offset of a delimiter at or after `start`.
+    /// Returns the offset of the first delimiter at or after `start`.
     private static func place(of delimiter: [UInt8], in bytes: Span<UInt8>, from start: Int) -> Int? {
         guard let last = delimiter.last, bytes.count >= delimiter.count else { return nil }
         let precedingCount = delimiter.count - 1

@@ -1,30 +1,31 @@
 package import ProbeBase
 
-/// The script of a crowd's members, as a flat list of instructions in which every value is computed.
+/// The script of a crowd's members, as a flat list of instructions with all values computed.
 package struct MemberProgram: Sendable {
     package enum Instruction: Sendable {
-        /// Connects; fails unless connected within this time, including the TLS handshake if the crowd uses TLS.
+        /// Connects. Fails unless the connection is established within this time, including the TLS handshake if the
+        /// crowd uses TLS.
         case connect(within: Duration)
-        /// Sends the pieces one by one, with a pause between them.
+        /// Sends the pieces one after another, with a pause between them.
         case send(pieces: [[UInt8]], pause: Duration)
-        /// Sends the same bytes repeatedly until the crowd ends: first at once, then at this interval.
+        /// Sends the same bytes repeatedly until the crowd ends: first immediately, then at this interval.
         case sendEndlessly([UInt8], every: Duration)
-        /// Waits for received bytes; fails unless they arrive within this time.
+        /// Waits for input. Fails unless the input arrives within this time.
         case expect(Wait, within: Duration)
         case wait(Duration)
         case close
         case reset
         case stopReading
-        /// Limits reading to this number of bytes per interval from here on.
+        /// From now on, limits reading to this number of bytes per interval.
         case read(count: Int, every: Duration)
-        /// Accepts bytes on this connection that no statement consumes.
+        /// Permits bytes on this connection that no statement consumes.
         case acceptRest
         /// Jumps back to an earlier instruction (`repeat`).
         case jump(to: Int)
     }
 
     package enum Wait: Sendable {
-        /// Waits for a line, which must pass the test without its terminator.
+        /// Waits for a line that passes the test; its terminator is not part of the tested text.
         case line(LineTest)
         /// Waits for this number of bytes.
         case count(Int)
@@ -36,23 +37,23 @@ package struct MemberProgram: Sendable {
     package enum LineTest: Sendable {
         case any
         case equal([UInt8])
-        /// A regex of the language, as written between its slashes, and its flags.
+        /// A regex of the scenario language, as written between slashes, and its flags.
         case regex(String, flags: String)
     }
 
     package var instructions: [Instruction]
-    /// The terminator of the lines that members wait for.
+    /// The terminator of the lines that members expect.
     package var terminator: [UInt8]
-    /// How long the peer may accept no bytes before a send fails; a member that doesn't read itself never fails for
-    /// this.
+    /// The time after which a send fails if the peer accepts no bytes. A member that doesn't read never fails for this
+    /// reason.
     package var patience: Duration
 
     package init(instructions: [Instruction], terminator: [UInt8], patience: Duration = .seconds(5)) {
         (self.instructions, self.terminator, self.patience) = (instructions, terminator, patience)
     }
 
-    /// For each instruction, and for the end, the number of waits of each kind from there on; in a `repeat`, to the end
-    /// of the round.
+    /// For each instruction, and for the end of the script, the number of waits of each kind from that point on. Within
+    /// a `repeat`, they are counted to the end of the round.
     var waitsAhead: [[MemberWait: Int]] {
         var result = Array(repeating: [MemberWait: Int](), count: instructions.count + 1)
         for (place, instruction) in instructions.enumerated().reversed() {
@@ -63,7 +64,7 @@ package struct MemberProgram: Sendable {
         return result
     }
 
-    /// For each instruction, whether it or one that may follow it examines received bytes.
+    /// For each instruction, whether it or an instruction that may follow it examines received bytes.
     var looksAhead: [Bool] {
         ahead { instruction in
             switch instruction {
@@ -74,7 +75,7 @@ package struct MemberProgram: Sendable {
         }
     }
 
-    /// For each instruction, whether it or one that may follow it needs the current connection.
+    /// For each instruction, whether it or an instruction that may follow it requires the current connection.
     var needsConnectionAhead: [Bool] {
         ahead { instruction in
             switch instruction {
@@ -85,9 +86,10 @@ package struct MemberProgram: Sendable {
         }
     }
 
-    /// Returns, for each instruction, the decision of the first instruction from there on that decides.
+    /// Returns, for each instruction, the decision made by the first deciding instruction at or after it.
     ///
-    /// - Parameter decide: a function that returns `nil` to leave the decision to the instructions that follow.
+    /// - Parameter decide: returns the decision of an instruction, or `nil` to leave it to the instructions that
+    ///   follow.
     private func ahead(_ decide: (Instruction) -> Bool?) -> [Bool] {
         var result = Array(repeating: false, count: instructions.count)
         var changed = true

@@ -1,20 +1,20 @@
-/// Decides which members may begin and connect: in the order of their requests, and not too many at once.
+/// Decides which members may begin and connect: in the order of their requests, and only a limited number at once.
 struct MemberTurns {
-    /// Returns the start time of member `n`, in nanoseconds since the start of the crowd; `nil` for as soon as
-    /// possible.
+    /// Returns the start time of member `n`, in nanoseconds since the start of the crowd; `nil` if members start as
+    /// soon as possible.
     private let schedule: ((Int) -> Int64)?
-    /// The number of members that start on their own.
+    /// The number of members that start by themselves.
     private let starting: Int
     private var nextStart = 0
     private var begun: Int64?
-    /// The members waiting for their turn to connect; the next one is at `queueStart`.
+    /// The members that wait for their turn to connect; the next one is at index `queueStart`.
     private var queue: [Int] = []
     private var queueStart = 0
     /// The number of members that are currently connecting.
     var connecting = 0
     private var isTaking = false
 
-    /// The limit of simultaneous connection attempts. More would only fill the listener's backlog.
+    /// The maximum number of simultaneous connection attempts. More attempts would only fill the listener's backlog.
     private static let maxConnecting = 256
 
     init(starting: Int, schedule: ((Int) -> Int64)?) {
@@ -35,8 +35,8 @@ struct MemberTurns {
 
     /// Returns whether a member may connect now.
     ///
-    /// - Parameter isFirst: whether the member has not been connected before. Reconnecting members come after those
-    ///   that are waiting, and after those that have not begun.
+    /// - Parameter isFirst: whether the member has never been connected. A member that reconnects must wait for the
+    ///   members that are already waiting and for those that have not begun.
     func mayConnect(isFirst: Bool) -> Bool {
         if isFull { return false }
         return isFirst || isTaking || !(hasQueue || (schedule == nil && begun != nil && nextStart < starting))
@@ -44,7 +44,7 @@ struct MemberTurns {
 
     mutating func wait(_ member: Int) { queue.append(member) }
 
-    /// Returns the next member that begins now and when it was due, or `nil` if there is none.
+    /// Returns the next member that should begin now, and the time at which it was due; `nil` if there is none.
     mutating func nextToStart(at now: Int64) -> (member: Int, due: Int64)? {
         guard let begun, begun <= now, nextStart < starting else { return nil }
         let due = schedule.map { begun + $0(nextStart) } ?? now
@@ -53,7 +53,8 @@ struct MemberTurns {
         return (nextStart, due)
     }
 
-    /// Returns the next waiting member whose turn it is to connect, or `nil` if none is waiting or there is no room.
+    /// Returns the next waiting member whose turn it is to connect; `nil` if no member is waiting or the limit is
+    /// reached.
     mutating func nextToConnect() -> Int? {
         guard hasQueue, !isFull else {
             isTaking = false
@@ -65,7 +66,7 @@ struct MemberTurns {
         return queue[queueStart]
     }
 
-    /// The time of the next turn: 0 for at once, or `nil` if there is none before the next event.
+    /// The time of the next turn; 0 for immediately, `nil` if there is none until the next event.
     var nextMoment: Int64? {
         if hasQueue, !isFull { return 0 }
         guard let begun, nextStart < starting else { return nil }

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// Formats the bytes received on a connection for immediate display: first the lines, then how they arrived.
+/// Formats the bytes received on a connection for immediate display: the lines, followed by how the bytes arrived.
 package struct ArrivalText: Sendable {
     /// A part of a stream that arrived in one segment or one read.
     package struct Piece: Sendable, Equatable {
@@ -12,12 +12,12 @@ package struct ArrivalText: Sendable {
         }
     }
 
-    /// The most bytes that are shown at once, because a terminal is for reading.
+    /// The maximum number of bytes that are shown at once, so that the terminal remains readable.
     private static let maxBytes = 16 << 10
-    /// The most bytes that are shown of one line.
+    /// The maximum number of bytes that are shown of a line.
     private static let longestLine = 2000
 
-    /// Returns the lines, each with its terminator: `< 220 ready\r\n`.
+    /// Returns the lines, each with its terminator, such as `< 220 ready\r\n`.
     ///
     /// - Parameter mark: the prefix of each line.
     package static func lines(of bytes: [UInt8], mark: String) -> [String] {
@@ -36,12 +36,12 @@ package struct ArrivalText: Sendable {
         return lines
     }
 
-    /// Returns the sizes of the pieces and the time between them: `5 + 2 bytes, 30 ms apart`.
+    /// Returns the sizes of the pieces and the time between them, such as `5 + 2 bytes, 30 ms apart`.
     ///
-    /// For one piece it is `7 bytes`; for many pieces it is `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
+    /// For a single piece, the text is `7 bytes`; for many pieces, `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
     ///
     /// - Parameter areSegments: whether the pieces are segments. Otherwise they are the results of single reads, which
-    ///   may join segments, and the text reports this.
+    ///   may join segments, as the text then states.
     package static func pieces(_ pieces: [Piece], areSegments: Bool) -> String {
         guard let first = pieces.first else { return "" }
         let counts = pieces.map(\.count)
@@ -58,7 +58,7 @@ package struct ArrivalText: Sendable {
         return "\(sizes) bytes, \(apart) apart" + (areSegments ? "" : ", in \(pieces.count) reads")
     }
 
-    /// Returns the parts of a stream's segments that are in `range`; `nil` if the segments do not cover it.
+    /// Returns the parts of a stream's segments that are in `range`; `nil` if the segments do not cover the range.
     ///
     /// - Parameter segments: the segments from the beginning of the stream, in order.
     package static func pieces(_ segments: [Piece], of range: Range<Int>) -> [Piece]? {
@@ -76,7 +76,7 @@ package struct ArrivalText: Sendable {
 
     private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
-    /// Returns the duration in milliseconds, rounded to the nearest one.
+    /// Returns the duration in milliseconds, rounded to the nearest millisecond.
     private static func milliseconds(_ duration: Duration) -> Int64 { (duration.nanoseconds + 500_000) / 1_000_000 }
 
     private static func text(_ milliseconds: Int64) -> String {

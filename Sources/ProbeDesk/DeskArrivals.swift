@@ -4,20 +4,20 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// Collects for a moment what arrives on the connections of a session, then shows the lines and the segments in which
+/// Briefly collects the bytes that arrive on a session's connections, then shows the lines and the segments in which
 /// they arrived.
 ///
-/// It is notified on the reactor's thread and shows everything there.
+/// It is notified on the reactor's thread, and shows text only on that thread.
 final class DeskArrivals: Sendable {
-    /// How much of a connection has been shown.
+    /// The extent to which a connection's events have been shown.
     struct Shown {
         var count = 0
         var hasEnded = false
     }
 
     private struct State {
-        /// The connections in the order in which they began. One that was replaced stays until all of it has been
-        /// shown.
+        /// The connections in the order in which they began. A connection that was replaced is kept until all of its
+        /// events have been shown.
         var connections: [Incoming] = []
         var timer: TimerQueue.ID?
         /// The arrival time of the first event that has not been shown.
@@ -25,30 +25,30 @@ final class DeskArrivals: Sendable {
         var isFlushing = false
         var hasFailed = false
 
-        /// Returns the index of the current connection with this name.
+        /// Returns the index of the current connection with the given name.
         func place(of name: String) -> Int? { connections.lastIndex { $0.name == name && !$0.isReplaced } }
     }
 
-    /// A connection, and what has been received on it.
+    /// A connection and the bytes received on it.
     private struct Incoming {
         let name: String
         let number: Int
-        /// Whether the name now refers to another connection.
+        /// Whether the name now refers to a newer connection.
         var isReplaced = false
         var pending: [ReceiveBuffer.Arrival] = []
         var end: Connection.ReadEnd?
-        /// The number of bytes received.
+        /// The number of bytes received on the connection.
         var total = 0
         var shown = Shown()
-        /// The segments that have not been shown yet, and the stream offset at which the first of them begins.
+        /// The segments that have not been shown yet, and the stream offset at which the first of these begins.
         var segments = CaseRun.ArrivedSegments()
 
         var isWaiting: Bool { !pending.isEmpty || end != nil }
     }
 
-    /// Events that arrive within this time of the previous one are shown together.
+    /// Events that arrive within this time after the previous event are shown together with it.
     private static let quiet = Duration.milliseconds(50)
-    /// The longest time that anything waits to be shown.
+    /// The maximum time for which an event waits to be shown.
     private static let longest = Duration.milliseconds(250)
 
     private let state = Mutex(State())
@@ -59,7 +59,8 @@ final class DeskArrivals: Sendable {
 
     /// Creates a collector.
     ///
-    /// - Parameter actor: the connection of steps without an actor; other connections are shown with their names.
+    /// - Parameter actor: the name of the session's own connection; lines from other connections are shown with the
+    ///   connection's name.
     init(_ caseRun: CaseRun, paint: Paint, actor: String, show: @escaping @Sendable (String) -> Void) {
         (self.caseRun, self.paint, self.actor, self.show) = (caseRun, paint, actor, show)
     }
@@ -69,7 +70,7 @@ final class DeskArrivals: Sendable {
     }
     /// The number of bytes received on the connection of `actor`.
     var total: Int { state.withLock { state in state.place(of: actor).map { state.connections[$0].total } ?? 0 } }
-    /// Whether more was received than is kept.
+    /// Whether more bytes were received than are kept.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     func take(_ notification: CaseNotification) {
@@ -98,9 +99,9 @@ final class DeskArrivals: Sendable {
         }
     }
 
-    /// Shows what has arrived.
+    /// Shows the events that have arrived.
     func flush() async {
-        // One flush at a time, so that everything is shown in order.
+        // Only one flush runs at a time, so that events are shown in order.
         while state.withLock({ state in
             defer { state.isFlushing = true }
             return state.isFlushing
@@ -108,7 +109,7 @@ final class DeskArrivals: Sendable {
             await Task.yield()
         }
         defer { state.withLock { $0.isFlushing = false } }
-        // Everything taken here is shown, whatever arrives in the meantime.
+        // All events taken here are shown; events that arrive in the meantime are left for the next round.
         let waiting = state.withLock { state in
             if let timer = state.timer { caseRun.reactor.cancel(timer) }
             (state.timer, state.since) = (nil, nil)

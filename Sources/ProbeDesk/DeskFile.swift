@@ -15,7 +15,7 @@ struct DeskFile {
     ///
     /// - Parameters:
     ///   - words: the text after `save`: a name, optionally followed by `--force`.
-    ///   - known: the paths that this session has written and may write again.
+    ///   - known: the paths that this session has written, which it may overwrite.
     init(_ words: String, mayReplace known: Set<String>) throws(Problem) {
         let parts = words.split(separator: " ").map(String.init)
         let force = parts.last == "--force"

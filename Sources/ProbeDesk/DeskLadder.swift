@@ -3,9 +3,9 @@ import ProbeInspect
 import ProbeReport
 import ProbeWire
 
-/// The packets of a session as a ladder.
+/// Shows the packets of a session as a ladder diagram.
 enum DeskLadder {
-    /// Returns the ladder, and whether the capture sees anything; if it does not, the text is an error message.
+    /// Returns the diagram, and whether the capture works; if it does not, the text is an error message.
     static func text(of caseRun: CaseRun, width: Int?, paint: Paint) async -> (text: String, isSeen: Bool) {
         guard let (link, packets) = await caseRun.packets() else {
             return ("error: no packets can be seen: \(await caseRun.captureProblem)\n", false)

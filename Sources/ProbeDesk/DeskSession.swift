@@ -6,15 +6,15 @@ import ProbeReport
 package import ProbeScenario
 import ProbeSystem
 
-/// An interactive session on a connection: reads steps, runs them, and shows what arrives.
+/// An interactive session on a connection. It reads steps, runs them, and shows the bytes that arrive.
 ///
-/// It runs on its reactor's thread, as does the case whose steps it runs.
+/// The session runs on its reactor's thread, as does the case whose steps it runs.
 package actor DeskSession {
     private nonisolated let reactor: Reactor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
     private let caseRun: CaseRun
-    /// The plan of the script before any step.
+    /// The plan of the script before any step has been performed.
     private let beginning: Plan
     private let configuration: RunConfiguration
     private var script: SessionScript
@@ -26,21 +26,21 @@ package actor DeskSession {
     private let arrivals: DeskArrivals
     private let show: @Sendable (String) -> Void
 
-    /// Whether a step is running, or the session is waiting for a connection.
+    /// Whether a step is running or the session is waiting for a connection.
     private var isBusy = false
     private var signal: Int32 = 0
     private var hasFailed = false
     private var files = DeskFiles()
     private var hasReportedWaiting = false
-    /// The connections that `accept as` has named.
+    /// The connections named by `accept as`.
     private var named: [String] = []
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - caseRun: the run of the script before any step.
-    ///   - output: where text is shown, unless `input` shows it above the line that is being typed.
-    ///   - linger: how long the connection may be silent after the end of piped input before the session ends.
+    ///   - output: shows text, unless `input` shows it above the line that is being typed.
+    ///   - linger: the time without data, after the end of piped input, after which the session ends.
     package init(
         _ caseRun: CaseRun, of plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript,
         reader: LineReader, input: LineInput, output: any DeskOutput, linger: Duration
@@ -84,7 +84,7 @@ package actor DeskSession {
                 if case .quit = typed { return await end(code) }
                 await handleLine(typed)
                 if isPiped, hasFailed { return await end(code) }
-                // No one would see what a further step does.
+                // The output has no reader, so the result of a further step could not be shown.
                 if output.isReaderGone { return await end(code) }
             }
         }
@@ -102,7 +102,7 @@ package actor DeskSession {
             input.discard(hint: "type `quit` or press Ctrl-D to end the session")
             return
         }
-        // SIGINT at a terminal cancels only the running step; otherwise the session ends.
+        // SIGINT at a terminal cancels only the running step; any other signal ends the session.
         if signal != SIGINT || isPiped || !isOpen { self.signal = signal }
         if files.isSaving {
             giveUpSaving()
@@ -124,7 +124,7 @@ package actor DeskSession {
 
     /// Connects, or waits for the first client.
     ///
-    /// - Returns: whether there is a connection.
+    /// - Returns: whether the connection was established.
     private func open() async -> Bool {
         defer { isOpen = true }
         switch script.end {
@@ -139,7 +139,7 @@ package actor DeskSession {
         }
     }
 
-    /// Waits indefinitely for a client to connect, then runs `step`.
+    /// Waits indefinitely for a client to connect, then runs the step.
     private func accept(_ step: String) async -> Bool {
         isBusy = true
         let hasConnected = await caseRun.waitForConnection(at: "S")
@@ -196,9 +196,9 @@ package actor DeskSession {
         }
     }
 
-    /// Runs a step of a user who has seen everything that was shown so far.
+    /// Runs a step for a user who has seen all output so far.
     ///
-    /// - Parameter isText: whether the step sends typed text as a line. No hint then suggests sending the text as a
+    /// - Parameter isText: whether the step sends typed text as a line. If so, no hint suggests sending the text as a
     ///   line.
     private func act(_ text: String, isText: Bool) async {
         let seen = arrivals.shown
@@ -213,10 +213,10 @@ package actor DeskSession {
 
     /// Expects the bytes that the user had seen before acting.
     ///
-    /// Whoever acts at a terminal has read what was shown: the scenario expects it, and the next `expect` starts after
-    /// it.
+    /// A user who acts at a terminal is assumed to have read the output. The scenario therefore expects the bytes that
+    /// were shown, and the next `expect` starts after them.
     ///
-    /// - Returns: whether there was anything to expect.
+    /// - Returns: whether there were any bytes to expect.
     private func expectShownInput(_ seen: DeskArrivals.Shown) async -> Bool {
         let actor = script.actor
         let before = script.count
@@ -243,7 +243,7 @@ package actor DeskSession {
         try script.extended(by: text, allowing: configuration.allowedTargets, loader: FileAccess.load)
     }
 
-    /// Checks and runs the steps of a text.
+    /// Checks and runs the steps in a text.
     ///
     /// - Returns: whether the steps passed.
     private func perform(_ text: String, reporting message: String = "") async -> Bool {
@@ -279,14 +279,14 @@ package actor DeskSession {
 
     // MARK: What is shown
 
-    /// Shows a line of piped input; at a terminal, the line is already visible.
+    /// Shows a line of piped input. At a terminal, the line is already visible.
     private func echo(_ text: String) {
         if isPiped { show("> \(text)\n") }
     }
 
     /// Reports a problem with a typed line.
     ///
-    /// - Parameter text: the step; `nil` if it was not typed as one.
+    /// - Parameter text: the step; `nil` if the line was not typed as a step.
     private func showProblem(_ problem: SessionScript.Problem, typed text: String?) {
         (hasFailed, failureCode) = (true, 2)
         show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
@@ -304,8 +304,8 @@ package actor DeskSession {
 
     // MARK: The end
 
-    /// Waits after the end of piped input until the peer ends the connection or has been silent for `linger`, because
-    /// it may still answer.
+    /// Waits after the end of piped input, because the peer may still answer. Returns when the peer has ended the
+    /// connection or has been silent for `linger`.
     private func waitForSilence() async {
         var (total, since) = (arrivals.total, MonotonicTime.now)
         while signal == 0, !arrivals.shown.hasEnded, await caseRun.isOpen(script.actor) {
@@ -318,7 +318,7 @@ package actor DeskSession {
         }
     }
 
-    /// Checks periodically for a connection that no step has accepted, and reports it.
+    /// Periodically checks for connections that no step has accepted, and reports them.
     private func lookForConnections() {
         reactor.schedule(at: .now + .milliseconds(250)) { [weak self] in
             Task { [weak self] in await self?.reportConnection() }
@@ -338,21 +338,21 @@ package actor DeskSession {
     }
 }
 
-/// The files that `save` has written, and the one that it is writing.
+/// The files that `save` has written, and the file that it is writing.
 struct DeskFiles {
-    /// The paths that this session has written and may replace.
+    /// The paths that this session has written, which it may overwrite.
     fileprivate var paths: Set<String> = []
-    /// The last file, its contents, and the number of steps that the script had then.
+    /// The file that was last saved, its contents, and the number of steps in the script at that time.
     fileprivate var last: (file: DeskFile, saved: SessionScript.Saved, count: Int)?
-    /// The continuation of the `save` that is waiting for its text.
+    /// The continuation of the `save` that is waiting for the scenario's text.
     fileprivate var waiting: CheckedContinuation<SessionScript.Saved?, Never>?
-    /// The number of the latest text that was started; earlier ones were abandoned.
+    /// The number of the latest text whose creation was started; earlier texts were abandoned.
     fileprivate var number = 0
 
     var isSaving: Bool { waiting != nil }
 }
 
-/// Implements `save`. The text is created on another thread, so that the session handles signals in the meantime.
+/// Implements `save`. The scenario's text is created on another thread, so that the session can handle signals.
 extension DeskSession {
     private func save(_ words: String) async {
         do throws(DeskFile.Problem) {
@@ -370,7 +370,7 @@ extension DeskSession {
         }
     }
 
-    /// Writes the last scenario again if the session received more after its last step.
+    /// Writes the last saved scenario again if the session received more bytes after its last step.
     private func completeSaved() async {
         guard let (file, before, count) = files.last, count == script.count else { return }
         guard let present = await scenario(), present != before else { return }
@@ -391,7 +391,7 @@ extension DeskSession {
 
     /// Creates the text of the scenario so far.
     ///
-    /// - Returns: the scenario; `nil` if a signal arrived first.
+    /// - Returns: the scenario; `nil` if a signal arrived before it was complete.
     private func scenario() async -> SessionScript.Saved? {
         var rests: [SessionScript.Rest] = []
         for name in [script.actor] + named {
@@ -406,7 +406,8 @@ extension DeskSession {
         return await withCheckedContinuation { continuation in
             files.waiting = continuation
             do throws(SystemError) {
-                // The formatter parses the script on this thread, so it has a stack as large as the main thread's.
+                // The formatter parses the script on this thread, which therefore needs a stack as large as the main
+                // thread's.
                 let thread = try WorkerThread("save", signals: .blocked, stack: 8 << 20) { [self] in
                     let saved = script.saved(whole)
                     reactor.post { self.assumeIsolated { $0.deliver(saved, number) } }
@@ -424,8 +425,8 @@ extension DeskSession {
         files.waiting = nil
     }
 
-    /// Lets the session continue without the text. The thread that creates the text runs to completion, or ends with the
-    /// process.
+    /// Makes the session continue without the scenario's text. The thread that creates the text runs to completion, or
+    /// ends with the process.
     private func giveUpSaving() {
         deliver(nil, files.number)
         files.number += 1

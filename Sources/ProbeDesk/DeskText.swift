@@ -5,8 +5,8 @@ import ProbeScenario
 
 /// The messages of a session.
 enum DeskText {
-    /// Returns the text of `help`, for a user who has just started: the language has its own page, and each step an
-    /// explanation.
+    /// Returns the text of `help`, which is intended for new users: it refers to other pages for the language and its
+    /// steps.
     static func help(isServer: Bool) -> String {
         """
         A line is a step of the language (`tcpprobe explain STEP` describes each one). Any other text is sent as a line.
@@ -28,7 +28,7 @@ enum DeskText {
         """
     }
 
-    /// Returns a function that shows text: above the line that is being typed if lines are edited, otherwise on
+    /// Returns a function that shows text: above the line that is being typed if lines can be edited, otherwise on
     /// `output`.
     static func output(to input: LineInput, _ output: any DeskOutput) -> @Sendable (String) -> Void {
         if case .edited = input.mode { return { input.show($0) } }
@@ -37,7 +37,7 @@ enum DeskText {
 
     /// Describes a problem with a typed line.
     ///
-    /// - Parameter text: the step; `nil` if it was not typed as one.
+    /// - Parameter text: the step; `nil` if the line was not typed as a step.
     static func problem(_ problem: SessionScript.Problem, typed text: String?, actor: String) -> String {
         guard let text, !text.contains("\n") else { return problem.text }
         let words = text.hasPrefix("\(actor) ") ? String(text.dropFirst(actor.count + 1)) : text
@@ -45,7 +45,7 @@ enum DeskText {
             + "  hint: use `send line \(Escaped.literal(Array(words.utf8)))` to send these words as a line\n"
     }
 
-    /// Describes why a step failed, without its place, because it is the line that was just typed.
+    /// Describes why a step failed, without its location, because the step is the line that was just typed.
     static func finding(_ finding: Finding, in plan: Plan, paint: Paint) -> String {
         var finding = finding
         finding.actors = []

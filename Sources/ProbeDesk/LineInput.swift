@@ -6,12 +6,12 @@ import Synchronization
 
 /// Reads lines from standard input, one for each request, and shows text above the line that is being typed.
 ///
-/// A separate thread reads, because the line editor waits for the next key while arriving data must be shown. Without a
-/// terminal at both ends, or without the editing library, lines are read unedited.
+/// A separate thread reads, because the line editor waits for the next key while arriving data must be shown. If
+/// standard input or output is not a terminal, or the editing library is missing, lines are read without editing.
 package final class LineInput: Sendable {
     package enum Event: Sendable {
         case line([UInt8])
-        /// The line that was being typed was discarded.
+        /// The user's partially typed line was discarded.
         case discarded
         /// The input has ended.
         case end
@@ -20,7 +20,7 @@ package final class LineInput: Sendable {
     /// How lines are read.
     package enum Mode: Sendable {
         case edited
-        /// A terminal without line editing, and the reason.
+        /// Lines are read from a terminal without line editing, for the given reason.
         case plain(reason: String)
         case piped
     }
@@ -32,14 +32,14 @@ package final class LineInput: Sendable {
     private let history: String?
 
     private struct State {
-        /// The text that the thread shows as soon as it can.
+        /// The text that the reading thread shows as soon as possible.
         var text = ""
         var prompt: String?
         var discards = false
         var hasEnded = false
-        /// The message that is shown if the discarded line is empty.
+        /// The message to show if a line is discarded while it is empty.
         var hint = ""
-        /// The bytes read after the last line.
+        /// The bytes that were read after the last complete line.
         var rest: [UInt8] = []
         var deliver: (@Sendable (Event) -> Void)?
     }
@@ -47,7 +47,7 @@ package final class LineInput: Sendable {
     /// Creates an input and chooses its mode.
     ///
     /// - Parameters:
-    ///   - history: the file of earlier lines; `nil` to keep none.
+    ///   - history: the file of earlier lines; `nil` for no history.
     ///   - completions: returns the last word of the text before the cursor, and the words that may replace it.
     package init(
         history: String?, completions: @escaping @Sendable (String) -> (typed: String, words: [String])
@@ -72,7 +72,7 @@ package final class LineInput: Sendable {
 
     // MARK: For the session
 
-    /// Starts the thread. ``end()`` ends it.
+    /// Starts the thread, which runs until ``end()`` is called.
     package func start() throws(SystemError) -> WorkerThread {
         try WorkerThread("terminal", signals: .blocked) { [self] in
             if case .edited = mode { edit() } else { readPlainly() }
@@ -81,13 +81,13 @@ package final class LineInput: Sendable {
 
     /// Requests the next line.
     ///
-    /// - Parameter deliver: receives the line, on the reading thread.
+    /// - Parameter deliver: receives the line on the reading thread.
     package func ask(_ prompt: String, deliver: @escaping @Sendable (Event) -> Void) {
         state.withLock { ($0.prompt, $0.deliver) = (prompt, deliver) }
         signal()
     }
 
-    /// Shows whole lines above the line that is being typed. Only for ``Mode/edited``.
+    /// Shows complete lines above the line that is being typed. May be used only with ``Mode/edited``.
     package func show(_ text: String) {
         state.withLock { $0.text += text }
         signal()
@@ -95,7 +95,7 @@ package final class LineInput: Sendable {
 
     /// Discards the line that is being typed.
     ///
-    /// - Parameter hint: shown if the line is empty.
+    /// - Parameter hint: the message to show if the line is empty.
     package func discard(hint: String) {
         state.withLock { ($0.discards, $0.hint) = (true, hint) }
         signal()
@@ -127,7 +127,7 @@ package final class LineInput: Sendable {
 
     /// Waits until a line is requested.
     ///
-    /// - Parameter serve: called before each check for a request, to handle anything else that was signalled.
+    /// - Parameter serve: called before each check for a request, to handle other signals from the session.
     /// - Returns: the prompt; `nil` if the input has ended.
     private func nextPrompt(_ serve: () -> Void) -> String? {
         while true {
@@ -154,7 +154,7 @@ package final class LineInput: Sendable {
         }
     }
 
-    /// Reads the next line without editing it.
+    /// Reads the next line without line editing.
     ///
     /// - Returns: the line; `nil` if the session has ended in the meantime.
     private func nextPlainLine() -> Event? {
@@ -185,7 +185,7 @@ package final class LineInput: Sendable {
                 return count > 0 ? Array(buffer[..<count]) : nil
             }
             guard let chunk else {
-                // The last line counts even without a line feed.
+                // The last line counts even if it does not end with a line feed.
                 return bytes.isEmpty ? .end : .line(bytes)
             }
             bytes += chunk
@@ -200,7 +200,7 @@ package final class LineInput: Sendable {
         let editor =
             history.map { $0.withCString { probe_editor_open(wake, $0, calls) } } ?? probe_editor_open(wake, nil, calls)
         guard let editor else {
-            // Without an editor nothing can be typed.
+            // Without the editor, no line can be read.
             deliver(.end)
             return
         }
@@ -221,9 +221,9 @@ package final class LineInput: Sendable {
         showText(editor)
     }
 
-    /// The editor's address as a number. Only the editor's own thread converts it to a pointer.
+    /// The editor's address as a number, which only the editor's own thread converts to a pointer.
     private let current = Mutex(0)
-    /// Whether reading a line stopped because the line was discarded.
+    /// Whether reading stopped because the line was discarded.
     private let wasDiscarded = Mutex(false)
 
     private func showText(_ editor: OpaquePointer) {
@@ -238,7 +238,7 @@ package final class LineInput: Sendable {
         }
     }
 
-    /// Returns whether to stop reading the line. Called on the editor's thread while a line is being typed.
+    /// Returns whether reading the line must stop. Called on the editor's thread while a line is being typed.
     fileprivate func mustEnd() -> Bool {
         clearSignal()
         guard let editor = current.withLock({ OpaquePointer(bitPattern: $0) }) else { return true }
@@ -254,7 +254,7 @@ package final class LineInput: Sendable {
         return true
     }
 
-    /// Returns what completes a text: the characters to insert after it, and the candidates to show.
+    /// Returns the completion of a text: the characters to insert after it, and the candidates to show.
     fileprivate func completion(of text: String) -> (insert: String, shown: String) {
         let (typed, words) = completions(text)
         guard let first = words.first else { return ("", "") }

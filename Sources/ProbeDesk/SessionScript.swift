@@ -4,9 +4,10 @@ package import ProbeScenario
 
 /// The scenario of a session: its header, and the steps that have been performed.
 package struct SessionScript: Sendable {
-    /// Which end of the connection the session is.
+    /// The end of the connection that the session plays, with its address and options.
     package enum End: Sendable {
-        /// `target` is an address in the language's notation, `options` the text after it: ` tls name "a.test"`.
+        /// `target` is an address in the language's notation, and `options` is the text after it, such as
+        /// ` tls name "a.test"`.
         case client(target: String, options: String)
         case server(address: String, options: String)
     }
@@ -14,10 +15,10 @@ package struct SessionScript: Sendable {
     package let end: End
     package let framing: Framing
     private var header: [String]
-    /// The steps, and comments about those that failed.
+    /// The steps, with failed steps as comments.
     private var lines: [String] = []
-    /// The lines that later steps can depend on. New steps are checked with these alone, so that long sessions stay
-    /// fast.
+    /// The lines that later steps may depend on. New steps are checked together with these lines only, so that checks
+    /// remain fast in long sessions.
     private var context: [String] = []
     /// The number of steps in `context`.
     private var contextCount = 0
@@ -25,7 +26,8 @@ package struct SessionScript: Sendable {
     package private(set) var count = 0
     /// The number of bytes from peers that may still be written out, as counted by ``StreamStatements``.
     private var room: Int
-    /// The number of bytes that steps have expected by count alone, because there was no room to write them out.
+    /// The number of bytes that steps expect only by count, because the limit for bytes that are written out was
+    /// reached.
     private var unwritten = 0
 
     /// The name of the session's own end of the connection.
@@ -34,7 +36,8 @@ package struct SessionScript: Sendable {
 
     /// Creates the script of a session.
     ///
-    /// - Parameter limit: the most bytes from peers that are written out; each statement counts as 64 bytes more.
+    /// - Parameter limit: the maximum number of bytes from peers that are written out; each statement counts as an
+    ///   additional 64 bytes.
     package init(_ end: End, framing: Framing, title: String, limit: Int = SessionScript.defaultLimit) {
         (self.end, self.framing, room) = (end, framing, limit)
         header = ["scenario \(StreamStatements.literal(Array(title.utf8)))"]
@@ -52,7 +55,7 @@ package struct SessionScript: Sendable {
 
     /// Returns the plan of the script before any step has been performed.
     package func beginning(allowing targets: AllowedTargets, loader: @escaping FileLoader) throws(Problem) -> Plan {
-        // A scenario must have a step, and the first one is known.
+        // A scenario must have at least one step, and the first step of the session is known.
         let script = Array((header + [firstStep, ""]).joined(separator: "\n").utf8)
         let result = ScenarioCompiler.compile(path: Self.path, bytes: script, allowing: targets, loader: loader)
         guard let plan = result.plan else { throw Problem(text: Self.text(of: result)) }
@@ -61,7 +64,7 @@ package struct SessionScript: Sendable {
 
     // MARK: Steps
 
-    /// A script with further steps, parsed and checked.
+    /// The script with additional steps, parsed and checked.
     package struct Extension: Sendable {
         package var plan: Plan
         /// The index of the first new step.
@@ -87,12 +90,12 @@ package struct SessionScript: Sendable {
         }
     }
 
-    /// A problem with what was typed.
+    /// A problem with the typed text.
     package struct Problem: Error, Sendable {
         package var text: String
     }
 
-    /// Parses and checks the script with further steps.
+    /// Parses and checks the script with additional steps.
     ///
     /// - Parameter text: one or more statements.
     package func extended(
@@ -114,14 +117,14 @@ package struct SessionScript: Sendable {
         lines.append(extended.text)
         let steps = extended.plan.scenario.steps[extended.first...]
         count += steps.count
-        // A block has fewer steps than lines.
+        // A block has fewer steps than lines of text.
         let texts = extended.text.split(separator: "\n")
         if texts.count == steps.count, zip(steps, texts).allSatisfy(Self.leavesNothing) { return }
         context.append(extended.text)
         contextCount += steps.count
     }
 
-    /// Returns whether later steps are valid or invalid regardless of this one: it sends or receives bytes, and binds
+    /// Returns whether the step has no influence on the validity of later steps: it sends or receives bytes, and binds
     /// no name.
     private static func leavesNothing(_ step: Step, _ text: Substring) -> Bool {
         if text.contains(" as ") || text.contains("(?<") { return false }
@@ -141,10 +144,10 @@ package struct SessionScript: Sendable {
         lines[lines.count - 1] += "   (\(Escaped.text(reason)))"
     }
 
-    /// The name of the script in messages.
+    /// The path that represents the script in messages.
     private static let path = "session"
 
-    /// Returns the first error without its place, which is the line that was just typed.
+    /// Returns the first error without its location, which is the line that was just typed.
     private static func text(of result: CompilationResult) -> String {
         let errors = result.diagnostics.filter { $0.severity == .error }
         guard let first = errors.first else { return "error: invalid step\n" }
@@ -164,7 +167,7 @@ package struct SessionScript: Sendable {
     /// Returns the text as a string literal of the language.
     package static func literal(_ text: String) -> String { StreamStatements.literal(Array(text.utf8)) }
 
-    /// Returns statements that expect the received bytes, because whoever acts next has seen them.
+    /// Returns statements that expect the received bytes, because the user has seen the bytes before the next step.
     package mutating func statements(taking bytes: [UInt8]) -> String {
         let taken = StreamStatements.expectations(of: bytes, framing, by: actor, room: &room)
         unwritten += taken.unwritten
@@ -173,13 +176,13 @@ package struct SessionScript: Sendable {
 
     // MARK: Saving
 
-    /// The part of a connection that the scenario lacks: what was received and no step has expected.
+    /// The part of a connection that the scenario lacks: the received bytes that no step has expected.
     package struct Rest: Sendable {
         package var actor: String
         package var unread: [UInt8] = []
-        /// `eof` or `reset`, if the peer has ended the connection and no step has expected that.
+        /// `eof` or `reset`, if the peer has ended the connection and no step has expected the end.
         package var ending: String?
-        /// Whether WebSocket frames may be unread; they are not distinguished here.
+        /// Whether some of the bytes may be WebSocket frames, which are not distinguished here.
         package var mayHaveFrames = false
 
         package init(actor: String) { self.actor = actor }
@@ -188,7 +191,7 @@ package struct SessionScript: Sendable {
     /// The contents of a scenario file.
     package struct Saved: Sendable, Equatable {
         package var bytes: [UInt8]
-        /// The number of bytes from peers that are expected by count alone, because the limit was reached.
+        /// The number of bytes from peers that are expected only by count, because the limit was reached.
         package var unwritten: Int
     }
 

@@ -1,17 +1,17 @@
 import ProbeBase
 package import ProbeScenario
 
-/// A line that was typed in a session, classified.
+/// A line that was typed in a session, with its classification.
 package enum TypedLine: Sendable, Equatable {
     case nothing
-    /// A step of the language, with its actor.
+    /// A step of the scenario language, with its actor.
     case step(String)
-    /// Text that is sent as a line.
+    /// Text that must be sent as a line.
     case text([UInt8])
     case help
-    /// The ladder of the packets so far.
+    /// A request for the ladder diagram of the packets so far.
     case ladder
-    /// The name of the file to save; empty if it is missing.
+    /// The name of the file to save to; empty if the name is missing.
     case save(String)
     case quit
 }
@@ -23,9 +23,10 @@ package struct LineReader: Sendable {
     private let verbs: Set<String>
     private let statements: Set<String>
     private var actors: Set<String>
-    /// Whether an empty line is sent, because the line before it was sent: it ends the header of a message.
+    /// Whether an empty line is sent, because the line before it was sent. The empty line then ends the header of a
+    /// message.
     private var sendsEmptyLines = false
-    /// The lines of a block that is still open.
+    /// The lines of a block that has not ended.
     private var block: [String] = []
     private var depth = 0
 
@@ -42,7 +43,7 @@ package struct LineReader: Sendable {
             ])
     }
 
-    /// Whether further lines are needed, because a block is open.
+    /// Whether further lines are needed to complete a block.
     package var isInBlock: Bool { depth > 0 }
 
     /// Adds the name of a connection.
@@ -50,7 +51,7 @@ package struct LineReader: Sendable {
 
     /// Classifies the next line.
     ///
-    /// - Returns: the line or the whole block; `nil` if a block is still open.
+    /// - Returns: the line or the complete block; `nil` if the block is still incomplete.
     package mutating func read(_ bytes: [UInt8]) -> TypedLine? {
         let text = String(decoding: bytes, as: UTF8.self)
         let line = Self.trimmed(text)
@@ -60,7 +61,7 @@ package struct LineReader: Sendable {
         return result
     }
 
-    /// Forgets the lines of an open block.
+    /// Discards the lines of an incomplete block.
     package mutating func dropBlock() { (block, depth) = ([], 0) }
 
     private mutating func readBlock(_ line: String) -> TypedLine? {
@@ -68,7 +69,7 @@ package struct LineReader: Sendable {
         let code = Self.code(of: line)
         if code.hasPrefix("}") { depth -= 1 }
         if code.hasSuffix("{") { depth += 1 }
-        // Inside a block, a step must name its actor, as everywhere else in the language.
+        // Inside a block, a step must name its actor, as in every scenario.
         block.append(block.isEmpty || line.hasPrefix("}") ? line : isVerb(line) ? "\(actor) \(line)" : line)
         if depth > 0 { return nil }
         defer { dropBlock() }
@@ -91,7 +92,7 @@ package struct LineReader: Sendable {
         return .text(bytes)
     }
 
-    /// Returns whether the line is a step that names its actor or that needs none.
+    /// Returns whether the line is a step that names its actor or needs no actor.
     private func isStatement(_ line: String) -> Bool {
         let word = Self.firstWord(line)
         return statements.contains(word) || (actors.contains(word) && line.contains(" "))
@@ -130,7 +131,7 @@ extension LineReader {
     /// - Parameter text: the line before the cursor.
     package func completions(of text: String) -> (typed: String, words: [String]) {
         var before = text[...]
-        // The phrases of a step do not begin with its actor.
+        // The list of phrases omits the actor at the beginning of a step.
         if let space = before.firstIndex(of: " "), actors.contains(String(before[..<space])) {
             before = before[before.index(after: space)...]
         }
@@ -139,7 +140,7 @@ extension LineReader {
         let isFirst = before.startIndex == text.startIndex
         let phrases = Self.phrases(isFirst: isFirst, of: LanguageTable.all)
         let found = phrases.filter { $0.hasPrefix(typed) && $0 != typed }
-        // Only the next word of each phrase.
+        // Only the next word of each phrase is offered.
         let start = typed.lastIndex(of: " ").map { typed.index(after: $0) } ?? typed.startIndex
         let words = found.map { phrase -> String in
             let rest = phrase[
@@ -151,7 +152,7 @@ extension LineReader {
         )
     }
 
-    /// Returns the words with which steps begin, up to the first value.
+    /// Returns the words with which steps begin, up to the first value in each step.
     private static func phrases(isFirst: Bool, of entries: [ListedEntry]) -> [String] {
         let kinds: Set<ActorKind> = [.server, .client, .connection]
         let listed = entries.flatMap { entry -> [String] in

@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// Functions that modify frames, or create the frames that a link sends itself.
+/// Functions that modify frames, and functions that create the frames that a link itself sends.
 ///
-/// Results have correct checksums unless stated otherwise. Pure.
+/// The resulting frames have correct checksums unless stated otherwise. Pure.
 enum FrameEdit {
     // MARK: Checksums (RFC 1071)
 
@@ -27,7 +27,7 @@ enum FrameEdit {
         put(Int(value & 0xffff), at: place + 2, in: &frame)
     }
 
-    /// Writes the checksum of a TCP or ICMPv6 header, which covers the pseudo-header of IP.
+    /// Writes the checksum of a TCP or ICMPv6 header, which also covers the pseudo-header with the IP addresses.
     private static func seal(
         _ frame: inout [UInt8], transport: Range<Int>, checksum: Int, addresses: Range<Int>, next: UInt8
     ) {
@@ -50,7 +50,7 @@ enum FrameEdit {
 
     // MARK: Faults of a packet
 
-    /// Returns the frame with a wrong TCP checksum, or `nil` if it is not a TCP segment.
+    /// Returns the frame with an incorrect TCP checksum, or `nil` if it is not a TCP segment.
     static func withBrokenChecksum(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp else { return nil }
         var frame = frame
@@ -67,13 +67,13 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the frame cut off after the first `size` bytes of its IP packet, or `nil` if the packet is not longer.
+    /// Returns the frame truncated after the first `size` bytes of its IP packet, or `nil` if the packet is not longer.
     static func truncated(_ frame: [UInt8], _ view: LinkFrame, to size: Int) -> [UInt8]? {
         guard view.version != 0, size < view.length else { return nil }
         return Array(frame.prefix(LinkFrame.ip + size))
     }
 
-    /// Returns the frame with its window field lowered to `window`, or `nil` if the window is not larger.
+    /// Returns the frame with its window field reduced to `window`, or `nil` if the field is not larger.
     static func withWindow(_ frame: [UInt8], _ view: LinkFrame, _ window: UInt16) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.window > window else { return nil }
         var frame = frame
@@ -82,7 +82,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the SYN or SYN-ACK with NOPs in place of the option, or `nil` if it does not have the option.
+    /// Returns the SYN or SYN-ACK with NOPs in place of the option, or `nil` if the segment does not have the option.
     static func without(_ option: StrippedOption, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -96,7 +96,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the SYN or SYN-ACK with its MSS lowered to `size`, or `nil` if it does not announce a larger one.
+    /// Returns the SYN or SYN-ACK with its MSS reduced to `size`, or `nil` if it does not announce a larger one.
     static func withMSS(atMost size: Int, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -113,7 +113,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the fragments that a hop with a smaller MTU makes of an IPv4 packet (RFC 791, 3.2).
+    /// Returns the fragments into which a hop with a smaller MTU divides an IPv4 packet (RFC 791, 3.2).
     static func fragments(_ frame: [UInt8], _ view: LinkFrame, mtu: Int) -> [[UInt8]] {
         let header = Int(frame[LinkFrame.ip] & 15) * 4
         let room = (mtu - header) / 8 * 8
@@ -142,7 +142,7 @@ enum FrameEdit {
         window: UInt16, options: [UInt8] = [], payload: [UInt8] = []
     ) -> [UInt8]? {
         guard let tcp = view.tcp else { return nil }
-        // The IP header without its options.
+        // The IP header without IP options.
         var frame = Array(model[..<(LinkFrame.ip + (view.version == 4 ? 20 : 40))])
         let start = frame.count
         frame += model[tcp.start..<tcp.start + 4]
@@ -168,10 +168,10 @@ enum FrameEdit {
         }
     }
 
-    /// Returns the ICMP error message for the sender of `frame`.
+    /// Returns an ICMP error message to the sender of `frame`.
     ///
-    /// It reports that the host or address is unreachable or, if `mtu` is given, that the packet is too large for a hop
-    /// with that MTU (RFC 792, RFC 1191, RFC 4443). Its source address is the destination of `frame`.
+    /// The message reports that the host or address is unreachable or, if `mtu` is given, that the packet is too large
+    /// for a hop with that MTU (RFC 792, RFC 1191, RFC 4443). Its source address is the destination address of `frame`.
     static func unreachable(_ frame: [UInt8], _ view: LinkFrame, mtu: Int? = nil) -> [UInt8]? {
         switch view.version {
         case 4:
@@ -187,7 +187,7 @@ enum FrameEdit {
             put(Int(~sum(answer[start...]) & 0xffff), at: start + 2, in: &answer)
             return answer
         case 6:
-            // As much of the packet as fits into the smallest MTU.
+            // As much of the packet as fits into the minimum MTU of IPv6.
             let quoted = frame[LinkFrame.ip..<min(frame.count, LinkFrame.ip + 1280 - 48)]
             var answer = Array(frame[..<LinkFrame.ip])
             answer += [0x60, 0, 0, 0, 0, 0, 58, 64]

@@ -6,11 +6,11 @@ import Synchronization
 
 /// Two networks and the wire between them.
 ///
-/// Each network has an interface whose other end is read and written here. A thread forwards the frames as ``LinkCore``
-/// decides.
+/// Each network has an interface whose opposite end this object reads and writes. A thread forwards the frames
+/// according to the decisions of ``LinkCore``.
 ///
-/// Only descriptors of this process keep the link alive, so that nothing of it is left once the process has ended,
-/// however it ended.
+/// Only descriptors of this process keep the link in existence, so that nothing remains of it once the process has
+/// ended, however it ended.
 package final class Link: Sendable {
     private struct State {
         var core = LinkCore()
@@ -21,7 +21,8 @@ package final class Link: Sendable {
         /// Whether a case is using the link.
         var isUsed = false
         var watch = StandstillWatch()
-        /// Whether an MTU was set: the kernel caches the path MTU that it learns for minutes.
+        /// Whether an MTU has been set on the link. The kernel caches a learned path MTU for minutes, so the link can't
+        /// be reused.
         var hasNarrowHop = false
     }
 
@@ -32,7 +33,7 @@ package final class Link: Sendable {
         var done: @Sendable (Bool) -> Void
     }
 
-    /// The EtherType for local experiments (IEEE 802). The ends send it for fences only.
+    /// The EtherType for local experiments (IEEE 802), which the ends use only for fence markers.
     private static let markerType: [UInt8] = [0x88, 0xb5]
 
     package let left: LinkEnd
@@ -44,7 +45,9 @@ package final class Link: Sendable {
     private let timer: Int32
     private let epoll: Int32
 
-    /// - Parameter number: a number from 0 to 255 that no other link has at the same time.
+    /// Creates a link.
+    ///
+    /// - Parameter number: a number from 0 to 255 that no other existing link has.
     init(_ number: Int, middle: NetworkNamespace) throws(SystemError) {
         self.number = number
         left = try LinkEnd(.left, of: number, middle: middle)
@@ -68,11 +71,11 @@ package final class Link: Sendable {
 
     // MARK: Commands
 
-    /// Applies a fault or a state to the link. It is in force when this returns.
+    /// Applies a fault or a state to the link. It has taken effect when this method returns.
     ///
     /// - Parameters:
-    ///   - id: a number that no other command of the link has.
-    ///   - from: the side whose packets are affected; `nil` for both.
+    ///   - id: a number that is unique among the link's commands.
+    ///   - from: the side whose packets are affected; `nil` for both sides.
     package func apply(_ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?) throws(LinkError) {
         try state.withLock { (state) throws(LinkError) in
             if case .mtu = command { state.hasNarrowHop = true }
@@ -82,19 +85,19 @@ package final class Link: Sendable {
         signal()
     }
 
-    /// Returns the records from `index` on of the packets that have passed.
+    /// Returns the records, from `index` on, of the packets that have crossed the link or were dropped on it.
     package func records(from index: Int) -> [LinkRecord] {
         state.withLock { state in
             index < state.core.records.count ? Array(state.core.records[index...]) : []
         }
     }
 
-    /// The commands that did not have the requested effect, and what passed instead.
+    /// The commands that did not have the requested effect, each with the packets that passed instead.
     package var shortfalls: [LinkShortfall] { state.withLock { $0.core.shortfalls } }
-    /// Whether the log had no room for all records.
+    /// Whether the log was too small for all records.
     package var overflowed: Bool { state.withLock { $0.core.overflowed } }
 
-    /// The number of packets that were lost without a fault, because the harness was too slow.
+    /// The number of packets that were lost because the harness was too slow, not because of a fault.
     package var lostByHarness: Int {
         let dropped = sockets.left.dropped + sockets.right.dropped
         return state.withLock { state in
@@ -103,12 +106,12 @@ package final class Link: Sendable {
         }
     }
 
-    /// The standstills of the link's thread while a case was using the link.
+    /// The stalls of the link's thread while a case was using the link.
     package var standstills: Standstills { state.withLock { $0.watch.standstills } }
 
     /// Calls `done`, on any thread, once the link has read everything that its ends sent before this call.
     ///
-    /// - Parameter done: a callback that receives whether this happened within `timeout`.
+    /// - Parameter done: a callback whose argument states whether the link did so within `timeout`.
     package func fence(timeout: Duration, _ done: @escaping @Sendable (Bool) -> Void) {
         let number = state.withLock { state in
             state.lastFence += 1
@@ -116,7 +119,7 @@ package final class Link: Sendable {
                 Fence(number: state.lastFence, isMissing: [.left, .right], deadline: .now + timeout, done: done))
             return state.lastFence
         }
-        // Source and destination are the same: both ends have this address.
+        // The source and the destination are the same, because both ends have this address.
         let address: [UInt8] = [2, 0, 0, 0, 0, 1]
         let count = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         let frame = address + address + Self.markerType + count + [UInt8](repeating: 0, count: 38)
@@ -126,7 +129,7 @@ package final class Link: Sendable {
 
     private func signal() {
         var one: UInt64 = 1
-        // Fails only if the counter is full, and then the descriptor is readable anyway.
+        // The write fails only if the counter is full, in which case the descriptor is readable anyway.
         _ = write(wake, &one, 8)
     }
 
@@ -157,12 +160,12 @@ package final class Link: Sendable {
 
     private func clear(_ raw: Int32) {
         var count: UInt64 = 0
-        // Fails only if it was not readable.
+        // The read fails only if the descriptor was not readable.
         _ = Glibc.read(raw, &count, 8)
     }
 
     private func read(_ socket: FrameSocket, _ side: LinkSide, _ buffer: inout FrameBuffer) {
-        // A limited number of rounds, so that each direction gets its turn.
+        // At most four rounds per call, so that both directions are served in turn.
         for _ in 0..<4 {
             let count = buffer.read(socket)
             if count == 0 { return }
@@ -195,10 +198,10 @@ package final class Link: Sendable {
         return reached
     }
 
-    /// Does what is due, and arms the timer.
+    /// Performs everything that is due, and arms the timer.
     ///
-    /// - Returns: when the thread must wake up again, or `nil` if no case is using the link; and whether the link was
-    ///   closed.
+    /// - Returns: the time at which the thread must wake up again, or `nil` if no case is using the link; and whether
+    ///   the link has been closed.
     private func attend() -> (due: MonotonicTime?, isClosed: Bool) {
         let (late, due, isClosed): ([Fence], MonotonicTime?, Bool) = state.withLock { state in
             let now = MonotonicTime.now
@@ -219,12 +222,13 @@ package final class Link: Sendable {
 
     /// Sends the outgoing frames.
     ///
-    /// Called with the lock held, so that frames created by a step and frames sent by the ends leave in a single order.
+    /// Called with the lock held, so that frames created by a step and frames sent by the ends are sent in a single
+    /// order.
     private func send(_ state: inout State) {
         guard state.core.hasOutgoing else { return }
         for frame in state.core.takeOutgoing() {
             let socket = frame.to == .left ? sockets.left : sockets.right
-            // A truncated frame is shorter than its header says; the kernel accepts it anyway.
+            // A truncated frame is shorter than its header states. The kernel accepts it anyway.
             if !socket.send(frame.bytes) { state.lost += 1 }
         }
     }
@@ -237,9 +241,9 @@ package final class Link: Sendable {
         signal()
     }
 
-    /// Resets the link for another case.
+    /// Resets the link so that another case can use it.
     ///
-    /// - Returns: `false` if something of the last case remains, so that the link can't be reused.
+    /// - Returns: `false` if effects of the last case remain, so that the link can't be reused.
     func recycle() -> Bool {
         let canBeReused = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
         guard canBeReused, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
@@ -247,7 +251,7 @@ package final class Link: Sendable {
         return true
     }
 
-    /// Ends the link's thread. The networks are removed with the last reference to the link.
+    /// Ends the link's thread. The networks are removed when the last reference to the link is released.
     func close() {
         state.withLock { $0.isClosed = true }
         signal()

@@ -1,9 +1,9 @@
 package import ProbeBase
 
-/// The decisions of a link.
+/// The decision logic of a link.
 ///
-/// Frames go in, with a time, and come out at once or when ``nextDeadline`` has passed. The core makes no system calls.
-/// Its log records what left its sender and what arrived.
+/// Frames are passed in with a time, and are forwarded either immediately or when ``nextDeadline`` has passed. The core
+/// makes no system calls. Its log records the packets as their sender sent them and as they arrived.
 package struct LinkCore: Sendable {
     /// A frame to be sent to an end.
     package struct Outgoing: Sendable, Equatable {
@@ -11,7 +11,7 @@ package struct LinkCore: Sendable {
         package var bytes: [UInt8]
     }
 
-    /// A frame or a reset that is waiting until it is due.
+    /// A frame or an RST that is waiting until it is due.
     struct Waiting {
         var due: MonotonicTime
         var from: LinkSide
@@ -30,7 +30,7 @@ package struct LinkCore: Sendable {
         var faults: [Int]
         /// The frame as its sender sent it.
         let original: [UInt8]
-        /// Whether the frame arrives changed or later than it was sent.
+        /// Whether the frame arrives modified, or later than it was sent.
         var isChanged = false
         var isSound = true
         var isDuplicate = false
@@ -42,15 +42,15 @@ package struct LinkCore: Sendable {
         }
     }
 
-    /// How long a swapped packet waits for the next one.
+    /// The time for which a packet to be swapped waits for the next packet.
     static let swapPatience = Duration.milliseconds(200)
     private static let keptBytes = 64 << 20
 
-    /// The frames to send now; taken by ``takeOutgoing()``.
+    /// The frames to send now; ``takeOutgoing()`` removes them.
     private var outgoing: [Outgoing] = []
     package private(set) var records: [LinkRecord] = []
     private var kept = 0
-    /// Whether the log had no room for all records.
+    /// Whether the log was too small for all records.
     package private(set) var overflowed = false
     var streams: [LinkStreamKey: LinkStream] = [:]
     var rules: [LinkRule] = []
@@ -60,7 +60,7 @@ package struct LinkCore: Sendable {
     var swapped: [LinkSide: (passing: FrameInTransit, member: Int, until: MonotonicTime)] = [:]
     private(set) var waiting: [Waiting] = []
     private(set) var firstWaiting = 0
-    /// What each command has done.
+    /// The effects of the commands, by command number.
     private(set) var effects: [Int: LinkEffect] = [:]
     private var tallies = LinkPair(LinkTally(), LinkTally())
 
@@ -68,7 +68,7 @@ package struct LinkCore: Sendable {
 
     // MARK: Results
 
-    /// Removes and returns the frames to send now.
+    /// Removes and returns the frames that must be sent now.
     package mutating func takeOutgoing() -> [Outgoing] {
         defer { outgoing.removeAll(keepingCapacity: true) }
         return outgoing
@@ -76,7 +76,7 @@ package struct LinkCore: Sendable {
 
     package var hasOutgoing: Bool { !outgoing.isEmpty }
 
-    /// The commands that did not have the requested effect, and what passed instead.
+    /// The commands that did not have the requested effect, each with the packets that passed instead.
     package var shortfalls: [LinkShortfall] {
         effects.filter { !$0.value.isMet }.sorted { $0.key < $1.key }
             .map { LinkShortfall($0.key, $0.value, tallies) }
@@ -84,7 +84,7 @@ package struct LinkCore: Sendable {
 
     package var unmet: [Int] { shortfalls.map(\.id) }
 
-    /// Returns the number of packets that a fault has acted on, or `nil` if the fault was never applied.
+    /// Returns the number of packets that a fault has affected, or `nil` if the fault was never applied.
     package func met(_ id: Int) -> Int? { effects[id]?.count }
 
     /// The earliest time at which a waiting packet is due; `nil` if none is waiting.
@@ -93,18 +93,18 @@ package struct LinkCore: Sendable {
         return ([first] + swapped.values.map { Optional($0.until) }).compactMap(\.self).min()
     }
 
-    /// Records that a command is in force from now on.
+    /// Records that a command is in effect from now on.
     mutating func begin(_ id: Int, _ command: LinkCommand<Resolved>, from side: LinkSide?) {
         effects[id] = LinkEffect(command, from: side, tallies)
     }
 
-    /// Records that a command was replaced or healed in a direction.
+    /// Records that a command was replaced or healed in one direction.
     mutating func end(_ id: Int?, on side: LinkSide) {
         guard let id, effects[id]?.until[side] == .some(nil) else { return }
         effects[id]?.until[side] = tallies[side]
     }
 
-    /// Counts packets that a command acted on.
+    /// Counts packets that a command affected.
     ///
     /// - Parameter member: the ordinal of the packet within the command's selection; 0 if the selection has no
     ///   ordinals.
@@ -113,7 +113,7 @@ package struct LinkCore: Sendable {
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// Discounts a packet that waited to be swapped, but was forwarded in its original order.
+    /// Subtracts a packet that waited to be swapped, but was forwarded in its original order.
     mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
@@ -127,7 +127,7 @@ package struct LinkCore: Sendable {
 
     /// Handles a frame that an end has sent.
     ///
-    /// - Parameter wall: the wall clock at `now`, in nanoseconds.
+    /// - Parameter wall: the wall-clock time at `now`, in nanoseconds.
     package mutating func receive(_ frame: [UInt8], from side: LinkSide, now: MonotonicTime, wall: UInt64) {
         let view = LinkFrame(frame)
         var key: LinkStreamKey?
@@ -141,8 +141,8 @@ package struct LinkCore: Sendable {
                 .send(frame, tcp, acknowledgedByPeer: peer)
             if tcp.hasRST { noteReset(own, other) }
         }
-        // Packets that the kernel sends on its own don't belong to the case: they are neither counted nor subject to
-        // faults.
+        // Packets that the kernel sends independently of programs don't belong to the case: they are neither counted
+        // nor subject to faults.
         if view.isTraffic {
             for kind in PacketKind.allCases where LinkRule.isNew(view.tcp, novelty, kind) == true {
                 tallies[side][kind] += 1
@@ -161,7 +161,8 @@ package struct LinkCore: Sendable {
         perform(rule.action, passing, view, key, member, from: side, now: now, wall: wall)
     }
 
-    /// Returns the rule that acts on a packet. Every rule counts the packet, and the first one that can act on it does.
+    /// Returns the rule that acts on a packet. Every rule counts the packet, and the first rule that can act on it
+    /// does.
     private mutating func choose(
         _ view: LinkFrame, _ novelty: LinkStream.SegmentNovelty, _ key: LinkStreamKey?, from side: LinkSide
     ) -> (LinkRule, member: Int)? {
@@ -186,7 +187,7 @@ package struct LinkCore: Sendable {
 
     mutating func wait(_ content: Content, from side: LinkSide, until due: MonotonicTime) {
         var (low, high) = (firstWaiting, waiting.count)
-        // After whatever is due at the same time.
+        // The new entry is inserted after all entries that are due at the same time.
         while low < high {
             let middle = (low + high) / 2
             if waiting[middle].due <= due { low = middle + 1 } else { high = middle }
@@ -216,7 +217,7 @@ package struct LinkCore: Sendable {
         }
     }
 
-    /// Forwards at once whatever is waiting in a direction.
+    /// Immediately forwards all packets that are waiting in a direction.
     mutating func forwardWaiting(from side: LinkSide, wall: UInt64) {
         let all = waiting[firstWaiting...]
         (waiting, firstWaiting) = (all.filter { $0.from != side }, 0)
@@ -253,7 +254,7 @@ package struct LinkCore: Sendable {
         streams[other]?.isReset = true
     }
 
-    /// Sends a message created by the link to the sender of a packet; does nothing if `frame` is `nil`.
+    /// Sends a frame that the link created to the sender of a packet; does nothing if `frame` is `nil`.
     mutating func answer(_ frame: [UInt8]?, to side: LinkSide, _ faults: [Int], _ wall: UInt64) {
         guard let frame else { return }
         emit(FrameInTransit(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)
@@ -273,13 +274,13 @@ package struct LinkCore: Sendable {
     }
 }
 
-/// The commands of a link.
+/// The commands that a link executes.
 extension LinkCore {
-    /// Applies a fault or a state to the link. It is in force when this returns.
+    /// Applies a fault or a state to the link. It has taken effect when this method returns.
     ///
     /// - Parameters:
-    ///   - id: a number that no other command of the link has.
-    ///   - from: the side whose packets are affected; `nil` for both.
+    ///   - id: a number that is unique among the link's commands.
+    ///   - from: the side whose packets are affected; `nil` for both sides.
     package mutating func apply(
         _ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
     ) throws(LinkError) {
@@ -306,7 +307,7 @@ extension LinkCore {
     }
 
     private mutating func shape(_ command: LinkCommand<Resolved>, _ id: Int, from side: LinkSide, _ wall: UInt64) {
-        // The two directions lose and delay different packets.
+        // The two directions have different seeds, so that they lose and delay different packets.
         func generator(_ seed: UInt64) -> SplitMix64 { SplitMix64(seed: seed &* 2 &+ (side == .left ? 0 : 1)) }
         switch command {
         case .shutWindow: shape(.window(0), id, from: side, wall)
@@ -350,13 +351,13 @@ extension LinkCore {
         }
     }
 
-    /// Ends every fault and state of a direction, and forwards waiting and held packets in order.
+    /// Ends every fault and state of a direction, and forwards its waiting and held packets in order.
     private mutating func heal(_ side: LinkSide, _ id: Int, _ wall: UInt64) {
         let isInForce = shapes[side].isInForce || rules.contains { $0.from == side || $0.from == nil }
         if isInForce || held.contains(where: { $0.from == side }) { note(id) }
         for known in effects.keys where known != id && effects[known]?.from != side.opposite { end(known, on: side) }
         shapes[side] = LinkShape()
-        // A fault that applies to both directions stays in force for the other one.
+        // A fault that applies to both directions remains in effect for the other one.
         rules = rules.compactMap { rule in
             if rule.from == side { return nil }
             guard rule.from == nil else { return rule }
@@ -388,7 +389,7 @@ extension LinkCore {
 
     // MARK: Segments that the link creates
 
-    /// Returns the connections of a direction that are open, in the order in which they were first seen.
+    /// Returns the open connections of a direction, in the order in which they were first seen.
     private func live(from side: LinkSide) -> [LinkStreamKey] {
         streams.filter { $0.value.side == side && $0.value.initial != nil && !hasEnded($0.value) }.map(\.key).sorted {
             (streams[$0]?.order ?? 0) < (streams[$1]?.order ?? 0)
@@ -403,16 +404,17 @@ extension LinkCore {
         for key in live(from: side) { reset(key, from: side, id, wall, isOutside: isOutside) }
     }
 
-    /// Sends an RST to the receiver of a direction, with exactly the sequence number that it expects (RFC 5961, 3.2).
+    /// Sends an RST to the receiver of a direction, with exactly the sequence number that the receiver expects (RFC
+    /// 5961, 3.2).
     ///
-    /// - Parameter isOutside: whether to use a sequence number outside of the receiver's window instead.
+    /// - Parameter isOutside: whether to use a sequence number outside the receiver's window instead.
     mutating func reset(
         _ key: LinkStreamKey, from side: LinkSide, _ id: Int, _ wall: UInt64, isOutside: Bool = false, member: Int = 0
     ) {
         guard let stream = streams[key] else { return }
         let receiver = streams[stream.peer]
         let expected = stream.expected(acknowledged: receiver?.acknowledged)
-        // Half of the sequence space away, which is beyond any window.
+        // Half of the sequence space away from the expected number, and therefore outside any window.
         let sequence = isOutside ? expected &+ 0x8000_0000 : expected
         let frame = FrameEdit.segment(
             like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
@@ -445,9 +447,10 @@ extension LinkCore {
     }
 }
 
-/// The path of a packet from its sender to its receiver.
+/// The processing of a packet on its way from its sender to its receiver.
 extension LinkCore {
-    /// Returns whether an action applies to a packet: without payload, for example, there is no byte to alter.
+    /// Returns whether an action can be applied to a packet. For example, a packet without payload has no byte to
+    /// alter.
     func isPossible(_ action: LinkRule.Action, _ view: LinkFrame) -> Bool {
         switch action {
         case .fault(.alter): (view.tcp?.payloadLength ?? 0) > 0
@@ -481,7 +484,7 @@ extension LinkCore {
         case .fault(.swap):
             log(passing.original, side, .left, wall, passing.faults)
             passing.isChanged = true
-            // If two packets in a row must be swapped, the first one goes out before the second one starts to wait.
+            // If two consecutive packets must be swapped, the first one is sent before the second one starts to wait.
             if let earlier = swapped.removeValue(forKey: side) {
                 noteUnswapped(earlier.passing, earlier.member)
                 emit(earlier.passing, from: side, wall: wall)
@@ -511,7 +514,7 @@ extension LinkCore {
             let id = passing.faults.removeLast()
             send(passing, view, from: side, now: now, wall: wall)
             guard let key else { return }
-            // After the packet, even if the state of the link makes it wait.
+            // The RST is sent after the packet, even if the state of the link makes the packet wait.
             let last = waiting[firstWaiting...].last { $0.from == side }?.due
             if let last {
                 wait(.reset(key, id: id, member: member), from: side, until: last)
@@ -521,7 +524,7 @@ extension LinkCore {
         }
     }
 
-    /// Applies the state of the link to the headers of a packet.
+    /// Applies the state of the link to the TCP header of a packet.
     mutating func shapeHeader(_ passing: inout FrameInTransit, _ view: LinkFrame, from side: LinkSide) {
         guard let tcp = view.tcp, shapes[side].changesHeaders else { return }
         let shape = shapes[side]
@@ -537,7 +540,8 @@ extension LinkCore {
         }
         if let (id, size) = shape.clamp {
             let changed = FrameEdit.withMSS(atMost: size, passing.bytes, view)
-            // An end that already stays below the clamp counts as well: it copes with the path.
+            // An end that already stays below the clamp also counts as affected, because it complies with the path's
+            // limit.
             let isUnder = tcp.payloadLength > 0 || LinkFrame.hasMSS(tcp, in: passing.bytes)
             if changed == nil, isUnder { note(id) }
             apply(id, changed, &self, &passing)
@@ -546,35 +550,36 @@ extension LinkCore {
             let key = LinkStreamKey(passing.bytes, view, tcp)
             let isScaled = !tcp.hasSYN && isScaled(key, passing.bytes, view, tcp)
             let shift = isScaled ? streams[key]?.scale ?? 0 : 0
-            // The smallest window that a scaled field can express is larger than 1 byte.
+            // The smallest nonzero window that a scaled field can express may be larger than `size`.
             let raw = size == 0 ? 0 : max(1, min(65_535, size >> Int(shift)))
             apply(id, FrameEdit.withWindow(passing.bytes, view, UInt16(raw)), &self, &passing)
         }
     }
 
-    /// Returns whether windows are scaled: both sides sent the option (RFC 7323, 2.2), and it was not stripped.
+    /// Returns whether the windows of a connection are scaled: both sides sent the option (RFC 7323, 2.2), and it was
+    /// not stripped.
     private func isScaled(_ key: LinkStreamKey, _ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP) -> Bool {
         let other = LinkStreamKey(frame, view, tcp, isReversed: true)
         let isStripped = LinkSide.allCases.contains { shapes[$0].stripped.contains { $0.option == .wscale } }
         return streams[key]?.scale != nil && streams[other]?.scale != nil && !isStripped
     }
 
-    /// Forwards a packet, subject to the state of the link.
+    /// Forwards a packet according to the state of the link.
     ///
-    /// - Parameter isLogged: whether the log already has the packet as it left its sender.
+    /// - Parameter isLogged: whether the packet, as its sender sent it, has already been logged.
     mutating func send(
         _ passing: FrameInTransit, _ view: LinkFrame, from side: LinkSide, now: MonotonicTime, wall: UInt64,
         isLogged: Bool = false
     ) {
         var passing = passing
-        // A packet that a fault has truncated is no longer a whole packet.
+        // A packet that a fault has truncated is no longer a complete packet.
         let view = passing.isChanged ? LinkFrame(passing.bytes) : view
         func drop(_ id: Int, _ core: inout LinkCore) {
             core.note(id)
             if isLogged { return }
             core.log(passing.original, side, .left, wall, passing.faults + [id])
         }
-        // Data packets that fit count as well: their sender copes with the path.
+        // Data packets that fit also count as affected, because their sender complies with the path's MTU.
         if let id = shapes[side].mtu?.id, (view.tcp?.payloadLength ?? 0) > 0 { note(id) }
         if let (id, size, isSilent) = shapes[side].mtu, view.version != 0, view.length > size {
             if view.mayFragment {
@@ -611,7 +616,7 @@ extension LinkCore {
             if !delay.mayReorder, let last = shapes[side].lastDue { due = max(due, last) }
             shapes[side].lastDue = due
         }
-        // Packets that are already waiting go first.
+        // Packets that are already waiting must be sent first.
         let mustQueue = shapes[side].rate != nil && waiting[firstWaiting...].contains { $0.from == side }
         guard due > now || mustQueue else {
             if passing.isChanged, !isLogged { log(passing.original, side, .left, wall, passing.faults) }

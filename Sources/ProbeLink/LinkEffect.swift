@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The number of first transmissions that a direction of a link has carried, by kind. Pure.
+/// The number of first transmissions that one direction of a link has carried, by kind of packet. Pure.
 struct LinkTally: Sendable, Equatable {
     private var counts = [Int](repeating: 0, count: PacketKind.allCases.count)
 
@@ -10,30 +10,31 @@ struct LinkTally: Sendable, Equatable {
     }
 }
 
-/// The effect of a link command since it was given, and what has passed in the meantime. Pure.
+/// The effect of a link command since it was issued, and the packets that have passed since then. Pure.
 struct LinkEffect: Sendable {
-    /// Why a packet that matches a selection was left unchanged.
+    /// The reason why a packet that matches a selection was left unchanged.
     enum Obstacle: Sendable {
         /// The fault is not possible for such a packet.
         case impossible
-        /// Another fault acted on the packet.
+        /// Another fault already acted on the packet.
         case takenByAnother
-        /// No packet followed with which this one could have been swapped.
+        /// No further packet followed that could have been swapped with this one.
         case notFollowed
     }
 
     let command: LinkCommand<Resolved>
-    /// The side whose packets are affected; `nil` for both.
+    /// The side whose packets are affected; `nil` for both sides.
     let from: LinkSide?
-    /// The number of packets that the command dropped, changed, delayed or created. For a state that takes effect on
-    /// any traffic, the number of packets that passed under it.
+    /// The number of packets that the command dropped, changed, delayed or created. For a state that affects any
+    /// traffic, the number of packets that passed while the state was in effect.
     var count = 0
-    /// The ordinals of a finite selection that were met, in ascending order; adjacent ranges are merged.
+    /// The ordinals in a finite selection that have been affected, in ascending order; adjacent ranges are merged.
     private(set) var members: [ClosedRange<Int>] = []
     var obstacle: Obstacle?
-    /// What each direction had carried when the command was given.
+    /// The packets that each direction had carried when the command was issued.
     let before: LinkPair<LinkTally>
-    /// What each direction had carried when the command was replaced or healed; `nil` while it is in force.
+    /// The packets that each direction had carried when the command was replaced or healed; `nil` while the command is
+    /// in effect.
     var until = LinkPair<LinkTally?>(nil, nil)
 
     init(_ command: LinkCommand<Resolved>, from: LinkSide?, _ before: LinkPair<LinkTally>) {
@@ -60,7 +61,7 @@ struct LinkEffect: Sendable {
         if member > whole.lowerBound { members.insert(whole.lowerBound...member - 1, at: index) }
     }
 
-    /// The ordinals of a finite selection that were not met.
+    /// The ordinals in a finite selection that have not been affected.
     var missing: [ClosedRange<Int>] {
         guard let all = command.selection?.ordinals else { return [] }
         var missing: [ClosedRange<Int>] = []
@@ -75,7 +76,7 @@ struct LinkEffect: Sendable {
 
     var isMet: Bool { command.selection?.ordinals == nil ? count > 0 : missing.isEmpty }
 
-    /// Returns the number of packets of a kind that passed while the command was in force.
+    /// Returns the number of packets of a kind that passed while the command was in effect.
     func passed(_ kind: PacketKind, _ now: LinkPair<LinkTally>) -> Int {
         (from.map { [$0] } ?? LinkSide.allCases).reduce(0) { sum, side in
             sum + (until[side] ?? now[side])[kind] - before[side][kind]
@@ -83,13 +84,13 @@ struct LinkEffect: Sendable {
     }
 }
 
-/// A link command that did not have the requested effect, and what passed instead.
+/// A link command that did not have the requested effect, and the packets that passed instead.
 package struct LinkShortfall: Sendable, Equatable {
     /// The number of the command.
     package let id: Int
-    /// The ordinals of its selection that were not met; empty if none was met.
+    /// The ordinals in the command's selection that were not affected; empty if none of them was.
     package let missing: [ClosedRange<Int>]
-    /// What passed instead; `%` stands for the direction.
+    /// A clause that states which packets passed instead; `%` stands for the direction.
     private let reason: String
 
     init(_ id: Int, _ effect: LinkEffect, _ now: LinkPair<LinkTally>) {
@@ -98,12 +99,12 @@ package struct LinkShortfall: Sendable, Equatable {
         reason = Self.reason(effect, now)
     }
 
-    /// Returns what passed instead.
+    /// Returns a clause that states which packets passed instead.
     ///
     /// - Parameter direction: text such as `from S to C`.
     package func reason(_ direction: String) -> String { reason.replacing("%", with: direction, maxReplacements: 1) }
 
-    /// The missing ordinals, such as `4, 6 to 9`; empty if nothing was met.
+    /// The missing ordinals as text, such as `4, 6 to 9`; empty if no ordinal was affected.
     package var missingText: String {
         missing.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
             .joined(separator: ", ")

@@ -6,10 +6,10 @@ package struct LinkEnd: Sendable {
     package let namespace: NetworkNamespace
     package let ipv4: SocketAddress
     package let ipv6: SocketAddress
-    /// The socket that sends fence markers, which cross the link like the end's packets.
+    /// The socket that sends fence markers, which cross the link like the packets of this end.
     let marker: FrameSocket
 
-    /// Creates the network, and a pair of interfaces that connects it to the network in the middle.
+    /// Creates the network of the end, and a pair of interfaces that connects it to the middle network.
     init(_ side: LinkSide, of number: Int, middle: NetworkNamespace) throws(SystemError) {
         let namespace = try NetworkNamespace()
         let host = side == .left ? 1 : 2
@@ -28,6 +28,6 @@ package struct LinkEnd: Sendable {
         (self.namespace, self.ipv4, self.ipv6) = (namespace, ipv4, ipv6)
     }
 
-    /// Returns the name of the interface's other end, in the network in the middle.
+    /// Returns the name of the interface at the other end of the pair, in the middle network.
     static func interface(_ side: LinkSide, of number: Int) -> String { "l\(number)\(side == .left ? "a" : "b")" }
 }

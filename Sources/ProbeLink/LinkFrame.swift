@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// The positions of the headers of a frame: Ethernet, IPv4 or IPv6, and TCP.
+/// The positions of the headers in a frame: Ethernet, IPv4 or IPv6, and TCP.
 ///
-/// Never traps on any input. ``tcp`` is `nil` unless the frame has a whole TCP segment.
+/// Parsing never traps, whatever the frame contains. ``tcp`` is `nil` unless the frame contains a complete TCP segment.
 package struct LinkFrame: Sendable, Equatable {
     /// A TCP segment in a frame; offsets are relative to the start of the frame.
     package struct TCP: Sendable, Equatable {
@@ -22,7 +22,7 @@ package struct LinkFrame: Sendable, Equatable {
         var hasFIN: Bool { flags & LinkFrame.fin != 0 }
         var hasRST: Bool { flags & LinkFrame.rst != 0 }
         var hasACK: Bool { flags & LinkFrame.ack != 0 }
-        /// The sequence space that the segment occupies; SYN and FIN count as one byte each.
+        /// The amount of sequence space that the segment occupies; SYN and FIN count as one byte each.
         var span: UInt32 { UInt32(payloadLength) &+ (hasSYN ? 1 : 0) &+ (hasFIN ? 1 : 0) }
     }
 
@@ -31,7 +31,7 @@ package struct LinkFrame: Sendable, Equatable {
     static let rst: UInt8 = 4
     static let push: UInt8 = 8
     static let ack: UInt8 = 16
-    /// The offset of the IP header: the length of the Ethernet header.
+    /// The offset of the IP header, which is the length of the Ethernet header.
     static let ip = 14
 
     /// The IP version, 4 or 6; 0 if the frame is not an IP packet.
@@ -41,8 +41,8 @@ package struct LinkFrame: Sendable, Equatable {
     /// Whether the packet may be fragmented: IPv4 without DF.
     private(set) var mayFragment = false
     private(set) var tcp: TCP?
-    /// Whether the frame is an IP packet sent by a program or its connection, as opposed to ARP, or what the kernel
-    /// sends about neighbours and groups (IGMP, MLD and neighbour discovery).
+    /// Whether the frame is an IP packet sent on behalf of a program. ARP, and the packets that the kernel sends about
+    /// neighbours and groups (IGMP, MLD and neighbour discovery), are not.
     private(set) var isTraffic = false
 
     init(_ frame: [UInt8]) {
@@ -62,7 +62,7 @@ package struct LinkFrame: Sendable, Equatable {
             version = 4
             mayFragment = bytes[Self.ip + 6] & 0x40 == 0
             isTraffic = bytes[Self.ip + 9] != Self.igmp
-            // A fragment is not a whole segment.
+            // A fragment is not a complete segment.
             guard bytes[Self.ip + 9] == 6, short(Self.ip + 6) & 0x3fff == 0 else { return }
             start = Self.ip + header
         case (0x86dd, 6):
@@ -86,9 +86,9 @@ package struct LinkFrame: Sendable, Equatable {
 
     private static let igmp: UInt8 = 2
 
-    /// Returns whether an IPv6 packet is traffic of a program.
+    /// Returns whether an IPv6 packet was sent on behalf of a program.
     ///
-    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, 5); neighbour discovery uses the ICMPv6
+    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, 5), and neighbour discovery uses the ICMPv6
     /// types 133 to 137 (RFC 4861, 4).
     private static func isTraffic(next: UInt8, type: UInt8) -> Bool {
         switch next {
@@ -103,12 +103,12 @@ package struct LinkFrame: Sendable, Equatable {
         tcp.hasSYN && options(of: tcp, in: bytes).contains { $0.kind == StrippedOption.mss.number }
     }
 
-    /// The range of the addresses in the IP header: source, then destination.
+    /// The range of the source and destination addresses in the IP header.
     var addresses: Range<Int> {
         version == 4 ? Self.ip + 12..<Self.ip + 20 : Self.ip + 8..<Self.ip + 40
     }
 
-    /// Returns the options of a TCP header: the kind of each, and its range including the kind and length bytes.
+    /// Returns the options in a TCP header: the kind of each option, and its range including the kind and length bytes.
     static func options(of tcp: TCP, in bytes: [UInt8]) -> [(kind: UInt8, place: Range<Int>)] {
         var found: [(kind: UInt8, place: Range<Int>)] = []
         var at = tcp.start + 20
@@ -130,7 +130,7 @@ package struct LinkFrame: Sendable, Equatable {
 }
 
 extension StrippedOption {
-    /// The option's kind in the TCP header.
+    /// The option's kind number in the TCP header.
     var number: UInt8 {
         switch self {
         case .mss: 2

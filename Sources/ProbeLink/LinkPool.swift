@@ -1,19 +1,19 @@
 import ProbeSystem
 import Synchronization
 
-/// The links of a run. Creating a link takes some milliseconds, so cases reuse it one after another.
+/// The links of a run. Creating a link takes a few milliseconds, so each link is reused by one case after another.
 package final class LinkPool: Sendable {
     private struct State {
         var middle: NetworkNamespace?
         var idle: [Link] = []
         var used: Set<Int> = []
-        /// The last number that was assigned. Numbers are assigned in rotation, because what remains of a discarded
-        /// link may occupy its number for a while.
+        /// The last number that was assigned. Numbers are assigned in rotation, because remnants of a discarded link
+        /// may occupy its number for some time.
         var last = -1
         var numbers: [ObjectIdentifier: Int] = [:]
     }
 
-    /// The maximum number of links: a link's number is the third octet of its IPv4 addresses.
+    /// The maximum number of links, because a link's number is the third octet of its IPv4 addresses.
     private static let most = 256
 
     private let state = Mutex(State())
@@ -22,7 +22,7 @@ package final class LinkPool: Sendable {
 
     deinit { for link in state.withLock({ $0.idle }) { link.close() } }
 
-    /// Returns a link without faults that no packet has passed.
+    /// Returns a link that has no faults and has not carried any packet.
     package func take() throws(LinkError) -> Link {
         let link = try idleOrNew()
         link.begin()
@@ -51,7 +51,7 @@ package final class LinkPool: Sendable {
         }
     }
 
-    /// Takes a link back when its case has ended.
+    /// Returns a link to the pool after its case has ended.
     package func returnToPool(_ link: Link) {
         if link.recycle() {
             state.withLock { $0.idle.append(link) }

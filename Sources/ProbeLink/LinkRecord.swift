@@ -1,13 +1,13 @@
-/// A packet that passed over a link, or was dropped there; the link's capture is made from these records.
+/// A packet that crossed a link or was dropped on it; the link's capture is created from these records.
 ///
-/// A packet that a fault changed or delayed has two records: one as it left, and one as it arrived.
+/// A packet that a fault changed or delayed has two records: one as it was sent, and one as it arrived.
 package struct LinkRecord: Sendable, Equatable {
     package enum View: Sendable {
-        /// The packet as its sender sent it; it was dropped, or arrived later or changed.
+        /// The packet as its sender sent it; it was dropped, or it arrived later or modified.
         case left
-        /// The packet as it arrived at its receiver.
+        /// The packet as it arrived at its receiver, later or modified.
         case arrived
-        /// The packet left and arrived at once, unchanged.
+        /// The packet arrived immediately and unmodified.
         case both
     }
 
@@ -15,12 +15,12 @@ package struct LinkRecord: Sendable, Equatable {
     package var time: UInt64
     package var from: LinkSide
     package var view: View
-    /// The whole Ethernet frame.
+    /// The complete Ethernet frame.
     package var bytes: [UInt8]
-    /// The numbers of the faults that acted on the packet.
+    /// The numbers of the faults that affected the packet.
     package var faults: [Int] = []
-    /// Whether the link created the packet; no end sent it.
+    /// Whether the packet was created by the link and not sent by an end.
     package var isMadeByLink = false
-    /// Whether the packet is an additional copy that the link made.
+    /// Whether the packet is an additional copy that the link created.
     package var isDuplicate = false
 }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A fault for selected packets on a link, and how many packets it has counted. Pure.
+/// A fault for selected packets on a link, with the number of packets that it has counted. Pure.
 struct LinkRule {
     enum Action: Equatable {
         case fault(PacketFault)
@@ -17,14 +17,14 @@ struct LinkRule {
     }
 
     let id: Int
-    /// The side whose packets are affected; `nil` for both.
+    /// The side whose packets are affected; `nil` for both sides.
     let from: LinkSide?
     let selection: PacketSelection<Resolved>
     let action: Action
-    /// The number of first transmissions since the rule came into force.
+    /// The number of first transmissions since the rule took effect.
     private var count = 0
     private var targets: [Target] = []
-    /// Whether the rule can't select any further packet.
+    /// Whether the rule can't select any further packets.
     private(set) var isUsedUp = false
 
     init(id: Int, from: LinkSide?, _ selection: PacketSelection<Resolved>, _ action: Action) {
@@ -34,10 +34,10 @@ struct LinkRule {
         self.action = action
     }
 
-    /// Counts a packet. Every rule counts every packet, including those that another rule acts on.
+    /// Counts a packet. Every rule counts every packet, including packets that another rule acts on.
     ///
-    /// - Returns: the packet's ordinal in the selection, or 0 if the selection has no ordinals; `nil` if it is not
-    ///   selected.
+    /// - Returns: the packet's ordinal in the selection, or 0 if the selection has no ordinals; `nil` if the packet is
+    ///   not selected.
     mutating func counts(
         _ tcp: LinkFrame.TCP?, _ novelty: LinkStream.SegmentNovelty, _ stream: LinkStreamKey?, from side: LinkSide
     ) -> Int? {
@@ -73,12 +73,12 @@ struct LinkRule {
         }
     }
 
-    /// Returns the sequence number by which a retransmission is recognized.
+    /// Returns the sequence number by which a retransmission of the segment is recognized.
     private static func first(_ tcp: LinkFrame.TCP, _ kind: PacketKind) -> UInt32 {
         kind == .fin ? tcp.sequence &+ tcp.span &- 1 : tcp.sequence
     }
 
-    /// Returns whether a packet of the kind is a first transmission, or `nil` if it is of another kind.
+    /// Returns whether a packet of the given kind is a first transmission, or `nil` if the packet is of another kind.
     static func isNew(
         _ tcp: LinkFrame.TCP?, _ novelty: LinkStream.SegmentNovelty, _ kind: PacketKind
     ) -> Bool? {

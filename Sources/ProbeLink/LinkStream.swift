@@ -5,6 +5,8 @@ struct LinkStreamKey: Hashable {
     private var words: (UInt64, UInt64, UInt64, UInt64)
     private var ports: UInt32
 
+    /// Creates the key of a frame's direction.
+    ///
     /// - Parameter isReversed: whether to create the key of the opposite direction.
     init(_ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP, isReversed: Bool = false) {
         let addresses = view.addresses
@@ -33,51 +35,51 @@ struct LinkStreamKey: Hashable {
     }
 }
 
-/// One direction of a connection, as a link has seen it.
+/// One direction of a connection, as observed by a link.
 ///
 /// Sequence numbers are compared by their signed difference (RFC 9293, 3.4).
 struct LinkStream {
-    /// The sequence number after the last byte that was sent.
+    /// The sequence number after the last byte that has been sent.
     private(set) var next: UInt32
-    /// The sequence number of the SYN; `nil` if it was not seen.
+    /// The sequence number of the SYN; `nil` if the link did not observe it.
     private(set) var initial: UInt32?
     private(set) var hasFIN = false
-    /// The last acknowledgment number that the sender sent for the other direction.
+    /// The last acknowledgment number that the sender sent, which acknowledges the opposite direction.
     private(set) var acknowledged: UInt32?
     /// The window field of the last segment, before scaling.
     private(set) var window: UInt16 = 0
     /// The window scale, as a shift count; `nil` if it is not known.
     private(set) var scale: UInt8?
-    /// The value and the echo of the last timestamps option (RFC 7323); `nil` if there was none.
+    /// The value and the echo of the last timestamps option (RFC 7323); `nil` if no segment had one.
     private(set) var timestamps: (value: UInt32, echo: UInt32)?
-    /// The sequence number up to which the receiver has received everything without a gap.
+    /// The sequence number up to which everything has been delivered to the receiver without a gap.
     private(set) var delivered: UInt32?
     /// The ranges that arrived out of order, after a gap.
     private var beyond: [(start: UInt32, end: UInt32)] = []
-    /// A frame of this direction, which provides addresses and ports.
+    /// A frame of this direction, from which addresses and ports are copied into frames that the link creates.
     let model: [UInt8]
     let modelView: LinkFrame
 
-    /// How a segment relates to what was sent before.
+    /// How a segment relates to the segments that were sent before it.
     struct SegmentNovelty {
-        /// Whether it has payload that was not sent before.
+        /// Whether the segment has payload that was not sent before.
         var bringsData = false
-        /// Whether it only repeats payload.
+        /// Whether the segment only repeats payload.
         var repeatsData = false
         var isNewSYN = false
         var isNewFIN = false
-        /// Whether it is a keep-alive probe: its sequence number is one less than the next one, and it brings nothing
-        /// new (RFC 9293, 3.8.4).
+        /// Whether the segment is a keep-alive probe: its sequence number is one less than the next one, and it carries
+        /// nothing new (RFC 9293, 3.8.4).
         var isKeepAlive = false
     }
 
-    /// The sender's side.
+    /// The side that sends in this direction.
     let side: LinkSide
-    /// The key of the other direction.
+    /// The key of the opposite direction.
     let peer: LinkStreamKey
     /// The position of this direction in the order in which directions were first seen.
     let order: Int
-    /// Whether one of the peers, or the link, has reset the connection.
+    /// Whether either peer, or the link, has reset the connection.
     var isReset = false
 
     init(
@@ -87,7 +89,7 @@ struct LinkStream {
         self.side = side
         self.peer = peer
         self.order = order
-        // The frame may be kept for a long time, and its payload is not needed.
+        // Only the headers are kept: the frame may be kept for a long time, and its payload is not needed.
         model = Array(frame[..<tcp.payload])
         modelView = view
     }
@@ -96,13 +98,13 @@ struct LinkStream {
 
     /// Processes a segment as its sender sent it.
     ///
-    /// - Parameter peer: the acknowledgment number that the other side last sent for this direction.
+    /// - Parameter peer: the last acknowledgment number that the other side sent for this direction.
     mutating func send(_ frame: [UInt8], _ tcp: LinkFrame.TCP, acknowledgedByPeer peer: UInt32?) -> SegmentNovelty {
         var novelty = SegmentNovelty()
         if tcp.hasSYN {
             novelty.isNewSYN = initial != tcp.sequence
             if novelty.isNewSYN {
-                // A new connection with the same addresses and ports.
+                // The SYN begins a new connection with the same addresses and ports.
                 (initial, next, hasFIN, delivered, beyond) = (tcp.sequence, tcp.sequence, false, nil, [])
                 isReset = false
                 (acknowledged, scale, timestamps) = (nil, nil, nil)
@@ -133,8 +135,8 @@ struct LinkStream {
         func word(_ at: Int) -> UInt32 {
             UInt32(frame[at]) << 24 | UInt32(frame[at + 1]) << 16 | UInt32(frame[at + 2]) << 8 | UInt32(frame[at + 3])
         }
-        // Nearly every segment has only two NOPs and timestamps (RFC 7323, appendix A). This case needs no list of
-        // options.
+        // Nearly every segment has only two NOPs and a timestamps option (RFC 7323, appendix A), which can be read
+        // without a list of options.
         let first = tcp.start + 20
         if tcp.payload == first { return }
         if tcp.payload == first + 12, word(first) == 0x0101_080a {
@@ -151,7 +153,7 @@ struct LinkStream {
         }
     }
 
-    /// Processes an intact segment that has arrived at its receiver.
+    /// Processes an intact segment that arrived at its receiver.
     mutating func deliver(_ tcp: LinkFrame.TCP) {
         if tcp.hasRST { return }
         if tcp.hasSYN { delivered = tcp.sequence }
@@ -169,7 +171,7 @@ struct LinkStream {
         delivered = known
     }
 
-    /// Returns the sequence number that the receiver expects next.
+    /// Returns the next sequence number that the receiver expects.
     ///
     /// - Parameter acknowledged: the last acknowledgment number that the receiver sent.
     func expected(acknowledged: UInt32?) -> UInt32 {
