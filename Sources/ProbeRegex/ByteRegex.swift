@@ -1,29 +1,28 @@
-/// A regular expression over bytes, matched in time linear in the input: O(pattern × input) for every pattern and
-/// input.
+/// A regular expression over bytes, matched in linear time: O(pattern × input) for every pattern and input.
 ///
-/// It never traps. Priorities are those of Perl, Python and RE2: it finds the leftmost match, and among those the one
-/// that a backtracking engine finds first. Backreferences and lookaround are not supported, because they can't be
-/// matched in linear time.
+/// Parsing and matching never trap. Priorities are those of Perl, Python and RE2: the result is the leftmost match and,
+/// among the matches that start there, the one that a backtracking engine finds first. Backreferences and lookaround
+/// are not supported, because they can't be matched in linear time.
 ///
 /// - A pattern is UTF-8. A non-ASCII character matches its UTF-8 bytes, and a quantifier after it repeats the whole
 ///   character. `\xHH` is one byte. Everything else matches single bytes; letters and case are ASCII only.
-/// - `.` matches any byte except LF; with `(?s)`, any byte.
-/// - `^`, `\A` and `$`, `\z` match at the start and the end of the input (no LF is skipped at the end); with `(?m)`,
-///   `^` and `$` also match after and before each LF.
-/// - `(…)` groups and binds nothing; `(?<name>…)` and `(?P<name>…)` bind their last match.
+/// - `.` matches any byte except LF; with `(?s)`, it matches any byte.
+/// - `^`, `\A` and `$`, `\z` match at the start and the end of the input (a final LF is not skipped); with `(?m)`, `^`
+///   and `$` also match after and before each LF.
+/// - `(…)` groups without binding a name; `(?<name>…)` and `(?P<name>…)` bind their last match.
 /// - An iteration of a loop that matches no byte ends the loop. If the loop's body can match nothing in several ways,
-///   engines differ in the final value of a group inside it; the value here is that of RE2.
+///   engines differ in the final value of a group inside the body; the value here is that of RE2.
 /// - A `{` that does not begin `{n}`, `{n,}` or `{n,m}` is literal.
 package struct ByteRegex: Sendable {
     /// The pattern as written.
     package let source: String
-    /// Whether ASCII letters match in both cases, according to the literal's flag (`(?i)` is part of the source).
+    /// Whether ASCII letters match in both cases because of the literal's flag (`(?i)` is part of the source instead).
     package let ignoresCase: Bool
     /// The names of the groups, in order of appearance.
     package let groupNames: [String]
 
     private let program: RegexProgram
-    /// The largest number of bytes in a match; `nil` if there is no bound.
+    /// The maximum number of bytes in a match; `nil` if a match may have any length.
     package let longestMatch: Int?
 
     /// Compiles a pattern.
@@ -33,9 +32,9 @@ package struct ByteRegex: Sendable {
         try self.init(source: pattern, bytes: Array(pattern.utf8), ignoresCase: ignoresCase)
     }
 
-    /// Compiles a pattern from bytes.
+    /// Compiles a pattern given as bytes.
     ///
-    /// - Throws: `RegexSyntaxError` with the first error in the pattern, which may be that it is not UTF-8.
+    /// - Throws: `RegexSyntaxError` with the first error in the pattern, for example that the bytes are not UTF-8.
     package init(bytes: [UInt8], ignoresCase: Bool = false) throws(RegexSyntaxError) {
         guard let source = String(validating: bytes, as: UTF8.self) else {
             throw RegexSyntaxError(.notUTF8, offset: Self.validPrefix(bytes))
@@ -56,7 +55,7 @@ package struct ByteRegex: Sendable {
         longestMatch = node.longest
     }
 
-    /// Returns the number of bytes at the start that are complete characters.
+    /// Returns the number of leading bytes that form complete UTF-8 characters.
     private static func validPrefix(_ bytes: [UInt8]) -> Int {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()
@@ -67,14 +66,14 @@ package struct ByteRegex: Sendable {
 
     /// Returns the first match that starts at or after `start`; `nil` if there is none.
     ///
-    /// Bytes before `start` are not matched, but they count for `^`, `(?m)^` and `\b`.
+    /// Bytes before `start` are not matched, but `^`, `(?m)^` and `\b` take them into account.
     package func firstMatch(in input: borrowing Span<UInt8>, from start: Int = 0) -> Match? {
         var steps = 0
         return firstMatch(in: input, from: start, steps: &steps)
     }
 
-    /// Returns the first match, and adds the number of steps of the search to `steps`: at most one for each instruction
-    /// and byte.
+    /// Returns the first match, and adds the number of steps of the search to `steps`. The search takes at most one
+    /// step per instruction and byte.
     package func firstMatch(in input: borrowing Span<UInt8>, from start: Int = 0, steps: inout Int) -> Match? {
         guard start >= 0 else { return nil }
         var machine = RegexMachine(program, capturing: true)
@@ -89,18 +88,18 @@ package struct ByteRegex: Sendable {
         return Match(range: slots[0]..<end, groups: groups)
     }
 
-    /// Returns the first match; its ranges are indices of the array.
+    /// Returns the first match, with ranges that are indices of the array.
     package func firstMatch(in input: [UInt8], from start: Int = 0) -> Match? {
         firstMatch(in: input.span, from: start)
     }
 
-    /// Returns the first match; its ranges are indices of the slice (and so of the array that it was sliced from).
-    /// Bytes outside the slice are ignored.
+    /// Returns the first match, with ranges that are indices of the slice and therefore also of the array it was taken
+    /// from. Bytes outside the slice are ignored.
     package func firstMatch(in input: ArraySlice<UInt8>) -> Match? {
         firstMatch(in: input.span)?.shifted(by: input.startIndex)
     }
 
-    /// Returns whether there is a match, which is cheaper than finding its place.
+    /// Returns whether there is a match, which is cheaper than determining its range.
     package func containsMatch(in input: borrowing Span<UInt8>) -> Bool {
         var machine = RegexMachine(program, capturing: false)
         return machine.search(input, from: 0) != nil
@@ -118,8 +117,8 @@ extension ByteRegex: Equatable {
 }
 
 extension ByteRegex {
-    /// Returns an ASCII pattern that matches exactly these bytes: letters, digits and `_` unchanged, other printable
-    /// characters with a `\` before them, and everything else as `\xHH`.
+    /// Returns an ASCII pattern that matches exactly these bytes. Letters, digits and `_` are unchanged, other
+    /// printable characters are preceded by `\`, and all other bytes are written as `\xHH`.
     package static func quoting(_ bytes: some Sequence<UInt8>) -> String {
         var pattern = ""
         for byte in bytes {
@@ -143,7 +142,7 @@ extension ByteRegex {
     package struct Match: Sendable, Equatable {
         package struct Group: Sendable, Equatable {
             package let name: String
-            /// The range of the group; `nil` if the match did not pass through it.
+            /// The range of the group; `nil` if the group did not participate in the match.
             package let range: Range<Int>?
         }
 
@@ -152,7 +151,7 @@ extension ByteRegex {
         /// The named groups, in order of appearance.
         package let groups: [Group]
 
-        /// Returns the range of the group with this name; `nil` if it did not match, or does not exist.
+        /// Returns the range of the group with the given name; `nil` if the group did not match or does not exist.
         package subscript(name: String) -> Range<Int>? {
             groups.first { $0.name == name }?.range
         }

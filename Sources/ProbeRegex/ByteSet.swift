@@ -1,4 +1,4 @@
-/// A set of byte values: a character class.
+/// A set of byte values, which represents a character class.
 struct ByteSet: Sendable, Hashable {
     private var words: (low: UInt64, lowMiddle: UInt64, highMiddle: UInt64, high: UInt64) = (0, 0, 0, 0)
 
@@ -31,7 +31,7 @@ struct ByteSet: Sendable, Hashable {
         return (word &>> UInt64(byte & 63)) & 1 != 0
     }
 
-    /// The only member of the set; `nil` if there are none or several.
+    /// The only member of the set; `nil` if the set is empty or has several members.
     var onlyMember: UInt8? {
         let words = [words.low, words.lowMiddle, words.highMiddle, words.high]
         guard words.reduce(0, { $0 + $1.nonzeroBitCount }) == 1, let place = words.firstIndex(where: { $0 != 0 })
@@ -68,17 +68,17 @@ struct ByteSet: Sendable, Hashable {
         return result
     }
 
-    /// The set with both cases of each ASCII letter in it.
+    /// The set with both cases of each ASCII letter that it contains.
     var caseFolded: ByteSet {
         var result = self
-        // Both ranges of ASCII letters are in the second word, 32 bits apart.
+        // The letters of both cases are in the second word, 32 bits apart.
         let letters: UInt64 = 0x07FF_FFFE
         let either = (words.lowMiddle | words.lowMiddle >> 32) & letters
         result.words.lowMiddle |= either | either << 32
         return result
     }
 
-    /// The only byte in the set; `nil` if there are none or several.
+    /// The only byte in the set; `nil` if the set is empty or has several bytes.
     var onlyByte: UInt8? {
         guard count == 1 else { return nil }
         return (0...255 as ClosedRange<UInt8>).first(where: contains)
@@ -100,7 +100,7 @@ struct ByteSet: Sendable, Hashable {
 }
 
 extension ByteSet {
-    /// Returns the class of `[:name:]`, in ASCII; `nil` if there is no class with this name.
+    /// Returns the ASCII class of `[:name:]`; `nil` if there is no class with this name.
     static func posix(_ name: String) -> ByteSet? {
         switch name {
         case "alpha": upper.union(lower)

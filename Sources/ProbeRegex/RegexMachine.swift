@@ -1,14 +1,14 @@
 import ProbeBase
 
-/// One search: all threads of the program advance over the input in lockstep, so that each byte costs at most one visit
-/// of each instruction, regardless of the pattern (Pike's machine).
+/// One search, performed with Pike's machine: all threads of the program advance over the input in lockstep, so that
+/// each instruction is visited at most once per byte, whatever the pattern is.
 ///
 /// The order of the threads in a list is their priority: among all leftmost matches, the search returns the one that a
 /// backtracking engine would find first.
 struct RegexMachine {
     private struct Threads {
         var counters: [Int] = []
-        /// The slots of all threads, `slotCount` for each.
+        /// The slots of all threads; each thread has `slotCount` of them.
         var slots: [Int] = []
 
         mutating func removeAll() {
@@ -17,7 +17,7 @@ struct RegexMachine {
         }
     }
 
-    /// A pending task of `follow`: to continue at an instruction, or to restore the value of a slot.
+    /// A pending task of `follow`: continuing at an instruction, or restoring the value of a slot.
     private enum Pending {
         case follow(Int)
         case restore(slot: Int, value: Int)
@@ -28,11 +28,11 @@ struct RegexMachine {
     private let slotCount: Int
     private var current = Threads()
     private var next = Threads()
-    /// The last position at which each instruction was visited, plus 1.
+    /// For each instruction, the last position at which it was visited, plus 1.
     private var visits: [Int]
     private var slots: [Int]
     private var pending: [Pending] = []
-    /// The number of instructions visited so far; the time is linear in it.
+    /// The number of instructions visited so far, to which the elapsed time is proportional.
     private(set) var steps = 0
 
     init(_ program: RegexProgram, capturing: Bool) {
@@ -78,7 +78,7 @@ struct RegexMachine {
         )
     }
 
-    /// Lets each thread consume the byte at the position. A thread that has matched ends all threads with a lower
+    /// Makes each thread consume the byte at the position. A thread that has matched ends all threads of lower
     /// priority.
     private mutating func advance(over input: borrowing Span<UInt8>, at position: Int) -> (slots: [Int], end: Int)? {
         let byte: UInt8? = position < input.count ? input[position] : nil

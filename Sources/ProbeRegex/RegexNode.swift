@@ -1,15 +1,15 @@
-/// An assertion about a place in the input, which consumes no byte.
+/// An assertion about a position in the input, which consumes no byte.
 enum RegexAssertion: Sendable, Equatable {
     case inputStart, inputEnd
-    /// With `(?m)`: also after, or before, an LF.
+    /// With `(?m)`, the assertion also holds after, or before, an LF.
     case lineStart, lineEnd
     case wordBoundary, notWordBoundary
 }
 
 /// A parsed part of a pattern.
 ///
-/// It stores the size of its compiled program, so that the parser can reject a pattern that would be too large before
-/// any repetition is expanded.
+/// A node stores the size of its compiled program, so that the parser can reject a pattern that would become too large
+/// before any repetition is expanded.
 struct RegexNode: Sendable {
     indirect enum Shape: Sendable {
         case empty
@@ -18,18 +18,18 @@ struct RegexNode: Sendable {
         case assertion(RegexAssertion)
         case sequence([RegexNode])
         case alternation([RegexNode])
-        /// The number is the index of the group among the named groups, from 0.
+        /// The number is the index of the group among the named groups, starting at 0.
         case group(Int, RegexNode)
         case repetition(RegexNode, minimum: Int, maximum: Int?, isLazy: Bool)
     }
 
     let shape: Shape
-    /// The number of instructions, at least 1: a node that emits none still costs the compiler a visit.
+    /// The number of instructions, at least 1, because the compiler must visit even a node that emits none.
     let size: Int
     /// Whether the node can match without consuming a byte.
     let isNullable: Bool
-    /// The largest number of bytes that the node can match; `nil` if there is no bound. Never more than the size, so it
-    /// can't overflow.
+    /// The maximum number of bytes that the node can match; `nil` if it has no maximum. It never exceeds the size, so
+    /// it can't overflow.
     let longest: Int?
 
     private init(_ shape: Shape, size: Int, isNullable: Bool, longest: Int?) {
@@ -77,7 +77,8 @@ struct RegexNode: Sendable {
         RegexNode(.group(number, node), size: node.size + 2, isNullable: node.isNullable, longest: node.longest)
     }
 
-    /// Returns a repetition. Bounds of up to 1,000,000 and a node of a legal size can't overflow.
+    /// Returns a repetition. The size can't overflow, because bounds are at most 1,000,000 and the size of a node is
+    /// limited.
     static func repetition(_ node: RegexNode, minimum: Int, maximum: Int?, isLazy: Bool) -> RegexNode {
         let copies = max(maximum ?? (minimum + 1), 1)
         return RegexNode(

@@ -1,13 +1,13 @@
-/// Parses a pattern. It never traps, and `RegexParser.depthLimit` bounds its recursion.
+/// Parses a pattern. The parser never traps, and `RegexParser.depthLimit` limits its recursion.
 struct RegexParser {
     static let depthLimit = 100
     static let groupLimit = 64
 
     struct Flags: Sendable {
         var ignoresCase = false
-        /// `m`: `^` and `$` match at each line of the input.
+        /// The flag `m`: `^` and `$` also match at the start and the end of each line.
         var isMultiline = false
-        /// `s`: `.` also matches LF.
+        /// The flag `s`: `.` also matches LF.
         var dotMatchesNewline = false
     }
 
@@ -35,13 +35,13 @@ struct RegexParser {
         RegexSyntaxError(kind, offset: min(offset ?? position, pattern.count))
     }
 
-    /// Returns the byte at the position, or at a distance from it; `nil` after the end.
+    /// Returns the byte at the current position plus a distance; `nil` at the end of the pattern.
     func peek(_ distance: Int = 0) -> UInt8? {
         let index = position + distance
         return index < pattern.count ? pattern[index] : nil
     }
 
-    /// Consumes this text if it is next.
+    /// Consumes the text if the pattern continues with it; returns whether it does.
     mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard pattern.count - position >= count else { return false }
@@ -73,7 +73,7 @@ struct RegexParser {
         return .sequence(nodes)
     }
 
-    /// Parses an atom with its quantifier; returns `nil` for flags such as `(?i)`, which are not part of the match.
+    /// Parses an atom with its quantifier. Returns `nil` for flags such as `(?i)`, which match nothing themselves.
     private mutating func quantified() throws(RegexSyntaxError) -> RegexNode? {
         let isGroup = peek() == UInt8(ascii: "(")
         guard let node = try atom() else { return nil }
@@ -118,7 +118,8 @@ struct RegexParser {
         return (minimum, maximum)
     }
 
-    /// Parses a decimal number; 1,000,000 represents all greater ones. Returns `nil` if no digit is next.
+    /// Parses a decimal number; 1,000,000 represents all greater numbers. Returns `nil` if the next byte is not a
+    /// digit.
     private mutating func number() -> Int? {
         var value: Int?
         while let digit = peek(), ByteSet.digits.contains(digit) {
@@ -159,12 +160,12 @@ struct RegexParser {
         }
     }
 
-    /// Returns a node for one byte, in both cases if the flag is set.
+    /// Returns a node for one byte, which matches both cases if the `i` flag is set.
     func literal(_ byte: UInt8) -> RegexNode {
         .set(flags.ignoresCase ? ByteSet(byte).caseFolded : ByteSet(byte))
     }
 
-    /// Consumes the character at the position, and returns its UTF-8 bytes.
+    /// Consumes the character at the current position, and returns its UTF-8 bytes.
     mutating func takeScalar() -> ArraySlice<UInt8> {
         let start = position
         position += 1
@@ -199,14 +200,14 @@ struct RegexParser {
 /// The meaning of an escape.
 enum RegexEscape {
     case byte(UInt8)
-    /// More than one byte: a non-ASCII character.
+    /// Several bytes, which form a non-ASCII character.
     case bytes([UInt8])
     case set(ByteSet)
     case assertion(RegexAssertion)
 }
 
 extension RegexParser {
-    /// Parses `\` and what follows it, outside of a class.
+    /// Parses a `\` and the escape after it, outside a class.
     mutating func escape() throws(RegexSyntaxError) -> RegexNode {
         switch try escapeValue(inClass: false) {
         case .byte(let byte): literal(byte)
@@ -216,7 +217,8 @@ extension RegexParser {
         }
     }
 
-    /// Parses `[…]`. A member that has several bytes in UTF-8 becomes a separate branch, tried before the single bytes.
+    /// Parses `[…]`. A member that is encoded with several bytes becomes a separate branch, which is tried before
+    /// single bytes.
     mutating func characterClass() throws(RegexSyntaxError) -> RegexNode {
         let start = position
         position += 1
@@ -274,7 +276,8 @@ extension RegexParser {
         return .bytes(Array(takeScalar()))
     }
 
-    /// Parses `[:alpha:]`, `[:^alpha:]`; returns `nil` and consumes nothing if the `[` is literal.
+    /// Parses a POSIX class such as `[:alpha:]` or `[:^alpha:]`; returns `nil` and consumes nothing if the `[` is
+    /// literal.
     private mutating func posixClass() throws(RegexSyntaxError) -> ByteSet? {
         let start = position
         guard take("[:") else { return nil }
@@ -292,7 +295,7 @@ extension RegexParser {
 }
 
 extension RegexParser {
-    /// Parses `\` and what follows it.
+    /// Parses a `\` and the escape after it.
     mutating func escapeValue(inClass: Bool) throws(RegexSyntaxError) -> RegexEscape {
         let start = position
         position += 1
@@ -367,13 +370,13 @@ extension RegexParser {
 
 extension RegexParser {
     enum GroupKind {
-        /// `(?i)`, which has been consumed: the flags apply to the rest of the enclosing group.
+        /// A group such as `(?i)`, which has been consumed; its flags apply to the rest of the enclosing group.
         case flags
         case plain
         case named(String)
     }
 
-    /// Parses what follows `(?`, up to the group's content.
+    /// Parses the text after `(?`, up to the content of the group.
     ///
     /// - Parameter start: the offset of the `(`.
     mutating func groupKind(_ start: Int) throws(RegexSyntaxError) -> GroupKind {
@@ -390,7 +393,7 @@ extension RegexParser {
         let start = position
         let wordBytes = ByteSet.word
         while let byte = peek() {
-            // As in a name of the language, a `-` must precede a letter or digit.
+            // As in a name of the scenario language, a `-` must be followed by a letter or digit.
             let isHyphen = byte == UInt8(ascii: "-") && position > start && peek(1).map(wordBytes.contains) == true
             guard wordBytes.contains(byte) || isHyphen else { break }
             position += 1
@@ -419,7 +422,7 @@ extension RegexParser {
                 flags = changed
                 return byte == UInt8(ascii: ":") ? .plain : .flags
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                // `(?P>name)`, `(?R)` and similar forms are groups of other engines rather than flags.
+                // `(?P>name)`, `(?R)` and similar forms are groups in other engines, not flags.
                 if position == start + 2, byte < UInt8(ascii: "a") { throw error(.unknownGroup, at: start) }
                 throw error(.unknownFlag(String(UnicodeScalar(byte))))
             default: throw error(.unknownGroup, at: start)

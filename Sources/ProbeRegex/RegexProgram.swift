@@ -1,6 +1,7 @@
 /// The instructions of a compiled pattern.
 struct RegexProgram: Sendable {
-    /// The largest number of instructions; together with `RegexParser.groupLimit`, it bounds the memory of a match.
+    /// The maximum number of instructions. Together with `RegexParser.groupLimit`, it limits the memory that a match
+    /// needs.
     static let sizeLimit = 32_768
 
     enum Instruction: Sendable, Equatable {
@@ -8,7 +9,7 @@ struct RegexProgram: Sendable {
         /// An index into `sets`.
         case set(Int)
         case assertion(RegexAssertion)
-        /// Continues both ways, and prefers the first one.
+        /// Continues at both instructions, and prefers the first one.
         case split(Int, Int)
         case jump(Int)
         /// Stores the position in this slot.
@@ -18,13 +19,13 @@ struct RegexProgram: Sendable {
 
     private(set) var instructions: [Instruction] = []
     private(set) var sets: [ByteSet] = []
-    /// The number of slots: slot 0 is the start of the match, and group g has the slots 2g + 1 and 2g + 2.
+    /// The number of slots. Slot 0 holds the start of the match, and group g has the slots 2g + 1 and 2g + 2.
     let slotCount: Int
     /// Whether every match starts at the start of the input.
     private(set) var isAnchored = false
     /// The bytes that a match can start with; `nil` if a match may be empty.
     private(set) var firstBytes: ByteSet?
-    /// The byte that every match begins with, if it is always the same.
+    /// The byte with which every match begins; `nil` if matches may begin with different bytes.
     private(set) var onlyFirstByte: UInt8?
 
     private var setIndices: [ByteSet: Int] = [:]
@@ -85,7 +86,7 @@ struct RegexProgram: Sendable {
             return
         }
         for _ in 0..<minimum { emit(node) }
-        // x{0,2} is (?:x(?:x)?)?: each optional copy can exit to the end.
+        // x{0,2} is compiled as (?:x(?:x)?)?, in which each optional copy can branch to the end.
         var splits: [Int] = []
         for _ in minimum..<max(minimum, maximum) {
             splits.append(reserve())
@@ -104,9 +105,9 @@ struct RegexProgram: Sendable {
     private mutating func emitStar(_ node: RegexNode, isLazy: Bool) {
         let split = reserve()
         if node.isNullable {
-            // (?:x+)?: in the plain loop, an iteration of x that consumes no byte would return to a split that has
-            // already been visited at this position, and end there, although it must continue after the loop with the
-            // priority of x.
+            // (?:x*) is compiled as (?:x+)? here. In the plain loop, an iteration of x that consumes no byte would
+            // return to a split that has already been visited at this position, and its thread would end there,
+            // although it must continue after the loop with the priority of x.
             emitPlus(node, isLazy: isLazy)
         } else {
             emit(node)
@@ -124,8 +125,8 @@ struct RegexProgram: Sendable {
         isLazy ? .split(exit, body) : .split(body, exit)
     }
 
-    /// Walks everything that is reachable without consuming a byte, once as if every assertion held, once up to
-    /// `inputStart`.
+    /// Visits all instructions that are reachable without consuming a byte: once as if every assertion held, and once
+    /// only up to `inputStart`.
     private mutating func findStart() {
         var first = ByteSet()
         var canBeEmpty = false
@@ -143,7 +144,7 @@ struct RegexProgram: Sendable {
         onlyFirstByte = firstBytes?.onlyMember
     }
 
-    /// Calls the closure for each instruction that consumes a byte or matches and is reachable at the start.
+    /// Calls the closure for each instruction that consumes a byte or ends a match, and that is reachable at the start.
     private func visitStart(stopsAtInputStart: Bool, _ body: (Instruction) -> Void) {
         var isSeen = [Bool](repeating: false, count: instructions.count)
         var pending = [0]

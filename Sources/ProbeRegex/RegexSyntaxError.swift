@@ -1,53 +1,54 @@
-/// An error in a pattern, and its place.
+/// An error in a pattern, and its position.
 package struct RegexSyntaxError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// The bytes of the pattern are not UTF-8.
         case notUTF8
-        /// A `(` or a `[` that is never closed; the offset is that of the opening character.
+        /// A `(` or a `[` is never closed; the offset is that of the opening character.
         case unclosedGroup, unclosedClass
-        /// A `)` without a matching `(`.
+        /// A `)` has no matching `(`.
         case unopenedGroup
-        /// A `\` at the end of the pattern.
+        /// The pattern ends with a `\`.
         case danglingEscape
-        /// `\` and a letter or digit that have no meaning; the text is the character.
+        /// A `\` precedes a letter or digit with which it has no meaning; the text is that character.
         case unknownEscape(String)
-        /// `\x` without two hex digits after it.
+        /// `\x` is not followed by two hexadecimal digits.
         case badByteEscape
-        /// `\u` without `{`, one to six hex digits and `}`, or a number that is not a Unicode scalar.
+        /// `\u` is not followed by one to six hexadecimal digits in braces, or the number is not a Unicode scalar.
         case badScalarEscape
-        /// `\0` with a digit after it: octal escapes are not supported.
+        /// `\0` is followed by a digit, but octal escapes are not supported.
         case octalEscape
-        /// `(?` and something that is not a group.
+        /// `(?` is followed by text that does not begin a group.
         case unknownGroup
-        /// A flag other than `i`, `m`, `s`.
+        /// A flag is not `i`, `m` or `s`.
         case unknownFlag(String)
-        /// `(?<` without a name and `>`.
+        /// `(?<` is not followed by a name and `>`.
         case badGroupName
         case duplicateGroupName(String)
         case tooManyGroups(limit: Int)
-        /// A quantifier with nothing before it.
+        /// A quantifier has nothing before it to repeat.
         case nothingToRepeat
-        /// A quantifier after a quantifier.
+        /// A quantifier follows another quantifier.
         case repeatedTwice
-        /// `{,n}`.
+        /// A repetition such as `{,n}` has no minimum.
         case noRepeatMinimum
         case repeatBoundsReversed(Int, Int)
-        /// `b-a` in a class.
+        /// A range in a class, such as `b-a`, is reversed.
         case rangeReversed
-        /// An end of a range that is a class or more than one byte.
+        /// One end of a range is a class, or a character of more than one byte.
         case badRangeEnd
-        /// A pattern matches bytes, and "not é" is not a single byte.
+        /// A negated class contains a non-ASCII character: a class matches a single byte, which "not é" is not.
         case nonASCIIInNegatedClass
         case unknownPOSIXClass(String)
-        /// Not supported, because none of them can be matched in linear time (or is useful without the others).
+        /// Constructs that are not supported, because they can't be matched in linear time or are not useful without
+        /// the others.
         case backreference, lookaround, possessive, atomicGroup, conditional
         case nestedTooDeep(limit: Int)
-        /// The program would have more instructions than this limit.
+        /// The compiled program would have more instructions than the limit.
         case tooLarge(limit: Int)
     }
 
     package let kind: Kind
-    /// The offset of the error in bytes from the start of the pattern; at most the pattern's length.
+    /// The offset of the error in bytes from the start of the pattern, at most the pattern's length.
     package let offset: Int
 
     package init(_ kind: Kind, offset: Int) {
@@ -59,7 +60,7 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
 extension RegexSyntaxError: CustomStringConvertible {
     package var description: String { "\(message) (at byte \(offset) of the pattern)" }
 
-    /// A one-line description, without the position; it includes the fix if there is only one.
+    /// A one-line description without the position. If there is only one possible fix, the description includes it.
     package var message: String {
         switch kind {
         case .notUTF8: #"the pattern is not UTF-8; write a byte as \xHH"#

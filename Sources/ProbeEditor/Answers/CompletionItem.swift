@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text that can be typed at a place.
+/// A text that can be inserted at a position.
 struct CompletionItem: Sendable {
-    /// The kind, with the protocol's number.
+    /// The kind of item, with the protocol's number.
     enum Kind: Int, Sendable {
         case function = 3
         case variable = 6
@@ -28,7 +28,7 @@ struct CompletionItem: Sendable {
         self.documentation = documentation
     }
 
-    /// Creates an item from an entry of the language, with the label as the remaining words.
+    /// Creates an item from an entry of the language; the label consists of the words that have not been typed.
     init(_ label: String, _ entry: ListedEntry) {
         self.init(
             label, entry.category == .function ? .function : .keyword,

@@ -1,15 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text that can be typed at a place, according to the language's table, the preceding words and the names in the
-/// script.
+/// The completions at a position, according to the language's table, the preceding words, and the names in the script.
 ///
-/// Only the words of the step that have already been typed matter; the checker reports later whether the complete step
-/// is valid.
+/// Only the words of the step before the position are taken into account. The checker later reports whether the
+/// complete step is valid.
 struct Completions: Sendable {
     let analysis: ScriptAnalysis
     let offset: Int
-    /// The text before the place, so that the text after it has no influence.
+    /// The outline of the text before the position; the text after it has no influence.
     private let before: ScriptOutline
 
     init(_ analysis: ScriptAnalysis, at offset: Int) {
@@ -18,7 +17,7 @@ struct Completions: Sendable {
         before = ScriptOutline(Array(analysis.document.text.bytes[..<offset]))
     }
 
-    /// Returns the items, and the range of bytes that they replace.
+    /// Returns the completion items, and the range of bytes that they replace.
     func answer() -> (items: [CompletionItem], replaced: Range<Int>) {
         let nothing = offset..<offset
         if isInComment { return ([], nothing) }
@@ -50,14 +49,14 @@ struct Completions: Sendable {
         return (found.filter { ![.keyword, .value].contains($0.kind) || probe.accepts($0.label) }, replaced)
     }
 
-    /// Whether the place is in a comment, which extends to the end of its line.
+    /// Whether the position is in a comment, which extends to the end of its line.
     private var isInComment: Bool {
         guard let last = before.comments.last else { return false }
         return last.upperBound == offset && last.lowerBound < offset
     }
 
-    /// Returns the tokens after the end of the last complete statement; `closed` is the statement whose block ends
-    /// right before them.
+    /// Returns the tokens after the last complete statement. `closed` is the statement whose block ends immediately
+    /// before these tokens.
     private func lastStatement(of tokens: [Token]) -> (tokens: [Token], opener: Int?, closed: Int?) {
         var openers: [Int?] = []
         var closed: Int?
@@ -86,15 +85,15 @@ struct Completions: Sendable {
 
     // MARK: Strings and numbers
 
-    /// Returns a number with each unit, for places such as `200` and `200m`.
+    /// Returns a number with each of its possible units, for text such as `200` and `200m`.
     private func units(after number: Token) -> (items: [CompletionItem], replaced: Range<Int>) {
         let digits = before.text(of: number).prefix { $0.isNumber || $0 == "_" || $0 == "." }
         let items = OperandWords.units.map { CompletionItem(digits + $0, .unit, detail: "\(digits) \($0)") }
         return (items, Int(number.start)..<offset)
     }
 
-    /// Returns completions in an unterminated string or in the command of a process: names after `${`, properties after
-    /// `${S.`.
+    /// Returns completions in an unterminated string or in the command of a process: names after `${`, and properties
+    /// after `${S.`.
     private func interpolation(in span: Range<Int>) -> (items: [CompletionItem], replaced: Range<Int>) {
         let bytes = before.bytes
         var start = offset
@@ -179,12 +178,12 @@ struct Completions: Sendable {
         before.statements[statement].tokens.first.map { before.text(of: before.tokens[$0]) } ?? ""
     }
 
-    /// Returns the kind of the actor that acts, or of the one that is declared.
+    /// Returns the kind of the actor that the statement begins with, or that it declares.
     private func kindOfStatement(_ first: String) -> ActorKind? {
         analysis.kind(of: first) ?? ActorKind(rawValue: first)
     }
 
-    /// Adds everything that a statement can begin with.
+    /// Adds everything with which a statement can begin.
     private func addStarts(to items: inout CompletionItems, opener: Int?, isInMember: Bool) {
         if isInMember {
             for entry in StatementEntry.entries(.member) { items.add(CompletionItem(Self.beginning(of: entry), entry)) }
@@ -208,7 +207,7 @@ struct Completions: Sendable {
         }
     }
 
-    /// Adds the completions of a header statement, or of a step that does not begin with an actor.
+    /// Adds the completions for a header statement, or for a step that does not begin with an actor.
     private func addOther(
         _ first: String, _ words: [Token], _ texts: [String], isHeader: Bool, to items: inout CompletionItems
     ) {
@@ -242,7 +241,7 @@ struct Completions: Sendable {
 
     // MARK: Entries
 
-    /// Adds the words of an entry that follow those already typed, or its clauses if all words are there.
+    /// Adds the words of an entry that follow the words already typed, or its clauses if all its words are present.
     private func add(_ entries: [ListedEntry], after texts: ArraySlice<String>, to items: inout CompletionItems) {
         for entry in entries {
             let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
@@ -305,7 +304,7 @@ struct Completions: Sendable {
         to items: inout CompletionItems, _ kind: CompletionItem.Kind, _ isMeant: (ScriptOutline.Role) -> Bool
     ) {
         for (index, file) in analysis.files.enumerated() {
-            // A name that is still being typed does not count.
+            // A name that is still being typed is not offered.
             for binding in file.outline.bindings where isMeant(binding.role) {
                 if index == 0, binding.span.lowerBound < offset, offset <= binding.span.upperBound { continue }
                 items.add(CompletionItem(binding.name, kind, detail: binding.role.phrase))
@@ -314,19 +313,22 @@ struct Completions: Sendable {
     }
 }
 
-/// Decides whether a word can be inserted into an incomplete statement, by parsing the statement with it.
+/// Determines whether a word can be inserted into an incomplete statement, by parsing the statement with the word.
 ///
-/// The forms of the reference say which words a statement can have, but not in which order: `accept tls failed` makes
-/// `failed` a word of `accept`, which is only valid after `tls`.
+/// The forms in the reference specify the words that a statement can have, but not their order. For example,
+/// `accept tls failed` makes `failed` a word of `accept`, which is only valid after `tls`.
 private struct InsertionProbe {
     private let prefix: [UInt8]
     private let actors: [String: ActorKind]
 
-    /// Text that may complete the statement after the inserted word: without its operand, a word may be reported.
+    /// Texts that may complete the statement after the inserted word. Without its operand, a valid word may cause an
+    /// error.
     private static let continuations = [
         "", " \"a\"", " 1", " 1s", " 1B", " 1B/s", " x", " /a/", " 1B every 1s", " to server",
     ]
 
+    /// Creates a probe.
+    ///
     /// - Parameters:
     ///   - typed: the beginning of the statement.
     ///   - isStep: whether the statement can't belong to the header.
@@ -341,7 +343,7 @@ private struct InsertionProbe {
         self.actors = actors
     }
 
-    /// Returns whether the parser reports no error at the word, whatever follows it.
+    /// Returns whether the parser accepts the word in combination with any of the continuations.
     func accepts(_ word: String) -> Bool {
         let inserted = prefix.count..<prefix.count + word.utf8.count
         return Self.continuations.contains { rest in
@@ -351,12 +353,12 @@ private struct InsertionProbe {
     }
 }
 
-/// The words of the language in a form of the reference, without names, numbers and strings.
+/// The words of the language in a form of the reference, excluding names, numbers and strings.
 enum ClauseWords {
     static func words(of form: String) -> [String] {
         let outline = ScriptOutline(Array(form.replacing("\\|", with: "|").utf8))
         return outline.tokens.enumerated().filter { index, token in
-            // A function is offered with its own entry; a name in the example is not part of the language.
+            // A function is offered through its own entry, and a name in the example is not part of the language.
             token.kind == .word && !isOperand(outline, index)
         }.map { outline.text(of: $0.element) }
     }
@@ -368,7 +370,7 @@ enum ClauseWords {
         return !Self.known.contains(text)
     }
 
-    /// The words that an editor highlights.
+    /// The words that an editor highlights as part of the language.
     private static let known: Set<String> = Set(
         EditorWords.lists.filter { $0.name != "functions" }.flatMap(\.words).flatMap {
             $0.split(separator: " ").map(String.init)

@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeScenario
 
-/// The diagnostics of a document in the protocol's format: the output of `tcpprobe check`, with notes as related
-/// information.
+/// The diagnostics of a document in the protocol's format. They correspond to the output of `tcpprobe check`, with
+/// notes as related information.
 struct DiagnosticMessage: Sendable {
     let analysis: ScriptAnalysis
     let uri: String
@@ -12,7 +12,7 @@ struct DiagnosticMessage: Sendable {
 
     var values: [JSONValue] { analysis.diagnostics.map(value) }
 
-    /// The diagnostic of a document that is too large to be kept.
+    /// The diagnostic for a document that is too large to be kept.
     static let tooLarge: JSONValue = .object([
         ("range", ProtocolValue.range(0..<0, in: DocumentText([]), .utf16)), ("severity", .integer(1)),
         ("code", .string(DiagnosticID.tooLarge.rawValue)), ("source", .string("tcpprobe")),
@@ -55,7 +55,7 @@ struct DiagnosticMessage: Sendable {
         return .object([("location", location), ("message", .string(text))])
     }
 
-    /// Returns a place such as `common.scn:3:5`; for the document itself, only line and column.
+    /// Returns a location such as `common.scn:3:5`; for the document itself, only its line and column.
     private func shownPlace(_ span: SourceSpan) -> String {
         guard analysis.files.indices.contains(span.file) else { return "" }
         let file = analysis.files[span.file]
@@ -64,7 +64,7 @@ struct DiagnosticMessage: Sendable {
             ? "line \(line), column \(column)" : "\(Escaped.text(analysis.lastPart(of: file.path))):\(line):\(column)"
     }
 
-    /// Returns the URI of a file, which may be open under a URI of the client's choice.
+    /// Returns the URI of a file, which the client may have opened under a different spelling.
     static func uri(of path: String, _ open: [String: String]) -> String {
         let path = ScriptPath.normalized(path)
         return open[path] ?? DocumentPath.uri(of: path)

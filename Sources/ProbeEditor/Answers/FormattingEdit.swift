@@ -1,6 +1,6 @@
 import ProbeScenario
 
-/// The change that `tcpprobe fmt` would make, as one edit of the lines that differ.
+/// The change that `tcpprobe fmt` would make, as a single edit of the lines that differ.
 enum FormattingEdit {
     struct Edit: Equatable, Sendable {
         /// The range, in bytes.
@@ -8,7 +8,7 @@ enum FormattingEdit {
         var text: [UInt8]
     }
 
-    /// Returns the edit; `nil` for a text that is already formatted, or that can't be parsed.
+    /// Returns the edit; `nil` if the text is already formatted or can't be parsed.
     static func edit(path: String, bytes: [UInt8]) -> Edit? {
         guard case .formatted(let new) = ScenarioFormatter.format(path: path, bytes: bytes), new != bytes else {
             return nil
@@ -21,23 +21,23 @@ enum FormattingEdit {
         {
             suffix += 1
         }
-        // Whole lines, so that no edit begins inside a character, or between CR and LF.
+        // The edit consists of whole lines, so that it does not begin inside a character or between CR and LF.
         while prefix > 0, bytes[prefix - 1] != 0x0A { prefix -= 1 }
         while suffix > 0, bytes.count - suffix > prefix, bytes[bytes.count - suffix - 1] != 0x0A { suffix -= 1 }
         return Edit(range: prefix..<bytes.count - suffix, text: Array(new[prefix..<new.count - suffix]))
     }
 }
 
-/// The command of a code lens above the title.
+/// The command of a code lens, which is shown above the title of a script.
 struct RunLens: Equatable, Sendable {
-    /// The maximum number of lenses for single cases.
+    /// The maximum number of lenses for individual cases.
     static let maxCases = 5
 
     var title: String
     /// The label of a case; `nil` for all cases.
     var label: String?
 
-    /// Returns the lenses of a script; none if the script has errors, because nothing in it can run.
+    /// Returns the lenses of a script. A script with errors has none, because none of its cases can run.
     static func lenses(of analysis: ScriptAnalysis) -> [RunLens] {
         guard analysis.caseCount > 0 else { return [] }
         let all = RunLens(title: analysis.caseCount == 1 ? "▶ run" : "▶ run \(analysis.caseCount) cases", label: nil)

@@ -3,14 +3,14 @@ import ProbeScenario
 
 /// The text of a hover: the explanation from `tcpprobe explain`, and the definition of a name.
 struct HoverText: Sendable {
-    /// A part of the text, by origin.
+    /// A part of the text, by its source.
     enum Part: Equatable, Sendable {
         case explanation(String)
         case script(String)
         case sentence(String)
     }
 
-    /// The maximum length of a line of the script.
+    /// The maximum length of a line that is quoted from the script.
     private static let longestLine = 200
 
     let analysis: ScriptAnalysis
@@ -25,7 +25,7 @@ struct HoverText: Sendable {
 
     private var outline: ScriptOutline { analysis.document.outline }
 
-    /// Returns the parts, and the range that they describe; `nil` if there is nothing to show.
+    /// Returns the parts of the text, and the range that they describe; `nil` if there is nothing to show.
     func answer(at offset: Int) -> (parts: [Part], span: Range<Int>)? {
         var (parts, span) = meaning(at: offset) ?? ([], offset..<offset)
         var ids: [DiagnosticID] = []
@@ -67,7 +67,8 @@ struct HoverText: Sendable {
         return ([.explanation(DiagnosticExplanation.page(of: id))], offset..<offset)
     }
 
-    /// Returns the function of a word, such as `u16` before `(`, and `ws` or `text` of `ws.text(`.
+    /// Returns the entry of the function to which a word belongs, such as `u16` before `(`, or `ws` or `text` in
+    /// `ws.text(`.
     private func function(at index: Int) -> ListedEntry? {
         var name = outline.text(of: outline.tokens[index])
         var last = index
@@ -104,7 +105,7 @@ struct HoverText: Sendable {
 
     // MARK: Text
 
-    /// Returns the text as Markdown, in which text of the script can't act as markup, or as plain text.
+    /// Returns the text as plain text, or as Markdown in which text from the script is escaped.
     static func text(_ parts: [Part], isMarkdown: Bool) -> String {
         parts.map { part in
             switch part {
@@ -123,7 +124,7 @@ struct HoverText: Sendable {
         }
     }
 
-    /// Returns a fenced block. The fence is longer than any in the text.
+    /// Returns a fenced code block. The fence is longer than any run of backticks in the text.
     static func fenced(_ text: String, _ language: String) -> String {
         var (longest, run) = (2, 0)
         for byte in text.utf8 {
@@ -142,7 +143,7 @@ struct HoverText: Sendable {
 }
 
 extension ScriptAnalysis {
-    /// Returns the name of a file without its folder.
+    /// Returns the name of a file, without its folder.
     func lastPart(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }
 

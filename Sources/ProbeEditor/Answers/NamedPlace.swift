@@ -1,16 +1,17 @@
 import ProbeScenario
 
-/// What a place in a document refers to: a name, a path, or words of the language.
+/// The element to which a position in a document refers: a name, a path, or words of the language.
 struct NamedPlace: Sendable {
     /// An occurrence of a name.
     struct NameUse: Sendable {
         var name: String
         var span: Range<Int>
-        /// Whether it is the name of a definition (`do NAME`, `define NAME`), which has a separate namespace.
+        /// Whether the name is that of a definition (`do NAME`, `define NAME`), because definitions have a separate
+        /// namespace.
         var isDefinitionName = false
     }
 
-    /// A place that defines a name.
+    /// The location that defines a name.
     struct Found: Sendable {
         /// The index of the file within the analysis.
         var file: Int
@@ -23,7 +24,7 @@ struct NamedPlace: Sendable {
 
     // MARK: Names
 
-    /// Returns the name at an offset: a word, or a name in a `${…}` of a string.
+    /// Returns the name at an offset: a word, or a name in a `${…}` inside a string.
     func name(at offset: Int) -> NameUse? {
         guard !outline.isInComment(offset), let index = outline.token(at: offset) else { return nil }
         let token = outline.tokens[index]
@@ -40,15 +41,15 @@ struct NamedPlace: Sendable {
         }
     }
 
-    /// Returns the first name of `${S.port}` around the offset, or the name at the offset in `${n + m}`; otherwise a
-    /// group of a regex.
+    /// Returns the name at an offset inside a string: the first name of a `${S.port}` around the offset, or the name at
+    /// the offset in `${n + m}`; otherwise a named group of a regex.
     private func interpolated(at offset: Int, in span: Range<Int>) -> NameUse? {
         let bytes = outline.bytes
         var start = min(offset, span.upperBound)
         while start > span.lowerBound, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         var end = min(offset, span.upperBound)
         while end < span.upperBound, Self.isNameByte(bytes[end]) { end += 1 }
-        // From a property back to the name that it belongs to.
+        // From a property, continue back to the name that it belongs to.
         while start > span.lowerBound, bytes[start - 1] == UInt8(ascii: ".") {
             end = start - 1
             start = end
@@ -72,8 +73,8 @@ struct NamedPlace: Sendable {
             || byte == UInt8(ascii: "-")
     }
 
-    /// Returns the place that defines a name: the last one before its use, else the first one, in the document and then
-    /// in its includes.
+    /// Returns the location that defines a name: the last one before the use or, if there is none, the first one. The
+    /// document is searched before the files that it includes.
     func binding(of use: NameUse) -> Found? {
         for (file, content) in analysis.files.enumerated() {
             let fitting = content.outline.bindings.filter {
@@ -87,7 +88,7 @@ struct NamedPlace: Sendable {
 
     // MARK: Files
 
-    /// Returns the path at an offset, after `include` or in `file(…)`.
+    /// Returns the path at an offset, if it is after `include` or inside `file(…)`.
     func file(at offset: Int) -> String? {
         guard
             let reference = outline.files.first(where: {
@@ -99,7 +100,8 @@ struct NamedPlace: Sendable {
 
     // MARK: Words
 
-    /// Returns the word at an offset, also in a comment or outside the language, to find ids of diagnostics.
+    /// Returns the word at an offset, even in a comment or if it is not part of the language, so that diagnostic ids
+    /// are found.
     func word(at offset: Int) -> String? {
         let bytes = outline.bytes
         guard offset <= bytes.count else { return nil }

@@ -2,15 +2,15 @@ import ProbeScenario
 
 /// Looks up statements in the language's table by their words.
 struct StatementEntry: Sendable {
-    /// An entry, and the words of the statement that belong to it.
+    /// An entry of the table, and the words of the statement that correspond to it.
     struct Match: Sendable {
         var entry: ListedEntry
-        /// Indices into the outline's tokens.
+        /// The words as indices into the outline's tokens.
         var words: Set<Int>
     }
 
     let outline: ScriptOutline
-    /// Returns the kind of an actor, which may be declared in another file.
+    /// Returns the kind of an actor, even if the actor is declared in another file.
     let kindOf: @Sendable (String) -> ActorKind?
 
     // MARK: Candidates
@@ -42,7 +42,7 @@ struct StatementEntry: Sendable {
         }
     }
 
-    /// Returns whether a statement belongs to a crowd's member, inside `W start { … }`.
+    /// Returns whether a statement belongs to the script of a crowd's members, inside `W start { … }`.
     func isInMember(_ opener: Int?) -> Bool {
         var opener = opener
         while let index = opener {
@@ -57,7 +57,7 @@ struct StatementEntry: Sendable {
 
     // MARK: Matching
 
-    /// Returns the entry of a statement; `nil` if its words match none.
+    /// Returns the entry of a statement; `nil` if no entry matches its words.
     func match(_ statement: Int) -> Match? {
         let tokens = Array(outline.statements[statement].tokens)
         guard let first = tokens.first, outline.tokens[first].kind == .word else { return nil }
@@ -95,7 +95,7 @@ struct StatementEntry: Sendable {
             }
         }
         return best(Self.verbs(of: kind), in: rest)
-            // For an actor that is declared nowhere.
+            // The actor has no known declaration, so all verbs are considered.
             ?? (kind == nil ? best(Self.entries(.verb), in: rest) : nil)
     }
 
@@ -126,7 +126,8 @@ struct StatementEntry: Sendable {
         return best
     }
 
-    /// Returns the indices of an entry's words; `nil` if one is missing. After `…`, the next word may be anywhere.
+    /// Returns the indices of an entry's words; `nil` if a word is missing. After `…`, the next word may be at any
+    /// distance.
     private func words(of entry: ListedEntry, in tokens: ArraySlice<Int>) -> Set<Int>? {
         var found: Set<Int> = []
         var rest = tokens

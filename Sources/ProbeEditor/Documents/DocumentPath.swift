@@ -2,8 +2,7 @@ import ProbeBase
 
 /// Converts between paths and file URIs (RFC 8089).
 enum DocumentPath {
-    /// Returns the path of a `file:` URI; `nil` for another scheme, for a file on another machine, and for an invalid
-    /// path.
+    /// Returns the path of a `file:` URI; `nil` for another scheme, a file on another machine, or an invalid path.
     static func path(of uri: String) -> String? {
         let bytes = Array(uri.utf8)
         guard bytes.count > 5, String(decoding: bytes[..<5], as: UTF8.self).lowercased() == "file:" else { return nil }
@@ -25,8 +24,8 @@ enum DocumentPath {
         var index = text.startIndex
         while index < text.endIndex {
             let byte = text[index]
-            // `?` and `#` are part of the name even if the editor fails to escape them, because a script's path has no
-            // query.
+            // `?` and `#` are treated as part of the name even if the editor does not escape them, because the URI of a
+            // script has no query or fragment.
             guard byte == UInt8(ascii: "%") else {
                 result.append(byte)
                 index += 1
@@ -57,6 +56,6 @@ enum DocumentPath {
 }
 
 extension UInt8 {
-    /// The digits of percent-encoding, in upper case as RFC 3986 recommends.
+    /// The digits of percent-encoding, which are in upper case as RFC 3986 recommends.
     fileprivate static let upperHexDigits = Array("0123456789ABCDEF".utf8)
 }

@@ -16,10 +16,10 @@ enum PositionEncoding: String, Sendable {
     }
 }
 
-/// A position in a document in the protocol's format: line and column, both from 0.
+/// A position in a document in the protocol's format: a line and a column, both counted from 0.
 struct TextPosition: Equatable, Sendable {
     var line: Int
-    /// The column, in units of the encoding.
+    /// The column, in units of the position encoding.
     var character: Int
 
     init(line: Int, character: Int) {
@@ -28,10 +28,10 @@ struct TextPosition: Equatable, Sendable {
     }
 }
 
-/// The text of a document, divided into lines. Lines end with LF, CRLF or CR, as the protocol specifies; in a script,
-/// only LF ends a line.
+/// The text of a document, divided into lines. Lines end with LF, CRLF or CR, as the protocol specifies, although only
+/// LF ends a line in a script.
 ///
-/// Positions outside the text are replaced by the nearest one inside. Never traps.
+/// Positions outside the text are replaced with the nearest position inside it. Never traps.
 struct DocumentText: Sendable {
     private(set) var bytes: [UInt8]
     /// The offset of the first byte of each line.
@@ -56,13 +56,13 @@ struct DocumentText: Sendable {
 
     var lineCount: Int { lineStarts.count }
 
-    /// Returns the offset at which a line begins; the end of the text for a line after the last one.
+    /// Returns the offset at which a line begins; the end of the text for a line number after the last line.
     func start(ofLine line: Int) -> Int {
         if line < 0 { return 0 }
         return line < lineStarts.count ? lineStarts[line] : bytes.count
     }
 
-    /// Returns the bytes of a line without its line end.
+    /// Returns the bytes of a line, excluding its line end.
     func range(ofLine line: Int) -> Range<Int> {
         let start = start(ofLine: line)
         var end = self.start(ofLine: line + 1)
@@ -70,8 +70,8 @@ struct DocumentText: Sendable {
         return start..<end
     }
 
-    /// Returns the offset of a position. A column inside a character means the character; one after the line means the
-    /// end of the line.
+    /// Returns the offset of a position. A column inside a character is treated as the start of the character, and one
+    /// after the line as the end of the line.
     func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int { cut(at: position, encoding).offset }
 
     /// Returns the offset of a position, and whether the position is between the two halves of a surrogate pair.
@@ -93,7 +93,7 @@ struct DocumentText: Sendable {
         return (min(index, line.upperBound), false)
     }
 
-    /// Returns the position of an offset. An offset inside a character means the character.
+    /// Returns the position of an offset. An offset inside a character is treated as the start of the character.
     func position(of offset: Int, _ encoding: PositionEncoding) -> TextPosition {
         let offset = min(max(0, offset), bytes.count)
         var low = 0
@@ -122,8 +122,7 @@ struct DocumentText: Sendable {
     }
 
     /// Replaces the text between two positions, which may be in either order. If a position splits a UTF-16 surrogate
-    /// pair, the remaining half becomes U+FFFD, which has one unit as well, so that the following columns match the
-    /// client's.
+    /// pair, the remaining half becomes U+FFFD, which also has one unit, so that later columns match the client's.
     mutating func replace(
         _ first: TextPosition, _ second: TextPosition, with text: [UInt8], _ encoding: PositionEncoding
     ) {
@@ -137,12 +136,12 @@ struct DocumentText: Sendable {
             with: (cuts[0].isInside ? replacement : []) + text + (cuts[1].isInside ? replacement : []))
     }
 
-    /// Replaces the text between two offsets, which may be in either order. Takes time linear in the new text and in
-    /// the bytes and lines that follow.
+    /// Replaces the text between two offsets, which may be in either order. The time is linear in the size of the new
+    /// text and in the bytes and lines after it.
     mutating func replace(_ first: Int, _ second: Int, with text: some Collection<UInt8>) {
         let range = min(first, second)..<max(first, second)
         bytes.replaceSubrange(range, with: text)
-        // A line begins after a line end; whether a CR is one depends on the next byte, too.
+        // A line begins after each line end. Whether a CR is a line end depends on the byte after it, too.
         var starts = Array(lineStarts[..<firstLine { $0 >= range.lowerBound }])
         if range.lowerBound == 0 { starts = [0] }
         let end = range.lowerBound + text.count

@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// A document as it is open in the editor.
+/// A document that is open in the editor.
 struct OpenDocument: Sendable {
-    /// The maximum size of a text, in bytes. A larger one is not kept, because it can't be a scenario.
+    /// The maximum size of a text, in bytes. A larger text is not kept, because it can't be a scenario.
     static let largestText = 64 << 20
 
     let uri: String
@@ -11,13 +11,13 @@ struct OpenDocument: Sendable {
     let path: String?
     private(set) var version: JSONValue
     private(set) var text: DocumentText
-    /// Whether the text is too large. Nothing is known about it until the client sends the whole text again.
+    /// Whether the text is too large. The document then has no text until the client sends the complete text again.
     private(set) var isTooLarge = false
     /// The analysis of the current text; `nil` until it is needed.
     var analysis: ScriptAnalysis?
-    /// Whether diagnostics have not been published since the last change.
+    /// Whether the document has changed since diagnostics were last published.
     var isUnpublished = true
-    /// The files that the last analysis read or did not find.
+    /// The files that the last analysis read or could not find.
     var includedPaths: Set<String> = []
 
     init(uri: String, version: JSONValue, text: String) {
@@ -28,7 +28,7 @@ struct OpenDocument: Sendable {
         set(Array(text.utf8))
     }
 
-    /// The document's name in messages and for the compiler.
+    /// The name of the document in messages and in calls to the compiler.
     var name: String { path ?? uri }
 
     private mutating func set(_ bytes: [UInt8]) {
@@ -37,22 +37,22 @@ struct OpenDocument: Sendable {
         forget()
     }
 
-    /// Discards the text because of its size.
+    /// Discards the text because it is too large.
     mutating func drop() {
         isTooLarge = true
         text = DocumentText([])
         forget()
     }
 
-    /// Invalidates the analysis because the text, or a file that it names, has changed.
+    /// Invalidates the analysis because the text, or a file to which it refers, has changed.
     mutating func forget() {
         analysis = nil
         isUnpublished = true
     }
 
-    /// Applies the changes of a `didChange`, in order.
+    /// Applies the changes of a `didChange` notification in order.
     ///
-    /// - Throws: an error if a change is invalid; earlier changes have been applied.
+    /// - Throws: an error if a change is invalid; the changes before it have been applied.
     mutating func apply(
         _ changes: [JSONValue], version: JSONValue, _ encoding: PositionEncoding
     ) throws(ResponseError) {

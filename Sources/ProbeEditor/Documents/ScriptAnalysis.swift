@@ -1,9 +1,10 @@
 import ProbeBase
 import ProbeScenario
 
-/// The analysis of a document: its diagnostics, its cases, and the names in it and in the files that it includes.
+/// The analysis of a document: its diagnostics, its cases, and the names in the document and in the files that it
+/// includes.
 struct ScriptAnalysis: Sendable {
-    /// A file of the scenario: the document itself, or one that it includes.
+    /// A file of the scenario: the document itself, or a file that it includes.
     struct File: Sendable {
         /// The path that messages show; absolute if the document's path is.
         var path: String
@@ -16,7 +17,7 @@ struct ScriptAnalysis: Sendable {
 
     var files: [File]
     var diagnostics: [Diagnostic]
-    /// The labels of the first few cases; a single empty label without `each`.
+    /// The labels of the first few cases; a single empty label if the scenario has no `each`.
     var labels: [String] = []
     var caseCount = 0
 
@@ -41,7 +42,7 @@ struct ScriptAnalysis: Sendable {
 
     var document: File { files[0] }
 
-    /// Returns the kind of an actor, in whichever file it is declared.
+    /// Returns the kind of an actor, regardless of the file in which it is declared.
     func kind(of actor: String) -> ActorKind? {
         for file in files {
             if let kind = file.outline.kind(of: actor) { return kind }
@@ -49,15 +50,15 @@ struct ScriptAnalysis: Sendable {
         return nil
     }
 
-    /// Returns the range in the document at which a diagnostic of any file is shown: its own range, or that of the
-    /// `include` that leads to the file.
+    /// Returns the range in the document at which a diagnostic is shown: the diagnostic's own range or, if it is in
+    /// another file, the range of the `include` through which that file is included.
     ///
-    /// - Returns: the range; `nil` if no `include` leads there.
+    /// - Returns: the range; `nil` if no `include` leads to the file.
     func spanInDocument(of span: SourceSpan) -> Range<Int>? {
         if span.file == 0 { return span.start..<max(span.start, span.end) }
         guard files.indices.contains(span.file) else { return nil }
         var wanted = files[span.file].path
-        // A file is included by one that was read earlier.
+        // A file is included by a file that was read before it.
         for index in stride(from: span.file - 1, through: 0, by: -1) {
             let file = files[index]
             for reference in file.outline.files where reference.isInclude {
@@ -70,7 +71,7 @@ struct ScriptAnalysis: Sendable {
         return nil
     }
 
-    /// Returns the path of a file that one of the files names; `nil` if it is outside the script's folder.
+    /// Returns the path of a file to which one of the files refers; `nil` if it is outside the script's folder.
     func path(of reference: ScriptOutline.FileReference, in file: Int) -> String? {
         ScriptPath.file(reference.path, referencedIn: files[file].path, of: files[0].path)?.shown
     }

@@ -1,18 +1,18 @@
 import ProbeBase
 
-/// The base protocol of language servers, in which a header with its length precedes each message.
+/// The base protocol of language servers, in which each message is preceded by a header that contains its length.
 ///
-/// Accepts bytes in pieces of any size, and never traps. Memory is bounded by ``largestHeader`` and ``largestMessage``.
+/// Accepts bytes in pieces of any size, and never traps. Memory is limited by ``largestHeader`` and ``largestMessage``.
 package struct MessageFraming: Sendable {
-    /// Why the received bytes are not a stream of messages. Nothing that follows can be read either.
+    /// The reason why the received bytes are not a sequence of messages. The bytes that follow can't be read either.
     package struct Failure: Error, Equatable, Sendable {
-        /// A clause that says what is wrong and what is expected.
+        /// A clause that states what is wrong and what is expected.
         package var text: String
     }
 
     /// The maximum size of a header, including the empty line that ends it, in bytes.
     package static let largestHeader = 8 << 10
-    /// The maximum size of a message, in bytes: a script of the largest size, with escapes.
+    /// The maximum size of a message, in bytes: enough for a script of the maximum size with escapes.
     package static let largestMessage = 192 << 20
 
     private var bytes: [UInt8] = []
@@ -20,12 +20,12 @@ package struct MessageFraming: Sendable {
     private var start = 0
     /// The offset at which the search for the end of the header continues.
     private var searched = 0
-    /// The length from the header; `nil` until the header is complete.
+    /// The length stated in the header; `nil` until the header is complete.
     private var length: Int?
 
     package init() {}
 
-    /// Whether a message has been received only in part.
+    /// Whether part of a message, but not all of it, has been received.
     package var isInside: Bool { length != nil || start < bytes.count }
 
     package mutating func append(_ chunk: Span<UInt8>) {
@@ -37,7 +37,7 @@ package struct MessageFraming: Sendable {
         chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// Returns the next complete message; `nil` if it has not been received yet.
+    /// Returns the next complete message; `nil` if no complete message has been received.
     ///
     /// - Throws: an error if the header is invalid.
     package mutating func next() throws(Failure) -> [UInt8]? {
@@ -54,7 +54,7 @@ package struct MessageFraming: Sendable {
         return message
     }
 
-    /// Returns a message with its header.
+    /// Returns a message preceded by its header.
     package static func framed(_ message: [UInt8]) -> [UInt8] {
         Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
     }
@@ -122,7 +122,7 @@ package struct MessageFraming: Sendable {
         return value
     }
 
-    /// Returns the beginning of a text, escaped for a terminal.
+    /// Returns the beginning of a text, escaped for display in a terminal.
     private static func shown(_ text: some Collection<UInt8>) -> String {
         "`\(Escaped.text(text.prefix(60)))\(text.count > 60 ? "…" : "")`"
     }

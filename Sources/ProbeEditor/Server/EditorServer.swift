@@ -1,16 +1,16 @@
 package import ProbeBase
 package import ProbeScenario
 
-/// A language server as a state machine: bytes from the client in, bytes for the client out.
+/// A language server as a state machine, which receives bytes from the client and produces bytes for the client.
 ///
-/// It runs no programs, and reads files only through its loader. It never traps, whatever it receives. Memory is
-/// bounded by ``MessageFraming/largestMessage``, ``maxDocuments`` and ``maxTextBytes``.
+/// The server runs no programs, and reads files only through its loader. It never traps, whatever it receives. Its
+/// memory is limited by ``MessageFraming/largestMessage``, ``maxDocuments`` and ``maxTextBytes``.
 package struct EditorServer {
     /// The maximum number of open documents.
     static let maxDocuments = 1_000
     /// The maximum total size of open documents, in bytes.
     static let maxTextBytes = 256 << 20
-    /// The maximum number of messages that wait to be answered.
+    /// The maximum number of unanswered messages.
     package static let maxPending = 500
 
     private enum Phase {
@@ -26,10 +26,10 @@ package struct EditorServer {
     var clientCapabilities = ClientCapabilities()
     /// The open documents, by URI.
     var documents: [String: OpenDocument] = [:]
-    /// The bytes to be written.
+    /// The bytes to be written to the client.
     private var output: [UInt8] = []
 
-    /// The exit code, once the client has sent `exit`: 0 after `shutdown`, otherwise 1.
+    /// The exit code, set once the client has sent `exit`: 0 after `shutdown`, otherwise 1.
     package private(set) var exitCode: Int32?
 
     /// Creates a server.
@@ -37,7 +37,7 @@ package struct EditorServer {
     /// - Parameters:
     ///   - version: the product's version, which is sent to the client.
     ///   - targets: the addresses that scripts may use.
-    ///   - loader: reads included files and those of `file(…)`.
+    ///   - loader: reads included files and files named in `file(…)`.
     package init(version: String, allowing targets: AllowedTargets, loader: @escaping FileLoader) {
         self.version = version
         self.targets = targets
@@ -46,14 +46,14 @@ package struct EditorServer {
 
     /// The number of messages that have been received but not answered.
     package var pendingCount: Int { pending.count }
-    /// Whether a message has been received only in part.
+    /// Whether part of a message, but not all of it, has been received.
     package var isInsideMessage: Bool { framing.isInside }
-    /// The exit code if the input ends without `exit`.
+    /// The exit code if the input ends without an `exit` notification.
     package var codeAtEnd: Int32 { phase == .shutDown ? 0 : 1 }
 
     /// Receives bytes from the client. A request that is cancelled before ``settle()`` gets no result.
     ///
-    /// - Throws: an error if no messages can be found in the bytes; earlier messages have been received.
+    /// - Throws: an error if the bytes are not a sequence of messages; messages before the error have been received.
     package mutating func receive(_ chunk: Span<UInt8>) throws(MessageFraming.Failure) {
         framing.append(chunk)
         while let bytes = try framing.next() {
@@ -117,8 +117,8 @@ package struct EditorServer {
         do throws(ResponseError) {
             try notice(method, params)
         } catch {
-            // A notification has no response. The error is logged but not shown to the user, who has done nothing
-            // wrong.
+            // A notification has no response. The error is logged but not shown, because the user is not responsible
+            // for it.
             let text = "\(Escaped.text(method)): \(error.message)"
             send(
                 ServerMessage.notification(
@@ -181,7 +181,7 @@ extension EditorServer {
         case "textDocument/didOpen": try open(params)
         case "textDocument/didChange": try change(params)
         case "textDocument/didClose": try close(params)
-        // A file on disk may have changed.
+        // A file on disk may have changed, so analyses that depend on other files are invalidated.
         case "textDocument/didSave", "workspace/didChangeWatchedFiles":
             for uri in documents.keys where !(documents[uri]?.isAlone ?? true) { documents[uri]?.forget() }
         default: break
@@ -219,18 +219,18 @@ extension EditorServer {
         try document.apply(changes, version: params["textDocument"]?["version"] ?? .null, clientCapabilities.encoding)
     }
 
-    /// The total size of all documents, in bytes.
+    /// The total size of the texts of all documents, in bytes.
     private var sizeOfTexts: Int { documents.values.reduce(0) { $0 + $1.text.bytes.count } }
 
     private mutating func close(_ params: JSONValue) throws(ResponseError) {
         let uri = try ProtocolValue.uri(params)
         guard let document = documents.removeValue(forKey: uri) else { return }
-        // Otherwise its diagnostics would remain visible.
+        // Without this message, the diagnostics of the closed document would remain visible.
         sendDiagnostics([], of: document)
         forgetDependents(on: document.path, but: uri)
     }
 
-    /// Invalidates the documents that include a file, because they use the editor's version of it.
+    /// Invalidates the documents that include a file, because they use the text of that file in the editor.
     private mutating func forgetDependents(on path: String?, but uri: String) {
         guard let path else { return }
         for other in documents.keys where other != uri && documents[other]?.includedPaths.contains(path) == true {
@@ -240,7 +240,7 @@ extension EditorServer {
 
     // MARK: Analysis
 
-    /// Returns the analysis of an open document, which is made again if the text has changed.
+    /// Returns the analysis of an open document, which is renewed if the text has changed.
     ///
     /// - Throws: an error if the document is not open.
     mutating func analysis(of uri: String) throws(ResponseError) -> ScriptAnalysis {
@@ -255,7 +255,7 @@ extension EditorServer {
         return analysis
     }
 
-    /// Returns a loader that reads files with the given loader, but uses the editor's text of open files.
+    /// Returns a loader that uses the editor's text for open files, and the given loader for all other files.
     private func loader(for document: OpenDocument) -> FileLoader {
         guard document.path != nil else {
             return { _ throws(LoadError) in throw .failed("the document has not been saved to a file") }
@@ -267,7 +267,8 @@ extension EditorServer {
         return { file throws(LoadError) in
             let text = texts[ScriptPath.normalized(file.shown)]
             do throws(LoadError) {
-                // The file system decides whether the file may be read at all.
+                // The file is read even if it is open in the editor, because the file system determines whether it may
+                // be read at all.
                 let bytes = try loader(file)
                 return text ?? bytes
             } catch {
@@ -293,12 +294,12 @@ extension EditorServer {
                     analysis: try analysis(of: uri), uri: uri, clientCapabilities: clientCapabilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
-                // Can't happen: the document was found above, so it is open.
+                // This can't happen, because the document was found above and is therefore open.
             }
         }
     }
 
-    /// The URIs of open files, in the client's spelling.
+    /// The URIs of open files, as spelled by the client.
     var uris: [String: String] {
         documents.values.reduce(into: [:]) { uris, document in
             if let path = document.path { uris[path] = document.uri }
@@ -314,7 +315,7 @@ extension EditorServer {
 }
 
 extension OpenDocument {
-    /// Whether no other file affects the document, as far as is known.
+    /// Whether the document is known to depend on no other file.
     fileprivate var isAlone: Bool {
         guard let analysis else { return false }
         return analysis.files.allSatisfy { $0.outline.files.isEmpty && !$0.outline.hasProcess }
@@ -322,7 +323,7 @@ extension OpenDocument {
 }
 
 extension ScriptOutline {
-    /// Whether the script has a process, whose command may name files next to the script.
+    /// Whether the script declares a process, whose command may refer to files next to the script.
     fileprivate var hasProcess: Bool { knownActors.values.contains(.process) }
 }
 
@@ -340,7 +341,7 @@ extension EditorServer {
         }
     }
 
-    /// Returns the document and the offset in it that a request refers to.
+    /// Returns the document to which a request refers, and the offset in it.
     private mutating func place(_ params: JSONValue) throws(ResponseError) -> (analysis: ScriptAnalysis, offset: Int) {
         let analysis = try analysis(of: try ProtocolValue.uri(params))
         let position = try ProtocolValue.position(params["position"])
@@ -371,7 +372,8 @@ extension EditorServer {
         let values = items.enumerated().map { index, item in
             var members: [JSONValue.Member] = [
                 ("label", .string(item.label)), ("kind", .integer(item.kind.rawValue)),
-                // In the order of the table; names come first because they are most likely.
+                // Items are sorted in the order of the language's table. Names come first, because they are the most
+                // likely choice.
                 ("sortText", .string(String(100_000 + index))),
                 ("textEdit", .object([("range", range), ("newText", .string(item.label))])),
             ]
@@ -468,7 +470,7 @@ extension EditorServer {
 }
 
 extension ScriptOutline.Role {
-    /// The protocol's number: class, variable, function or array.
+    /// The protocol's number for the kind of symbol: class, variable, function or array.
     fileprivate var symbolKind: Int {
         switch self {
         case .actor: 5
@@ -480,7 +482,8 @@ extension ScriptOutline.Role {
 }
 
 extension RunLens {
-    /// Returns the id of a case for `tcpprobe run --filter`: the file's name without `.scn`, followed by the label.
+    /// Returns the id of a case for `tcpprobe run --filter`: the file's name without `.scn`, followed by the case's
+    /// label.
     static func id(of path: String, label: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return (name.hasSuffix(".scn") ? String(name.dropLast(4)) : name) + label
