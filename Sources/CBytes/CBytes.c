@@ -9,7 +9,7 @@
 typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
 typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 
-// Uses the widest vectors that the processor supports; glibc's loader chooses.
+// On x86-64, glibc's loader selects the version for the widest vectors that the processor supports.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) \
     && !__has_feature(thread_sanitizer)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512bw", "avx2", "default")))
@@ -39,7 +39,8 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         return;
     }
     if (count >= 64) {
-        // The last 64 bytes once more, without those that have already been examined.
+        // The last 64 bytes are examined once more; the bits of the bytes that have already been examined are shifted
+        // out.
         words[0] = equal64(bytes + count - 64, '\n') >> (64 - left);
         words[1] = equal64(bytes + count - 64, '\r') >> (64 - left);
     } else {

@@ -36,7 +36,7 @@ struct probe_editor {
     struct probe_editor_calls calls;
     const char *prompt;
     struct winsize size;
-    // The line, as bytes.
+    // The current line.
     char *text;
     // Whether a line is being read.
     int reads;
@@ -47,7 +47,7 @@ struct probe_editor {
 
 const char *probe_editor_load(void) {
     static char reason[160];
-    // The library's soname has been the same since 2008; systems other than Debian number it differently.
+    // The library's soname on Debian and, after it, on other systems. Neither has changed since 2008.
     void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return "libedit.so.2 is not installed";
@@ -80,7 +80,7 @@ static void put(const char *text, size_t length) {
     }
 }
 
-// Returns the number of columns of characters; a character without a known width counts as 0.
+// Returns the number of columns that the characters occupy. A character of unknown width counts as 0.
 static size_t columns_of(const wchar_t *start, const wchar_t *end) {
     size_t columns = 0;
     for (const wchar_t *character = start; character < end; character++) {
@@ -90,7 +90,7 @@ static size_t columns_of(const wchar_t *start, const wchar_t *end) {
     return columns;
 }
 
-// Removes the prompt and the line from the screen, and leaves the cursor where the prompt began.
+// Removes the prompt and the line from the screen, and leaves the cursor at the place where the prompt began.
 static void hide(probe_editor *editor) {
     const LineInfoW *line = lib.el_wline(editor->line);
     wchar_t prompt[256];
@@ -113,8 +113,8 @@ static void follow_size(probe_editor *editor) {
     lib.el_resize(editor->line);
 }
 
-// Reads a character from the terminal (el_rfunc_t), and calls `woken` when `wake` becomes readable. Returns 1, or 0 at
-// the end of the input or if `woken` returned 1, or -1 with errno.
+// Reads a character from the terminal (el_rfunc_t), and calls `woken` if `wake` becomes readable. Returns 1 if a
+// character was read, 0 if the input has ended or `woken` returned 1, or -1 with errno.
 static int next_character(EditLine *line, wchar_t *character) {
     probe_editor *editor = owner_of(line);
     mbstate_t state;
@@ -131,7 +131,7 @@ static int next_character(EditLine *line, wchar_t *character) {
         char byte;
         ssize_t count = read(STDIN_FILENO, &byte, 1);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        // A terminal that has hung up fails with EPIPE or reports the end of the file.
+        // For a terminal that has hung up, `read` fails with EPIPE or reports the end of the file.
         if (count <= 0) return 0;
         switch (mbrtowc(character, &byte, 1, &state)) {
         case (size_t)-2: continue;
@@ -169,8 +169,8 @@ static unsigned char complete(EditLine *line, int key) {
     return is_silent ? CC_REFRESH_BEEP : CC_REFRESH;
 }
 
-// Keeps keys that are typed between two lines for the next one: the terminal neither echoes them nor takes Ctrl-D for
-// the end of its input.
+// Keeps keys that are typed between two lines for the next line: the terminal neither echoes them nor interprets Ctrl-D
+// as the end of its input.
 static void keep_keys(void) {
     struct termios modes;
     if (tcgetattr(STDIN_FILENO, &modes) < 0) return;
@@ -214,7 +214,7 @@ probe_editor *probe_editor_open(int wake, const char *history, struct probe_edit
     lib.el_set(editor->line, EL_ADDFN, "probe-complete", "completes a word", complete);
     lib.el_set(editor->line, EL_BIND, "^I", "probe-complete", NULL);
     lib.el_set(editor->line, EL_BIND, "^R", "em-inc-search-prev", NULL);
-    // The user's own key bindings.
+    // Reads the user's own key bindings.
     lib.el_source(editor->line, NULL);
     lib.el_wset(editor->line, EL_GETCFN, next_character);
     follow_size(editor);
@@ -263,7 +263,7 @@ size_t probe_editor_discard(probe_editor *editor) {
     const LineInfoW *line = lib.el_wline(editor->line);
     int count = (int)(line->lastchar - line->buffer);
     hide(editor);
-    // Deletion affects the text before the cursor, so the cursor is first moved to the end.
+    // Deletion affects the text before the cursor, so the cursor is first moved to the end of the line.
     lib.el_cursor(editor->line, count);
     lib.el_deletestr(editor->line, count);
     return (size_t)count;
@@ -273,11 +273,11 @@ void probe_editor_remember(probe_editor *editor, const char *line) {
     HistEvent event;
     lib.history(editor->past, &event, H_ENTER, line);
     if (!editor->history_path) return;
-    // What was sent may be secret, so only the user may read the file.
+    // The history may contain secrets that were sent, so only the user may read the file.
     int file = open(editor->history_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
     close(file);
-    // Keep lines that another session has added meanwhile.
+    // Lines that another session has added in the meantime are kept.
     History *all = lib.history_init();
     if (!all) return;
     lib.history(all, &event, H_SETSIZE, 1000);

@@ -18,7 +18,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-// OpenSSL's security level 2 would refuse the weak offers of some TLS 1.2 clients, which are the script's choice.
+// At OpenSSL's security level 2, weak parameters that a script lets a TLS 1.2 client offer would be refused.
 static const int security_level = 1;
 
 probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int highest_version) {
@@ -33,7 +33,7 @@ probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int 
         return NULL;
     }
     SSL_CTX_set_security_level(context->ssl, security_level);
-    // Lets a client keep the session that its server has given it.
+    // The session cache lets a client keep the session that it has established with its server.
     SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_BOTH);
     SSL_CTX_set_keylog_callback(context->ssl, probe_tls_key_log);
     SSL_CTX_set_msg_callback(context->ssl, probe_tls_message);
@@ -54,13 +54,13 @@ int probe_tls_context_use(probe_tls_context *context, const probe_tls_certificat
 
 static BIO *memory_of(const char *bytes, size_t count) { return count > INT_MAX ? NULL : BIO_new_mem_buf(bytes, (int)count); }
 
-// Fails instead of asking for a key's passphrase on the terminal.
+// A key with a passphrase is an error: OpenSSL must not ask for the passphrase on the terminal.
 static int no_passphrase(char *buffer, int size, int writing, void *data) {
     (void)buffer, (void)size, (void)writing, (void)data;
     return -1;
 }
 
-// Returns whether the last failure means that the file has no more certificates, which is its normal end.
+// Returns whether the last failure means that the file contains no further certificates, as expected at its end.
 static int is_at_end(void) {
     unsigned long code = ERR_get_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
@@ -102,7 +102,7 @@ int probe_tls_context_trust_pem(probe_tls_context *context, const char *certific
         X509_free(next);
         count++;
     }
-    // If there is no certificate at all, the failure stays in the queue as the reason.
+    // If there is no certificate at all, the failure remains in the queue as the reason.
     if (count && done) done = is_at_end();
     BIO_free(memory);
     return count && done;
@@ -129,7 +129,7 @@ int probe_tls_context_set_alpn(probe_tls_context *context, const uint8_t *protoc
 int probe_tls_context_set_tickets(probe_tls_context *context, size_t count) {
     if (count == 0) {
         SSL_CTX_set_options(context->ssl, SSL_OP_NO_TICKET);
-        // TLS 1.2 can also resume by session ID.
+        // Without the cache, TLS 1.2 can't resume by session ID either.
         SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_OFF);
     }
     return SSL_CTX_set_num_tickets(context->ssl, count) == 1;

@@ -8,7 +8,7 @@
 struct probe_tls_context {
     SSL_CTX *ssl;
     int is_server;
-    // A server's ALPN protocols, in the format of RFC 7301.
+    // The ALPN protocols that a server accepts, in the format of RFC 7301.
     uint8_t *protocols;
     size_t protocols_length;
 };

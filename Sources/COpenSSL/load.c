@@ -15,7 +15,7 @@ static void *find(void *library, const char *name, const char **missing) {
 
 const char *probe_tls_load(void) {
     static char reason[160];
-    // libssl depends on libcrypto, which is loaded along with it. A separate handle for libcrypto is opened by name.
+    // libssl depends on libcrypto and loads it. A separate handle for libcrypto is opened by its name.
     void *ssl = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
     void *crypto = ssl ? dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!crypto) {
@@ -47,7 +47,7 @@ int probe_tls_alert_of_error(void) {
 }
 
 const char *probe_tls_take_error(void) {
-    // The first error is the cause; the ones after it show only where it passed through.
+    // The first error is the cause. The errors after it only show which functions passed it on.
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
     if (code && !text) text = ERR_lib_error_string(code);

@@ -4,7 +4,8 @@
 #include "openssl.h"
 
 int probe_tls_expand(const uint8_t *secret, const char *label, uint8_t *out, size_t count) {
-    // HkdfLabel: the length, the label with its length and the prefix `tls13 `, and an empty context (RFC 8446, 7.1).
+    // An HkdfLabel consists of the output length, the label with its length and the prefix `tls13 `, and an empty
+    // context (RFC 8446, 7.1).
     static const char prefix[] = "tls13 ";
     const size_t prefix_length = sizeof prefix - 1, label_length = strlen(label);
     uint8_t info[64];
@@ -39,7 +40,7 @@ int probe_tls_seal(
     uint8_t nonce[nonce_length];
     memcpy(nonce, iv, nonce_length);
     for (int i = 0; i < 8; i++) nonce[nonce_length - 1 - i] ^= (uint8_t)(sequence >> (8 * i));
-    // An encrypted record looks like application data of TLS 1.2 (RFC 8446, 5.2).
+    // An encrypted record has the header of a TLS 1.2 application data record (RFC 8446, 5.2).
     const size_t length = count + 1 + tag_length;
     out[0] = 23;
     out[1] = 3;
@@ -57,7 +58,7 @@ int probe_tls_seal(
         done = EVP_EncryptUpdate(cipher, text, &written, bytes, (int)count) == 1;
         position = written;
     }
-    // The content's real type follows it.
+    // The real content type follows the content.
     done = done && EVP_EncryptUpdate(cipher, text + position, &written, &type, 1) == 1 &&
            EVP_EncryptFinal_ex(cipher, text + position + written, &last) == 1 &&
            EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, tag_length, text + count + 1) == 1;

@@ -89,8 +89,8 @@ int probe_reserve_name(const char *name) {
     size_t length = strlen(name);
     if (length + 1 > sizeof address.sun_path)
         return -ENAMETOOLONG;
-    // A name that begins with a null byte is not a file: it belongs to the network namespace, and disappears with the
-    // socket.
+    // A name that begins with a null byte does not refer to a file. It belongs to the network namespace, and disappears
+    // with the socket.
     memcpy(address.sun_path + 1, name, length);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -126,8 +126,8 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     return 0;
 }
 
-// The signals that end a run: Ctrl-C on a terminal, a request to terminate, and a terminal that was closed.
-// After `nohup` the last one is ignored, and stays ignored.
+// Adds the signals that end a run: Ctrl-C on a terminal, a request to terminate, and a terminal that was closed
+// (SIGHUP). SIGHUP remains ignored if `nohup` has ignored it.
 static void add_interrupts(sigset_t *set) {
     struct sigaction present;
     sigemptyset(set);
@@ -152,7 +152,7 @@ int probe_next_signal(int fd) {
 void probe_fill_standard_streams(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-        // `open` takes the lowest free descriptor, which is this one. It is not open for writing, so that writing a
+        // `open` uses the lowest free descriptor, which is this one. The file is opened read-only, so that writing a
         // report to it fails.
         int opened = open("/dev/null", O_RDONLY);
         (void)opened;
@@ -176,10 +176,10 @@ void probe_interrupts_end_process(int yes) {
     add_interrupts(&set);
     if (yes) {
         // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to the job explicitly must still
-        // work, as during a run.
+        // end it, as it does during a run.
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
-        // After `nohup`, SIGHUP stays ignored.
+        // SIGHUP is not reset, so that it remains ignored after `nohup`.
     }
     pthread_sigmask(yes ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
@@ -217,9 +217,9 @@ int probe_drop_all_input(int fd) {
     return probe_attach_filter(fd, nothing, 1);
 }
 
-// The descriptor `fd` is in the queue of a socket that is in its own queue as well. Once the process has closed that
+// The descriptor `fd` is in the queue of a socket that is itself in its own queue. When the process has closed that
 // socket, both are unreachable. The kernel detects this in a worker thread, which then waits for the grace periods of
-// the release.
+// the release instead of the process.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
@@ -251,7 +251,7 @@ int probe_release_after_exit(int fd) {
 
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// Replaces sigabbrev_np, which requires glibc 2.32: the programs must run with 2.31, too.
+// Replaces sigabbrev_np, which requires glibc 2.32, because the programs must also run with glibc 2.31.
 const char *probe_signal_name(int number) {
     static const char *const names[] = {
         [SIGHUP] = "HUP", [SIGINT] = "INT", [SIGQUIT] = "QUIT", [SIGILL] = "ILL", [SIGTRAP] = "TRAP",
@@ -293,7 +293,7 @@ int probe_set_up_loopback(int mtu) {
 
 int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
 
-// From <linux/openat2.h>, which older systems do not have.
+// Declared here because older systems do not have <linux/openat2.h>.
 struct probe_open_how {
     uint64_t flags, mode, resolve;
 };
@@ -304,7 +304,7 @@ int probe_open_beneath(int folder, const char *path, int flags) {
 #endif
     enum { no_magic_links = 0x02, beneath = 0x08 };
     struct probe_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = no_magic_links | beneath};
-    // EAGAIN: a folder was renamed while `..` was resolved.
+    // EAGAIN means that a folder was renamed while `..` was resolved, so the call is repeated.
     for (int attempt = 0; attempt < 100; attempt++) {
         int opened = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (opened >= 0 || (errno != EAGAIN && errno != EINTR)) return opened;

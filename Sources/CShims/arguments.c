@@ -10,8 +10,8 @@ static int count;
 static char **words;
 
 #ifdef __GLIBC__
-// glibc passes the arguments of `main` to constructors. Swift's CommandLine reads /proc/self/cmdline, and is empty
-// without /proc.
+// Keeps the arguments of `main`, which glibc passes to constructors. Swift's CommandLine reads /proc/self/cmdline and
+// is therefore empty without /proc.
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv, char **envp) {
     (void)envp;
     count = argc;
@@ -29,7 +29,7 @@ const char *probe_executable(void) { return (const char *)getauxval(AT_EXECFN); 
 void probe_show_as(const char *name, pid_t run) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
     if (count < 1) return;
-    // The arguments are contiguous, and /proc/PID/cmdline shows their memory.
+    // The arguments are contiguous in memory, which is the memory that /proc/PID/cmdline shows.
     char *end = words[0];
     for (int i = 0; i < count && words[i] == end; i++) end += strlen(end) + 1;
     size_t room = (size_t)(end - words[0]);

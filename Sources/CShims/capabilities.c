@@ -1,4 +1,4 @@
-// Capabilities of the calling thread: on Linux each thread has its own.
+// The capabilities of the calling thread. On Linux, each thread has its own capabilities.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
-// Selects which of the sockets that share a server's address gets a connection: the server's own, or that of another
-// process that accepts the connections of a crowd.
+// Determines which of the sockets that share a server's address receives a connection: the server's own socket, or the
+// socket of another process that accepts the connections of a crowd.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <linux/filter.h>
@@ -9,7 +9,7 @@
 #define SO_ATTACH_REUSEPORT_CBPF 51
 #endif
 
-// Offsets from the beginning of an IP header without options.
+// Offsets from the beginning of an IP header without IP options.
 #define SOURCE_ADDRESS ((uint32_t)SKF_NET_OFF + 12)
 #define SOURCE_PORT(is_ipv6) ((uint32_t)SKF_NET_OFF + ((is_ipv6) ? 40 : 20))
 

@@ -1,4 +1,4 @@
-// The sockets of a crowd: many of them, each with as few system calls as possible.
+// The sockets of a crowd. There are many, so each of them uses as few system calls as possible.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ int probe_crowd_connect(const void *target, unsigned target_length, const void *
     if (receive_buffer > 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer) < 0) return fail(fd, errno);
     if (no_delay) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (source_length) {
-        // Ports of closed connections stay in TIME-WAIT for a minute. SO_REUSEADDR makes them usable before that.
+        // Ports of closed connections remain in TIME-WAIT for a minute. SO_REUSEADDR makes them usable immediately.
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
         if (bind(fd, source, source_length) < 0) {
             *failed_to_bind = 1;
@@ -41,7 +41,7 @@ int probe_crowd_connect(const void *target, unsigned target_length, const void *
     }
     *is_pending = 0;
     if (connect(fd, target, target_length) < 0) {
-        // A connection with the same addresses and ports may have just ended.
+        // A previous connection with the same addresses and ports may not have ended completely.
         if (errno == EADDRNOTAVAIL || errno == EADDRINUSE) *failed_to_bind = 1;
         if (errno != EINPROGRESS) return fail(fd, errno);
         *is_pending = 1;
@@ -54,7 +54,7 @@ int probe_crowd_listen(const void *address, unsigned length, int receive_buffer,
     const int one = 1;
     int fd = socket(((const struct sockaddr *)address)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -errno;
-    // Accepted connections inherit the buffer size of the listening socket.
+    // Accepted connections inherit the receive buffer size of the listening socket.
     if (receive_buffer > 0) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) < 0 ||
         bind(fd, address, length) < 0 || listen(fd, 4096) < 0)

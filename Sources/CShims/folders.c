@@ -1,5 +1,5 @@
-// Removes folders by descriptor. Safe after fork in a process with several threads: it allocates no memory and takes no
-// lock (nor does snprintf for numbers).
+// Removes folders by descriptor. These functions are safe after fork in a process with several threads: they allocate
+// no memory and take no lock (snprintf does neither for numbers).
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The layout of SYS_getdents64. glibc's `struct dirent64` has the same one, but readdir allocates memory.
+// The layout used by SYS_getdents64. glibc's `struct dirent64` has the same layout, but readdir allocates memory.
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -21,8 +21,8 @@ struct entry {
     char name[];
 };
 
-// Opens a folder in `parent`, never through a link and never on another mount: what a program has mounted in its folder
-// must not be removed. -1 with errno.
+// Opens a folder in `parent`, unless it is a link or on another mount, because file systems that a program has mounted
+// in its folder must not be emptied. Returns -1 with errno on failure.
 static int open_folder(int parent, const char *name) {
     struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
@@ -30,10 +30,10 @@ static int open_folder(int parent, const char *name) {
     int attempts = 0;
     do {
         fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
-        // EAGAIN: a folder was renamed in the meantime.
+        // EAGAIN means that a folder was renamed in the meantime.
     } while (fd < 0 && errno == EAGAIN && ++attempts < 100);
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    // The kernel has no openat2, or a sandbox refuses it.
+    // Without openat2 in the kernel, or with a sandbox that refuses it, the mount is checked after opening.
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat here, there;
     if (fd >= 0 && (fstat(parent, &here) < 0 || fstat(fd, &there) < 0 || here.st_dev != there.st_dev)) {
@@ -44,7 +44,7 @@ static int open_folder(int parent, const char *name) {
     return fd;
 }
 
-// Gives the owner all rights. Does not follow a link, because the descriptor is that of the folder.
+// Grants the owner all permissions. No link is followed, because the descriptor refers to the folder itself.
 static void permit(int parent, const char *name) {
     int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
@@ -66,7 +66,7 @@ static int open_permitted(int parent, const char *name) {
         permit(parent, name);
         fd = open_folder(parent, name);
     }
-    // The right to read is not enough: entries are unlinked and renamed in the folder.
+    // Read permission is not sufficient, because entries of the folder are unlinked and renamed.
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & 0700) != 0700) {
         int ignored = fchmod(fd, 0700);
@@ -75,18 +75,19 @@ static int open_permitted(int parent, const char *name) {
     return fd;
 }
 
-// Moves the folder `name` from `from` to `top`, under an unused name.
+// Moves the folder `name` from `from` to `top` and gives it an unused name.
 static int lift(int from, const char *name, int top, unsigned *number) {
     for (int attempt = 0, permitted = 0; attempt < 1000; attempt++) {
         char fresh[32];
         snprintf(fresh, sizeof fresh, ".lifted-%u", (*number)++);
         if (syscall(SYS_renameat2, from, name, top, fresh, 1u /* RENAME_NOREPLACE */) == 0) return 0;
         if (errno == EINVAL || errno == ENOSYS) {
-            // The file system does not support the flag. Without it an empty folder may be replaced, but nothing else.
+            // The file system does not support RENAME_NOREPLACE. Without it, an empty folder may be replaced, but
+            // nothing else.
             if (renameat(from, name, top, fresh) == 0) return 0;
         }
         if (errno == EACCES && !permitted) {
-            // Moving a folder needs the right to write in it, because its parent changes.
+            // Moving a folder requires write permission for the folder itself, because its parent changes.
             permit(from, name);
             permitted = 1;
             continue;
@@ -96,9 +97,9 @@ static int lift(int from, const char *name, int top, unsigned *number) {
     return -1;
 }
 
-// One pass over `folder`: unlinks what can be unlinked, and moves each folder that is not empty one level up. With
-// `top` < 0 the entries of such a folder are moved into `folder` itself, otherwise the folder is moved into `top`.
-// Returns the number of changes; *error is the last failure.
+// Makes one pass over `folder`: unlinks all entries that can be unlinked, and moves each folder that is not empty up
+// one level. If `top` < 0, the entries of such a folder are moved into `folder`; otherwise the folder is moved into
+// `top`. Returns the number of changes, and sets *error to the last failure.
 static int sweep(int folder, int top, unsigned *number, int *error) {
     char buffer[16384] __attribute__((aligned(8)));
     int done = 0;
@@ -123,7 +124,7 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
                 done++;
                 continue;
             }
-            // ENOTDIR: it is a file, and the error of the first attempt is the reason.
+            // ENOTDIR means that the entry is a file, so the error of the first attempt is the reason.
             if (errno != ENOTDIR) code = errno;
             if (code != ENOTEMPTY && code != EEXIST) {
                 *error = code;
@@ -148,14 +149,14 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
 
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode) {
     struct stat status;
-    // Checked first, because opening gives the owner all rights.
+    // The identity is checked before opening, because opening grants the owner all permissions.
     if (inode != 0 && fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
         (status.st_dev != device || status.st_ino != inode))
         return ESTALE;
     int top = open_permitted(parent, name);
     if (top < 0) {
         if (errno == ENOENT) return 0;
-        // If it is a link or a file now, only that is removed, not the target of the link.
+        // If the name now refers to a link or a file, it is unlinked; the target of a link is not removed.
         if ((errno == ENOTDIR || errno == ELOOP) && unlinkat(parent, name, 0) == 0) return 0;
         return errno;
     }
@@ -163,8 +164,8 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
         close(top);
         return ESTALE;
     }
-    // Any depth is possible, because neither the length of a path nor the number of descriptors is a limit: each pass
-    // moves deeper folders up.
+    // Folders of any depth can be removed. Each pass moves deeper folders up, so neither the length of a path nor the
+    // number of descriptors is a limit.
     unsigned number = 0;
     int error = 0;
     do {

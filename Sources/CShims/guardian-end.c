@@ -1,4 +1,4 @@
-// Ends all descendants of a subreaper. Safe after fork: only system calls.
+// Ends all descendants of a subreaper. Makes only system calls, which are safe after fork.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -22,14 +22,15 @@ static int is_spared(pid_t pid, const pid_t *spared, int count) {
     return 0;
 }
 
-// Kills one child, and the process group that it leads: the kernel signals a group at once, however fast it forks.
+// Kills a child and the process group that it leads. The kernel signals all members of a group at once, so none can
+// escape by forking.
 static int end_child(pid_t pid) {
     kill(-pid, SIGKILL);
     return kill(pid, SIGKILL) == 0;
 }
 
-// Ends the children that /proc lists. Returns -1 if that is not possible: no /proc, no such file in it, or the /proc of
-// another pid namespace.
+// Ends the children that /proc lists. Returns -1 if /proc is missing, lacks the list, or belongs to another pid
+// namespace.
 static int end_listed(const pid_t *spared, int count) {
     int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
@@ -57,8 +58,8 @@ static int end_listed(const pid_t *spared, int count) {
     return ended;
 }
 
-// Without /proc: asks the kernel for each process id whether it is a child. Ids after the caller's own come first,
-// because they are the most likely.
+// Ends the children without /proc, by asking the kernel about each process id. Ids after the caller's own are tried
+// first, because children are most likely to have them.
 static int end_numbered(const pid_t *spared, int count) {
     const pid_t limit = 4 << 20;
     pid_t own = getpid();
@@ -66,19 +67,20 @@ static int end_numbered(const pid_t *spared, int count) {
     for (pid_t i = 1; i < limit; i++) {
         pid_t pid = (own + i) % limit;
         if (pid > 1 && is_child(pid) && !is_spared(pid, spared, count)) ended += end_child(pid);
-        // By then all children are usually found.
+        // By this time, all children have usually been found.
         if (i % 32768 == 0 && ended > 0) break;
     }
     return ended;
 }
 
-// Collects the status of children that have ended and are not spared. Returns whether other children are still running.
+// Collects the status of ended children that are not spared. Returns whether other children are still running.
 static int reap(const pid_t *spared, int count) {
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) return 0;
         if (info.si_pid == 0) break;
-        // The status of a spared child belongs to its owner. A caller with spared children collects those first.
+        // The status of a spared child must be collected by its owner. A caller that spares children collects their
+        // status first.
         if (is_spared(info.si_pid, spared, count)) break;
         waitpid(info.si_pid, NULL, WNOHANG);
     }
@@ -91,9 +93,10 @@ int guardian_end_all(const pid_t *spared, int count, int signals, int patience_m
         if (!reap(spared, count)) return 0;
         int ended = end_listed(spared, count);
         if (ended < 0) ended = end_numbered(spared, count);
-        // Only spared children are left.
+        // Only spared children remain.
         if (ended == 0 && count > 0) return 0;
-        // A process of another user, or one that is blocked in the kernel, can't be ended, but it may end on its own.
+        // A process that belongs to another user, or that is blocked in the kernel, can't be killed now, but may still
+        // end.
         if (probe_monotonic_ns() > deadline) return ended > 0 ? ended : 1;
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         poll(&poller, 1, ended > 0 ? 1 : 20);

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// ThreadSanitizer treats `clone` like fork, and prepares a child that has its own memory. Here the child shares the
-// memory of the guard until exec, so the C library's own function is called.
+// ThreadSanitizer treats `clone` like fork, and prepares for a child with its own memory. This child shares the guard's
+// memory until exec, so the C library's function is called directly.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
@@ -34,11 +34,11 @@ struct program {
     int code;
 };
 
-// Runs in the program's process until exec. It shares the memory of the guard, which is suspended until then.
+// Runs in the program's process until exec. That process shares the memory of the guard, which is suspended meanwhile.
 static int become_program(void *argument) {
     struct program *program = argument;
     setpgid(0, 0);
-    // If the guard is killed, the kernel kills the program too.
+    // If the guard is killed, the kernel also kills the program.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (int s = 1; s < NSIG; s++) {
         struct sigaction action = {.sa_handler = SIG_DFL};
@@ -48,12 +48,12 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
-    // Outside of its network, the program could reach hosts that it must not reach.
+    // Outside its network, the program could reach hosts that it must not reach, so a failure ends the process.
     if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {
         program->code = errno;
         _exit(127);
     }
-    // Precedes the change of directory, because the working directory may be below the temporary mount.
+    // This must precede the change of directory, because the working directory may be below the temporary mount.
     if (program->uses_names && probe_use_names() < 0) {
         program->code = errno;
         _exit(127);
@@ -70,7 +70,7 @@ static int become_program(void *argument) {
     _exit(127);
 }
 
-// Returns 0 or errno. Fills *pid.
+// Starts the program and sets *pid. Returns 0 or errno.
 static int start(const struct guardian_request *request, const int *descriptors, pid_t *pid) {
     char *strings = mmap(NULL, request->size, PROT_READ, MAP_PRIVATE, descriptors[GUARDIAN_PAYLOAD], 0);
     if (strings == MAP_FAILED) return errno;
@@ -112,8 +112,8 @@ void guardian_tell(int socket, int kind, int value) {
     send(socket, &news, sizeof news, MSG_NOSIGNAL);
 }
 
-// Collects the status of children that have ended. The program itself stays a zombie until the run knows its status, so
-// that its process id is not reused, and a signal sent by the run can't reach another process.
+// Collects the status of children that have ended. The program itself remains a zombie until the run knows its status,
+// so that its process id is not reused and the run can't signal a different process.
 static void reap(pid_t *main, int *told, int taken, int socket) {
     for (;;) {
         siginfo_t info = {0};
@@ -123,7 +123,7 @@ static void reap(pid_t *main, int *told, int taken, int socket) {
             continue;
         }
         if (!*told) {
-            // The status as encoded by waitpid.
+            // The status in the encoding of waitpid.
             int status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
             guardian_tell(socket, PROBE_NEWS_EXIT, status);
             *told = 1;
@@ -158,7 +158,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         char word;
         ssize_t n = recv(socket, &word, 1, MSG_DONTWAIT);
         if (n == 1) taken = 1;
-        // The case or the run has ended.
+        // The case or the run has ended, or requests the end of the program.
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
         reap(&main, &told, taken, socket);
     }
@@ -166,7 +166,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         kill(-main, SIGKILL);
         kill(main, SIGKILL);
     }
-    // A caller that is waiting for the status still gets it.
+    // A caller that is waiting for the status still receives it.
     while (main != 0 && !told) {
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         reap(&main, &told, 1, socket);

@@ -1,6 +1,6 @@
 // The guardian: a separate process that starts the run's programs, creates its temporary folders, and outlives it. It
-// is forked from the run, which has several threads, and does not exec. Therefore it makes only calls that are safe
-// after fork, and allocates memory only by mmap.
+// is forked from the run, which has several threads, and does not call exec. Therefore it makes only calls that are
+// safe after fork, and allocates memory only with mmap.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -25,7 +25,7 @@ struct folder {
     char name[GUARDIAN_NAME];
 };
 
-// Allocated by mmap, and extended with mremap.
+// A table is allocated with mmap and extended with mremap.
 struct table {
     char *bytes;
     size_t capacity;
@@ -42,16 +42,17 @@ enum { PARENTS = 8 };
 struct guardian {
     int socket;
     int signals;
-    // Closed while a request is received, so that its first descriptor has room.
+    // A spare descriptor, which is closed while a request is received, so that there is room for the request's first
+    // descriptor.
     int spare;
     // The guards of running programs.
     struct table guards;
     int guard_count;
-    // Whether a guard was killed: its descendants are now children of this process.
+    // Whether a guard was killed, so that its descendants are now children of this process.
     int has_orphans;
     struct table folders;
     int folder_count;
-    // The parents of the folders: usually one, $TMPDIR.
+    // The folders in which temporary folders were created; usually only $TMPDIR.
     struct parent parents[PARENTS];
     int parent_count;
     struct guardian_request request;
@@ -75,7 +76,7 @@ int guardian_block_signals(void) {
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    // If SIGCHLD were inherited as ignored, the kernel would collect children itself.
+    // If SIGCHLD were ignored, as it may be inherited, the kernel would collect children automatically.
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &action, NULL);
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -107,7 +108,7 @@ static void reap_guards(struct guardian *guardian) {
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (WIFSTOPPED(status)) {
-            // The program may have stopped its guard, which then sends no news.
+            // The program may have stopped its guard, which would then send no news.
             kill(pid, SIGCONT);
             continue;
         }
@@ -123,7 +124,7 @@ static void reap_guards(struct guardian *guardian) {
 
 // Folders
 
-// Returns the folder that contains the created ones, which is kept open, or -1 with errno.
+// Returns a descriptor of the folder in which temporary folders are created, which is kept open, or -1 with errno.
 static int parent_folder(struct guardian *guardian, const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
@@ -144,8 +145,8 @@ static int parent_folder(struct guardian *guardian, const char *path) {
     return guardian->parent_count++;
 }
 
-// Returns 0 or errno. The folder is recorded when it is created, so it is removed even if the run is killed at this
-// moment.
+// Returns 0 or errno. The folder is recorded as soon as it has been created, so that it is removed even if the run is
+// killed meanwhile.
 static int make_folder(struct guardian *guardian) {
     const struct guardian_request *request = &guardian->request;
     if (!has_room(&guardian->folders, (size_t)(guardian->folder_count + 1) * sizeof(struct folder))) return ENOMEM;
@@ -207,7 +208,7 @@ static int take_request(struct guardian *guardian) {
         switch (request->operation) {
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
-            // Fewer descriptors than were sent: this process has no room for more.
+            // If fewer descriptors arrived than were sent, this process has no room for more.
             else if (count > GUARDIAN_SOCKET) guardian_tell(descriptors[GUARDIAN_SOCKET], PROBE_NEWS_FAILED, EMFILE);
             break;
         case GUARDIAN_MAKE_FOLDER: {
@@ -222,7 +223,8 @@ static int take_request(struct guardian *guardian) {
     return 1;
 }
 
-// Unmaps the capture's ring buffer, which this process does not need: the kernel keeps it as long as a process maps it.
+// Unmaps the capture's ring buffer. This process does not need it, but the kernel keeps it as long as any process maps
+// it.
 static void unmap_sockets(void) {
     const size_t limit = 1 << 20;
     char *text = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -247,7 +249,7 @@ static void unmap_sockets(void) {
     munmap(text, limit);
 }
 
-// Descriptors 0 to 2 stay open on /dev/null, so that no other descriptor takes their place.
+// Descriptors 0 to 2 are kept open on /dev/null, so that no other file is opened with one of these numbers.
 static int keep_only(int socket) {
     int kept = fcntl(socket, F_DUPFD_CLOEXEC, 3);
     if (kept < 0) return -1;
@@ -263,7 +265,7 @@ static _Noreturn void guard(int socket, pid_t run) {
     setpgid(0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     probe_show_as("guardian", run);
-    // Static: it is as large as a request, and pages that are never written take no memory.
+    // Static, because the structure is as large as a request; pages that are never written use no memory.
     static struct guardian guardian;
     guardian.socket = keep_only(socket);
     guardian.signals = guardian_block_signals();
@@ -273,14 +275,15 @@ static _Noreturn void guard(int socket, pid_t run) {
     for (;;) {
         struct pollfd poller[2] = {
             {.fd = guardian.socket, .events = POLLIN}, {.fd = guardian.signals, .events = POLLIN}};
-        // Orphans that have not ended are checked again after 20 ms.
+        // If there are orphans that have not ended, they are checked again after 20 ms.
         poll(poller, 2, guardian.has_orphans ? 20 : -1);
         struct signalfd_siginfo ignored;
         while (read(guardian.signals, &ignored, sizeof ignored) > 0) {}
         reap_guards(&guardian);
         if (!take_request(&guardian)) break;
     }
-    // The run has ended, for whatever reason. Guards are ended like all others: this process adopts their descendants.
+    // The run has ended, for whatever reason. Guards are ended like all other processes, and this process adopts their
+    // descendants.
     guardian_end_all(NULL, 0, guardian.signals, 60000);
     remove_folders(&guardian);
     _exit(0);
@@ -294,7 +297,7 @@ int probe_guardian_start(pid_t *pid) {
     pid_t run = getpid();
     sigset_t all, old;
     sigfillset(&all);
-    // No signal may be delivered to the child before it has blocked all signals itself.
+    // The child must not receive any signal before it has blocked all signals itself.
     pthread_sigmask(SIG_SETMASK, &all, &old);
     *pid = fork();
     if (*pid == 0) {

@@ -6,20 +6,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// The run's requests to the guardian: one datagram each.
+// The run's requests to the guardian, each sent as one datagram.
 enum { GUARDIAN_SPAWN = 1, GUARDIAN_MAKE_FOLDER, GUARDIAN_FORGET_FOLDER };
 
-// Names of the run's temporary folders are short.
+// The maximum length of the name of a temporary folder, including the terminator.
 #define GUARDIAN_NAME 32
 #define GUARDIAN_PATH 4096
 
 struct guardian_request {
     uint32_t operation;
-    // The numbers of arguments and of environment entries among the strings of the payload.
+    // The numbers of arguments and of environment entries in the payload's strings.
     uint32_t words;
     uint32_t environment;
     uint32_t size;
-    // Whether the program runs in the network of the descriptor.
+    // Whether the program runs in the network to which the network descriptor refers.
     uint32_t network;
     // Whether the program looks up names with the resolver of its network.
     uint32_t uses_names;
@@ -27,12 +27,13 @@ struct guardian_request {
     char path[GUARDIAN_PATH];
 };
 
-// The descriptors that are sent with GUARDIAN_SPAWN. The socket for the news comes first: the guardian always has room
-// for one descriptor, and uses it to report that there is no room for the others.
+// The descriptors that are sent with GUARDIAN_SPAWN. The socket for news is first: the guardian always has room for one
+// descriptor, and uses this socket to report that it has no room for the others.
 enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_NETWORK, GUARDIAN_DESCRIPTORS };
 
-// Ends every descendant of the calling process, which must be their subreaper, except the children in `spared`. SIGCHLD
-// must be blocked; it is read from `signals`. Returns the number of children that could not be ended in time.
+// Ends every descendant of the calling process, which must be the descendants' subreaper, except for the children in
+// `spared`. SIGCHLD must be blocked; it is read from `signals`. Returns the number of children that could not be ended
+// in time.
 int guardian_end_all(const pid_t *spared, int count, int signals, int patience_ms);
 
 // The main function of a guard, which receives the descriptors of the request.

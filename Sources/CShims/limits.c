@@ -1,4 +1,4 @@
-// The limits of open files and of threads.
+// The limits on open files and on threads.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <fcntl.h>
@@ -24,7 +24,7 @@ int probe_raise_descriptor_limit(void) {
 }
 
 void probe_restore_descriptor_limit(void) {
-    // Some programs close every descriptor below the limit, or use select.
+    // The original limit is restored, because some programs close every descriptor below the limit, or use select.
     if (is_raised) setrlimit(RLIMIT_NOFILE, &given);
 }
 

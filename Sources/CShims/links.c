@@ -1,4 +1,4 @@
-// The state of the loopback interface, and its changes.
+// The state of the loopback interface, and notifications of its changes.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <errno.h>
@@ -37,7 +37,7 @@ int probe_next_loopback_change(int fd) {
     for (;;) {
         ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) continue;
-        // Messages were lost because the socket's queue was full: only the current state is known.
+        // Messages were lost because the socket's queue was full, so only the current state can be returned.
         if (n < 0 && errno == ENOBUFS) return probe_loopback_is_up();
         if (n <= 0) return -1;
         int result = -1;
@@ -48,7 +48,7 @@ int probe_next_loopback_change(int fd) {
             struct ifinfomsg *link = NLMSG_DATA(header);
             if ((link->ifi_flags & IFF_LOOPBACK) == 0) continue;
             int isUp = header->nlmsg_type == RTM_NEWLINK && (link->ifi_flags & IFF_UP) != 0;
-            // If one message has several changes, "down" takes precedence.
+            // If one message contains several changes, "down" takes precedence.
             result = result == 0 ? 0 : isUp;
         }
         if (result >= 0) return result;

@@ -1,4 +1,4 @@
-// The listening TCP sockets of the calling thread's network namespace, from sock_diag(7).
+// Lists the listening TCP sockets of the calling thread's network namespace, using sock_diag(7).
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <errno.h>
@@ -22,11 +22,12 @@ static int request(int fd, int family) {
     return send(fd, &message, sizeof message, 0) < 0 ? -1 : 0;
 }
 
-// Receives one more datagram of the answer. Returns `count` plus the number of its sockets, or -1 with errno. Sets
-// `isDone` after the last datagram.
+// Receives the next datagram of the answer. Returns `count` plus the number of sockets in the datagram, or -1 with
+// errno. Sets `isDone` after the last datagram.
 static int receive(int fd, struct probe_listener *found, int capacity, int count, int *isDone) {
     char buffer[32768] __attribute__((aligned(8)));
-    // Never waits: the kernel queues the first datagram while it takes the request, and each further one while it hands out the one before.
+    // This call never waits: the kernel queues the first datagram when it receives the request, and each further one
+    // when it delivers the one before it.
     ssize_t received = recv(fd, buffer, sizeof buffer, MSG_TRUNC | MSG_DONTWAIT);
     if (received < 0) return errno == EINTR ? count : -1;
     if (received == 0 || (size_t)received > sizeof buffer) {

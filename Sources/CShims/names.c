@@ -1,5 +1,5 @@
-// The name lookup of a program: with the run's private resolver, in a mount namespace that only the program and its
-// descendants see.
+// Sets up the name lookup of a program: it uses the run's private resolver, in a mount namespace that only the program
+// and its descendants see.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <errno.h>
@@ -12,19 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The first target is the resolver configuration. The others are the sockets of other name services: nscd, nss-resolve
-// and nss-mdns. Each one that exists is covered by a file without a listener, so that the C library continues with the next
-// service.
+// The first target is the resolver configuration. The other targets are the sockets of other name services: nscd,
+// nss-resolve and nss-mdns. Each target that exists is covered by a file on which no process listens, so that the C
+// library continues with the next service.
 enum { SETTING = 0, TARGETS = 5 };
 static const char *const targets[TARGETS] = {
     "/etc/resolv.conf", "/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/avahi-daemon/socket"};
 
 static const char setting[] = "nameserver 127.0.0.53\noptions timeout:1 attempts:2\n";
 
-// Folders that usually exist. A file system is temporarily mounted on the first one that allows it.
+// Folders that usually exist. A file system is temporarily mounted over the first of them on which that is permitted.
 static const char *const folders[] = {"/tmp", "/run", "/mnt", "/dev"};
 
-// Writes a file on the temporary file system, which is in memory and disappears with its last mount. Returns 0, or -1
+// Writes a file to the temporary file system, which is in memory and disappears with its last mount. Returns 0, or -1
 // with errno.
 static int write_setting(const char *path, const char *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
@@ -32,14 +32,14 @@ static int write_setting(const char *path, const char *text) {
     ssize_t n = write(fd, text, strlen(text));
     int code = n < 0 ? errno : 0;
     close(fd);
-    // Readable by any user that the program may switch to, regardless of the umask.
+    // The file must be readable by any user that the program may switch to, regardless of the umask.
     if (code == 0 && chmod(path, 0444) < 0) code = errno;
     errno = code;
     return code ? -1 : 0;
 }
 
-// Mounts a file over an open one. The open file is referred to by descriptor, because its path may be below the folder
-// that is covered for now.
+// Mounts a file over an open file. The open file is given by its descriptor, because its path may be below the folder
+// that is currently covered.
 static int bind_over(const char *folder, const char *name, int target) {
     char from[64], to[64];
     strcpy(stpcpy(from, folder), name);
@@ -70,11 +70,11 @@ static int cover(const int *open_targets) {
 }
 
 int probe_use_names(void) {
-    // Changes to the mounts must not be visible to any other process.
+    // Changes of the mounts must not be visible to any other process.
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
     int open_targets[TARGETS];
     for (int i = 0; i < TARGETS; i++) open_targets[i] = open(targets[i], O_PATH | O_CLOEXEC);
-    // A socket that does not exist need not be covered.
+    // A name service whose socket does not exist need not be covered.
     int code = open_targets[SETTING] < 0 ? ENOENT : cover(open_targets) < 0 ? errno : 0;
     for (int i = 0; i < TARGETS; i++)
         if (open_targets[i] >= 0) close(open_targets[i]);
@@ -88,7 +88,7 @@ static void *try_names(void *result) {
 }
 
 int probe_names_trial(void) {
-    // A thread, so that the mounts are gone when it ends.
+    // The trial runs on a separate thread, so that the mounts disappear when the thread ends.
     pthread_t thread;
     int result = 0;
     int code = pthread_create(&thread, NULL, try_names, &result);

@@ -1,4 +1,4 @@
-// Network namespaces, the veth pairs between them, and the packet sockets that read and write frames.
+// Network namespaces, the veth pairs that connect them, and the packet sockets that read and write frames.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <arpa/inet.h>
@@ -27,8 +27,8 @@ static int close_keeping_errno(int fd) {
     return -1;
 }
 
-// Writes a setting below /proc/sys/net of the calling thread's network. A setting that this kernel does not have is
-// skipped.
+// Writes a setting below /proc/sys/net of the calling thread's network. A setting that the kernel does not have is
+// ignored.
 static int set(const char *name, const char *value) {
     char path[160];
     snprintf(path, sizeof path, "/proc/sys/net/%s", name);
@@ -59,9 +59,9 @@ int probe_new_network(void) {
     int code = made < 0 ? errno : 0;
     int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (control < 0 && code == 0) code = errno;
-    // TCP metrics of a peer, such as its round-trip time, must not be remembered from one case to the next.
+    // TCP metrics of a peer, such as its round-trip time, must not be carried over from one case to the next.
     if (code == 0 && set("ipv4/tcp_no_metrics_save", "1") < 0) code = errno;
-    // Packets to an unassigned address end here, even if the machine is a router.
+    // Packets to an unassigned address must not be forwarded, even if the machine is a router.
     if (code == 0 && set("ipv4/ip_forward", "0") < 0) code = errno;
     if (code == 0 && set_flags(control, "lo", IFF_UP) < 0) code = errno;
     if (control >= 0) close(control);
@@ -79,7 +79,7 @@ int probe_new_network(void) {
 struct message {
     struct nlmsghdr header;
     char body[512];
-    // Set if an attribute did not fit; then the message is not sent.
+    // Whether an attribute did not fit, in which case the message is not sent.
     int is_full;
 };
 
@@ -91,7 +91,7 @@ static void begin(struct message *message, unsigned short type, unsigned short f
     memcpy(message->body, body, length);
 }
 
-// Appends an attribute. Returns NULL if it does not fit.
+// Appends an attribute. Returns NULL if the message has no room for it.
 static struct rtattr *add(struct message *message, unsigned short type, const void *value, size_t length) {
     size_t start = NLMSG_ALIGN(message->header.nlmsg_len);
     if (length > sizeof message->body || start + RTA_SPACE(length) > sizeof message->header + sizeof message->body) {
@@ -106,7 +106,7 @@ static struct rtattr *add(struct message *message, unsigned short type, const vo
     return attribute;
 }
 
-// Ends an attribute that contains the ones added since it began.
+// Ends a nested attribute, which contains the attributes added since it began.
 static void end(struct message *message, struct rtattr *nest) {
     if (nest) nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
 }
@@ -147,7 +147,7 @@ static int make_pair(const char *name, int end_network) {
     struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, "link0", 6);
     add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
-    // Both ends have the same address: with IFF_NOARP a host uses its own address as that of the next hop.
+    // Both ends have the same address: with IFF_NOARP, a host uses its own address as the address of the next hop.
     add(&message, IFLA_ADDRESS, end_address, sizeof end_address);
     end(&message, peer);
     end(&message, data);
@@ -155,7 +155,8 @@ static int make_pair(const char *name, int end_network) {
     return transact(&message);
 }
 
-// Disables offloads, so that frames are as they would be on the wire: segments no longer than the MTU, with checksums.
+// Disables offloads, so that frames look as they would on a wire: segments are no longer than the MTU, and have
+// checksums.
 static int without_offloads(int control, const char *name) {
     uint32_t commands[] = {ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -164,7 +165,7 @@ static int without_offloads(int control, const char *name) {
         memset(&request, 0, sizeof request);
         strncpy(request.ifr_name, name, IFNAMSIZ - 1);
         request.ifr_data = (char *)&value;
-        // Disabling checksum offload has also disabled the offloads that depend on it.
+        // Offloads that depend on checksum offload have been disabled along with it, so EOPNOTSUPP is ignored.
         if (ioctl(control, SIOCETHTOOL, &request) < 0 && errno != EOPNOTSUPP) return -1;
     }
     return 0;
@@ -198,9 +199,8 @@ static int add_address(int family, const void *address, size_t length, unsigned 
     return transact(&message);
 }
 
-// Adds a route to the addresses of all links, including unassigned ones. The interface's address has no subnet of its
-// own, because getaddrinfo would sort addresses of that subnet by proximity, instead of keeping the order of the
-// answer.
+// Adds a route to the addresses of all links, including unassigned ones. The interface's address has no subnet, because
+// getaddrinfo would sort addresses within a subnet by proximity instead of keeping the order of the answer.
 static int add_route(const struct in_addr *source) {
     struct rtmsg body;
     memset(&body, 0, sizeof body);
@@ -230,7 +230,8 @@ int probe_set_up_end(const char *address, const char *address6) {
     struct in6_addr six;
     int has_six = access("/proc/sys/net/ipv6/conf/link0", F_OK) == 0;
     errno = EINVAL;
-    // No link-local address and no router solicitation: only packets that the actors send pass the link.
+    // The interface gets no link-local address and sends no router solicitations, so that only packets of the actors
+    // cross the link.
     int failed = inet_pton(AF_INET, address, &four) != 1 || inet_pton(AF_INET6, address6, &six) != 1 ||
                  set("ipv6/conf/link0/addr_gen_mode", "1") < 0 || set("ipv6/conf/link0/accept_ra", "0") < 0 ||
                  set("ipv6/conf/link0/router_solicitations", "0") < 0 || set("ipv6/conf/link0/mldv2_unsolicited_report_interval", "0") < 0 ||
@@ -246,7 +247,7 @@ int probe_set_up_end(const char *address, const char *address6) {
 // MARK: Frames
 
 int probe_open_frames(const char *name, int receives) {
-    // A socket with protocol 0 can only send.
+    // A socket created with protocol 0 can only send.
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     int on = 1, size = 16 << 20;

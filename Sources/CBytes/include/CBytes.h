@@ -5,18 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Finds line ends. Swift's vectors can't report which of their lanes are set; Clang's can, on every processor.
+// Finds line ends. Swift's vectors can't report which of their lanes are set; Clang's vectors can, on every processor.
 //
-// Writes two words for every 64 of the `count` bytes, and for the remaining bytes at the end: which of them are LF,
-// then which are CR, one bit each, the first byte lowest. Writes 2 * ((count + 63) / 64) words; reads nothing beyond
-// the bytes.
+// Writes two words for each block of 64 bytes, and for the remaining bytes at the end. The first word marks the bytes
+// that are LF, and the second one those that are CR, with one bit per byte; the lowest bit is the first byte. Writes 2
+// * ((count + 63) / 64) words. Does not read beyond the `count` bytes.
 void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words);
 
-// Returns the number of bytes from the start that need no escape in a JSON string: printable ASCII except `"` and `\\`.
+// Returns the number of leading bytes that need no escape in a JSON string: printable ASCII except `"` and `\\`.
 size_t probe_plain_json(const void *bytes, size_t count);
 
-// Requests memory in the largest pages that the system has, which makes it faster to access; nothing depends on it. The
-// memory should begin and end at the boundaries of such pages.
+// Requests the largest pages that the system has for the memory. They make access faster, but are not required. The
+// memory should begin and end at boundaries of such pages.
 void probe_prefer_large_pages(void *memory, size_t count);
 
 #endif

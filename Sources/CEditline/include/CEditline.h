@@ -1,37 +1,37 @@
-// A line editor on a terminal that allows other text to be written above the line. Uses libedit, which is loaded with
-// dlopen by the first prompt.
+// A line editor for a terminal, which allows other text to be written above the line. It uses libedit, which is loaded
+// with dlopen when the first prompt is shown.
 #pragma once
 #include <stddef.h>
 
 typedef struct probe_editor probe_editor;
 
-// Callbacks of an editor. They are called on the thread that calls `probe_editor_read`, with `owner`.
+// The callbacks of an editor, which are called on the thread that calls `probe_editor_read`, with `owner` as argument.
 struct probe_editor_calls {
     void *owner;
-    // `wake` has become readable. Returns 1 to stop reading the line.
+    // Called when `wake` has become readable. Returns 1 to stop reading the line.
     int (*woken)(void *owner);
-    // Completes the `length` bytes before the cursor: `*insert` is inserted there, and `*shown` is displayed above the
-    // line. Each is NULL or allocated with malloc, and freed by the editor.
+    // Completes the `length` bytes before the cursor: `*insert` is inserted at the cursor, and `*shown` is displayed
+    // above the line. Each of them is NULL or allocated with malloc; the editor frees it.
     void (*complete)(void *owner, const char *text, size_t length, char **insert, char **shown);
 };
 
 // Loads the library. Returns NULL, or the reason why it can't be loaded.
 const char *probe_editor_load(void);
 
-// Opens an editor on standard input and output. `wake` is a descriptor; `history` is a file, or NULL. Returns NULL if
-// memory or a terminal is missing.
+// Opens an editor on standard input and output. `wake` is a descriptor, and `history` is a file or NULL. Returns NULL
+// if memory is exhausted or standard input and output are not a terminal.
 probe_editor *probe_editor_open(int wake, const char *history, struct probe_editor_calls calls);
 
-// Reads a line. `*length` is its length without the line feed; the line is valid until the next call. Returns NULL at
-// the end of the input, or if `woken` returned 1.
+// Reads a line. `*length` is set to its length without the line feed. The line is valid until the next call. Returns
+// NULL at the end of the input, or if `woken` returned 1.
 const char *probe_editor_read(probe_editor *editor, const char *prompt, size_t *length);
 
-// Writes text, in whole lines, above the line that is being edited. May be called only within `woken`, or while no line
-// is being read.
+// Writes complete lines of text above the line that is being edited. May be called only within `woken`, or while no
+// line is being read.
 void probe_editor_show(probe_editor *editor, const char *text, size_t length);
 
-// Discards what has been typed so far and returns the number of discarded characters. May be called only within
-// `woken`, which must then return 1.
+// Discards the text that has been typed so far, and returns the number of discarded characters. May be called only
+// within `woken`, which must then return 1.
 size_t probe_editor_discard(probe_editor *editor);
 
 // Adds a line to the history and its file.

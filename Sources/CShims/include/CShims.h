@@ -1,4 +1,4 @@
-// System calls that the Glibc module does not offer to Swift, with as little code as possible.
+// System calls that the Glibc module does not make available to Swift, wrapped with as little code as possible.
 #ifndef CSHIMS_H
 #define CSHIMS_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// epoll, eventfd, timerfd. The results are those of the system calls: -1 with errno on failure.
+// Wrappers of epoll, eventfd and timerfd. They return the results of the system calls: -1 with errno on failure.
 int probe_epoll_create(void);
 int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data);
 // Fills data[] and events[] with up to `capacity` ready descriptors.
@@ -28,30 +28,31 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
-// TCP socket options that some libcs do not define: keep the SYN of a connection, and read it (tcp(7)).
+// TCP socket options that some C libraries do not define: keep the SYN of a connection, and read it (tcp(7)).
 #define PROBE_TCP_SAVE_SYN 27
 #define PROBE_TCP_SAVED_SYN 28
 #define PROBE_TCP_REPAIR 19
 
-// accept4, non-blocking and close-on-exec.
+// Calls accept4, with non-blocking and close-on-exec.
 int probe_accept(int listener);
 
-// pipe2, close-on-exec: the read end comes first.
+// Calls pipe2, with close-on-exec. The first descriptor is the read end.
 int probe_pipe(int ends[2]);
 
-// The number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that are not acknowledged
-// (SIOCOUTQ).
+// Return the number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that have not been
+// acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
-// Attaches a filter that drops every packet for the socket before TCP sees it (SO_ATTACH_FILTER). Returns 0, or -1 with
-// errno.
+// Attaches a filter that drops every packet for the socket before TCP processes it (SO_ATTACH_FILTER). Returns 0, or -1
+// with errno.
 int probe_drop_input(int fd);
 
-// Selects which of the sockets that share a listening address gets a connection (SO_ATTACH_REUSEPORT_CBPF). The first
-// socket that listened has number 0, and gets all connections except those of a crowd, which go to the socket with the
-// number 1 + source % places. A connection is a crowd's if its source is an IPv4 address of the network, or a port that
-// is at least `first` and less than `behind`. Values are in host byte order. Returns 0, or -1 with errno.
+// Determine which of the sockets that share a listening address receives a connection (SO_ATTACH_REUSEPORT_CBPF). The
+// first socket that listened has number 0. It receives all connections except for those of a crowd, which go to the
+// socket with the number 1 + source % places. A connection belongs to a crowd if its source is an IPv4 address in the
+// network, or a port that is at least `first` and less than `behind`. Values are in host byte order. Return 0, or -1
+// with errno.
 int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t places);
 int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places);
 
@@ -60,28 +61,29 @@ int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);
 
 // The guardian: a separate process that starts the run's programs and creates its temporary folders. Each program has a
-// guard, which is its parent and the subreaper of its descendants. When the run has ended, for whatever reason, the
-// guardian ends every descendant and removes the folders. These functions return errno on failure, not -1.
+// guard, which is the program's parent and the subreaper of its descendants. When the run has ended, for whatever
+// reason, the guardian ends every descendant and removes the folders. These functions return errno on failure instead
+// of -1.
 
-// Starts the guardian. Returns the descriptor that requests are sent to, with *pid filled, or a negative errno. The
-// guardian ends when this process closes the descriptor or has ended.
+// Starts the guardian and sets *pid. Returns the descriptor to which requests are sent, or a negative errno. The
+// guardian ends when this process has closed the descriptor or has ended.
 int probe_guardian_start(pid_t *pid);
 // Starts a program in its own process group, with the given stdin, stdout, stderr and working directory, and with
-// default signals. No other descriptor is open in it. *news becomes a descriptor for `probe_next_news`.
+// default signals. No other descriptor is open in the program. *news is set to a descriptor for `probe_next_news`.
 // `network`: a descriptor of the program's network; -1 for the guardian's network.
 // `uses_names`: whether the program looks up names as set up by `probe_use_names`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int network, int uses_names, int *news);
-// Creates a folder `name` (at most 31 bytes) in `parent`.
+// Creates the folder `name` (at most 31 bytes) in `parent`.
 int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
-// Informs the guardian that the folder was removed.
+// Notifies the guardian that the folder has been removed.
 int probe_guardian_forget_folder(int guardian, const char *name);
 
 enum {
     PROBE_NEWS_STARTED = 1, // value: the process id
-    PROBE_NEWS_FAILED,      // value: errno of what went wrong before the program ran
-    PROBE_NEWS_EXIT,        // value: its status as waitpid gives it; the id is not given to another process before probe_take_exit
-    PROBE_NEWS_GONE,        // value: how many of its descendants could not be ended; 0: there is none left
+    PROBE_NEWS_FAILED,      // value: the errno of a failure before the program ran
+    PROBE_NEWS_EXIT,        // value: the status as encoded by waitpid; the process id is not reused before probe_take_exit
+    PROBE_NEWS_GONE,        // value: the number of descendants that could not be ended
 };
 struct probe_news {
     int32_t kind;
@@ -89,36 +91,37 @@ struct probe_news {
     // The guard's process id.
     int32_t guard;
     int32_t unused;
-    // When it happened, in nanoseconds of CLOCK_MONOTONIC.
+    // The time of the event, in nanoseconds of CLOCK_MONOTONIC.
     int64_t time;
 };
-// Returns 1 with *news filled, 0 if there is no news yet, or -1 if there will be none.
+// Returns 1 and sets *news, or 0 if there is no news yet, or -1 if there will be no more news.
 int probe_next_news(int fd, struct probe_news *news, int timeout_ms);
 void probe_take_exit(int fd);
-// Ends the program and all its descendants; PROBE_NEWS_GONE reports when that is done. Closing the descriptor does the
-// same.
+// Ends the program and all its descendants. PROBE_NEWS_GONE is reported when they have ended. Closing the descriptor
+// has the same effect.
 void probe_end_guarded(int fd);
 
-// Removes the folder `name` of `parent` with all its contents, whatever their depth and permissions. Never follows a
-// link and never enters another mount. If `inode` != 0, removes it only if it is that folder, and returns ESTALE
-// otherwise. Returns 0, or the errno of what remains.
+// Removes the folder `name` in `parent` with all its contents, whatever their depth and permissions. Never follows a
+// link, and never enters another mount. If `inode` is not 0, the folder is removed only if it has this device and
+// inode; otherwise, ESTALE is returned. Returns 0, or the errno of the failure if something could not be removed.
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
 
-// The arguments of `main`, available even without /proc. Returns 0 if they are not known.
+// Provides the arguments of `main`, even without /proc. Returns 0 if they are not known.
 int probe_arguments(char ***words);
-// The path by which the program was started; NULL if it is not known.
+// Returns the path by which the program was started; NULL if it is not known.
 const char *probe_executable(void);
-// Sets what `ps` shows for the calling process, which must have one thread: `NAME of PID`.
+// Sets the text that `ps` shows for the calling process to `NAME of PID`. The process must have only one thread.
 void probe_show_as(const char *name, pid_t run);
 
-// Reserves a name that only one process of the network namespace can have at a time, until it closes the returned
-// descriptor or ends. -EADDRINUSE if another process has it, another negative errno if it can't be reserved.
+// Reserves a name that only one process in the network namespace can have at a time. The name is released when the
+// process closes the returned descriptor or ends. Returns -EADDRINUSE if another process has the name, or another
+// negative errno if it can't be reserved.
 int probe_reserve_name(const char *name);
-// Makes glibc return the freed memory of a process that runs many cases to the system. By default it keeps the peak of
-// each of up to eight arenas per CPU. This sets as many arenas as CPUs, and maps blocks larger than 1 MiB separately.
-// Must be called while there is one thread.
+// Makes glibc return freed memory to the system in a process that runs many cases. By default, glibc retains the peak
+// of each of up to eight arenas per CPU. This function limits the number of arenas to the number of CPUs, and maps
+// blocks larger than 1 MiB separately. Must be called while the process has only one thread.
 void probe_keep_memory_small(void);
-// Makes this process the parent of the orphans among its descendants.
+// Makes this process the subreaper of its descendants, so that it becomes the parent of their orphans.
 int probe_become_subreaper(void);
 
 // The fields of TCP_INFO that are used.
@@ -131,74 +134,75 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
-// Capabilities (capabilities(7)) of the calling thread.
+// Functions for capabilities (capabilities(7)) of the calling thread.
 // Returns whether a capability is effective.
 int probe_has_capability(int number);
 // Returns whether a capability is permitted, effective or not.
 int probe_may_use_capability(int number);
-// Makes a permitted capability effective or not. Returns whether it was effective before.
+// Makes a permitted capability effective or ineffective. Returns whether it was effective before.
 int probe_set_capability(int number, int on);
-// Prevents programs that the calling process executes as an ordinary user from inheriting the capability (ambient,
-// inheritable).
+// Prevents programs that the calling process executes as an ordinary user from inheriting the capability through the
+// ambient or inheritable set.
 void probe_forgo_capability(int number);
 #define PROBE_CAP_NET_RAW 13
 
-// Sets whether the process is dumpable, and returns the previous value. While it is not, its files in /proc belong to
-// root; this is the default for a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
+// Sets whether the process is dumpable, and returns the previous value. While a process is not dumpable, its files in
+// /proc belong to root. That is the default for a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
 int probe_set_dumpable(int on);
 
-// Namespaces. Returns 0, or -1 with errno. The calling process must have one thread. Creates user and network
-// namespaces (`with_user`), or a network namespace only.
+// Creates a network namespace and, if `with_user` is set, also a user namespace. The calling process must have only one
+// thread. Returns 0, or -1 with errno.
 int probe_unshare(int with_user);
-// Brings `lo` up with this MTU and without segmentation offload (TSO, GSO, GRO), so that captured segments are those on
-// the wire.
+// Brings `lo` up with the given MTU and without segmentation offload (TSO, GSO, GRO), so that captured segments are
+// those on the wire.
 int probe_set_up_loopback(int mtu);
 
-// Network namespaces of links. These return -1 with errno.
+// Functions for the network namespaces of links. They return -1 with errno on failure.
 // Moves the calling thread into a network.
 int probe_enter_network(int fd);
 // Moves the calling thread into a private mount namespace, in which /etc/resolv.conf names only the resolver at
 // 127.0.0.53.
 int probe_use_names(void);
-// Tests `probe_use_names`. Returns 0 if it succeeds, or its errno. No changes remain.
+// Tries out `probe_use_names`. Returns 0 if it succeeded, or its errno. All changes are undone.
 int probe_names_trial(void);
-// Creates a network with `lo` up, and returns its descriptor. The calling thread stays in its own network.
+// Creates a network with `lo` up, and returns its descriptor. The calling thread remains in its own network.
 int probe_new_network(void);
-// Creates an interface `name` in the calling thread's network, whose other end is `link0` in the network `end_network`.
-// The interface has no offloads, no ARP and no IPv6.
+// Creates an interface `name` in the calling thread's network, whose peer is `link0` in the network `end_network`. The
+// interface has no offloads, no ARP and no IPv6.
 int probe_make_pair(const char *name, int end_network);
-// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets on its own.
+// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets by itself.
 int probe_set_up_end(const char *address, const char *address6);
-// Opens a socket for the frames of an interface of the calling thread's network. If `receives`, it receives the frames
-// that arrive there.
+// Opens a socket for the frames of an interface in the calling thread's network. The socket also receives the frames
+// that arrive at the interface if `receives` is set.
 int probe_open_frames(const char *name, int receives);
-// Reads up to `most` (at most 64) frames into `buffer`, `stride` bytes apart. Returns their number, 0 for none.
+// Reads up to `most` (at most 64) frames into `buffer`, `stride` bytes apart. Returns the number of frames read, which
+// may be 0.
 int probe_receive_frames(int fd, unsigned char *buffer, unsigned stride, unsigned *lengths, int most);
 // Returns the number of frames that the socket has dropped since the last call.
 unsigned probe_dropped_frames(int fd);
 int probe_send_frame(int fd, const unsigned char *bytes, size_t length);
 
-// Returns the abbreviated name of a signal, such as `TERM` for SIGTERM; NULL if the number is not that of a signal.
+// Returns the abbreviated name of a signal, such as `TERM` for SIGTERM; NULL if there is no signal with the number.
 const char *probe_signal_name(int number);
 
-// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket takes its place: reading
-// returns end of file, writing fails.
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket gets such a number. Reading
+// from it returns the end of the file, and writing to it fails.
 void probe_fill_standard_streams(void);
 
-// Raises the soft limit of open files to the hard limit. Returns the number of files that may be open, at most a
+// Raises the soft limit on open files to the hard limit. Returns the number of files that may be open, at most one
 // million.
 int probe_raise_descriptor_limit(void);
-// Restores the original limit in the calling process, for programs that it starts.
+// Restores the original limit in the calling process, for programs started by it.
 void probe_restore_descriptor_limit(void);
-// The number of open descriptors below `limit`.
+// Returns the number of open descriptors below `limit`.
 int probe_open_descriptors(int limit);
-// Returns whether this many more threads can be started, at most 256.
+// Returns whether `count` more threads can be started; at most 256 are tried.
 int probe_has_threads(int count);
-// Returns whether this many more descriptors can be opened.
+// Returns whether `count` more descriptors can be opened.
 int probe_has_descriptors(int count);
 
-// Lets SIGINT, SIGTERM and SIGHUP end the process at once (1), or leaves them to the descriptor (0). Applies to the
-// calling thread.
+// Makes SIGINT, SIGTERM and SIGHUP end the process immediately (1), or leaves them to the descriptor (0). Applies only
+// to the calling thread.
 void probe_interrupts_end_process(int yes);
 
 char **probe_environment(void);
@@ -206,64 +210,66 @@ char **probe_environment(void);
 // Returns a descriptor that becomes readable when SIGINT, SIGTERM or, unless it is ignored (nohup), SIGHUP arrives. The
 // signals are blocked in the calling thread and in threads that it starts later.
 int probe_interrupt_descriptor(void);
-// Reads the next signal from the descriptor; 0 if there is none.
+// Returns the next signal from the descriptor; 0 if there is none.
 int probe_next_signal(int fd);
 
-// Files relative to the descriptor of a folder. These functions return a descriptor, or -1 with errno.
+// Functions for files relative to the descriptor of a folder. They return a descriptor, or -1 with errno.
 // Opens a descriptor that only refers to the path (O_PATH), without opening a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
-// Opens a path that never leaves the folder, not even by symbolic links (openat2, RESOLVE_BENEATH); EXDEV if it would.
-// ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
+// Opens a path within the folder (openat2, RESOLVE_BENEATH). Fails with EXDEV if the path, or a symbolic link in it,
+// leads out of the folder, and with ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
-// A listening TCP socket: its inode number, its port, and its address in network order (the first four bytes for IPv4).
+// A listening TCP socket: its inode number, its port, and its address in network byte order (the first four bytes for
+// IPv4).
 struct probe_listener {
     uint32_t inode;
     uint16_t port;
     uint8_t address[16];
 };
 // Writes the first `capacity` listening sockets of AF_INET or AF_INET6 in the calling thread's network namespace, and
-// returns how many there are; -1 with errno if the kernel does not support sock_diag(7). Unlike reading the tables in
-// /proc, this takes no longer if there are many connections.
+// returns the total number; -1 with errno if the kernel does not support sock_diag(7). Unlike reading the tables in
+// /proc, this call does not take longer if there are many connections.
 int probe_listeners(int family, struct probe_listener *found, int capacity);
-// Returns the state of the interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if that is not known.
+// Returns the state of the interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if its state is not known.
 int probe_loopback_is_up(void);
-// Opens a socket that receives changes of interfaces, or returns -1.
+// Opens a socket that receives notifications of changes of interfaces, or returns -1.
 int probe_watch_links(void);
-// Returns the next change of the loopback interface: 1 for up, 0 for down, -1 for none.
+// Returns the next change of the loopback interface: 1 for up, 0 for down, -1 if there is none.
 int probe_next_loopback_change(int fd);
 
-// Capture.
-// Returns 1 for a loopback interface, 0 for another kind, -1 with errno (ENODEV: no such interface).
+// Functions for the capture.
+// Returns 1 for a loopback interface, 0 for another kind, or -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
 // Replaces the socket's filter (SO_ATTACH_FILTER) atomically, so that no packet is missed or wrongly accepted in the
-// meantime. `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. Returns 0, or -1 with errno.
+// meantime. `instructions` are of type struct sock_filter, which has the layout of libpcap's bpf_insn. Returns 0, or -1
+// with errno.
 int probe_attach_filter(int fd, const void *instructions, unsigned count);
-// Attaches a filter that accepts nothing: packets that arrive at the socket are dropped before they are queued.
+// Attaches a filter that accepts no packets, so that packets for the socket are dropped before they are queued.
 int probe_drop_all_input(int fd);
 // Makes the kernel's garbage collector for unreachable descriptors hold a reference to the file of `fd` until the
-// process has ended, so that the process does not wait for its release. Returns a descriptor that must stay open until
-// then (closing it reverts this), or -1 with errno. The caller still owns `fd`.
+// process has ended, so that the process does not wait for the file's release. Returns a descriptor that must stay open
+// until then, because closing it releases the reference, or -1 with errno. The caller still owns `fd`.
 int probe_release_after_exit(int fd);
-// Names the calling thread, for tools that list threads; at most 15 bytes.
+// Sets the name of the calling thread, at most 15 bytes, which tools that list threads show.
 void probe_name_thread(const char *name);
 
-// The sockets of a crowd. They are non-blocking and close-on-exec, and an epoll watches each of them, edge-triggered,
-// for input, output and the peer's end. The functions return a descriptor, or a negative errno. Lengths are those of
-// socket addresses; with a length of 0, the system chooses the address.
+// Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec, and an epoll watches each of
+// them, edge-triggered, for input, output and the peer's end. The functions return a descriptor, or a negative errno.
+// Lengths are those of socket addresses; if a length is 0, the system chooses the address.
 int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
-// Listens in an SO_REUSEPORT group. The epoll watches the socket for connections.
+// Listens as a member of an SO_REUSEPORT group. The epoll watches the socket for connections.
 int probe_crowd_listen(const void *address, unsigned length, int receive_buffer, int epoll, uint64_t data);
-// Watches an accepted socket, which is closed on failure.
+// Watches an accepted socket. On failure, the socket is closed.
 int probe_crowd_adopt(int fd, int no_delay, int epoll, uint64_t data);
-// Returns a counter that processes share through a file, initially 0; NULL with errno. `probe_take_one` increments it,
-// and returns 1 for the first `limit` calls, then 0.
+// Returns a counter, initially 0, that processes share through a file; NULL with errno on failure. `probe_take_one`
+// increments the counter, and returns 1 for the first `limit` calls and 0 for later ones.
 void *probe_shared_count(const char *path);
 int probe_take_one(void *count, uint64_t limit);
 // Closes the socket with an RST.
 void probe_crowd_reset(int fd);
-// Returns SO_ERROR: 0 or an errno.
+// Returns the value of SO_ERROR: 0 or an errno.
 int probe_socket_error(int fd);
 
 #endif
