@@ -113,7 +113,7 @@ struct SessionScriptTests {
         try Self.add(statement, to: &script)
     }
 
-    /// Bytes beyond the limit are expected only by their number, and the scenario still consumes all of them.
+    /// Bytes beyond the limit are expected only by count, and the saved scenario still consumes all of them.
     @Test(arguments: ["\n", "a\n", "\u{1B}\n", "a", "\r\n", "0123456789\n"], [1, 64, 65, 1000, 100_000])
     func writtenBytesAreBounded(_ piece: String, _ limit: Int) throws {
         let bytes = Array(repeating: Array(piece.utf8), count: 50_000).flatMap { $0 }
@@ -124,7 +124,8 @@ struct SessionScriptTests {
             var rest = SessionScript.Rest(actor: "C")
             rest.unread = bytes
             let saved = script.saved([rest, rest])
-            // An escape takes four bytes in the script, and a statement takes less than the bytes that it counts.
+            // An escape takes four bytes in the script, and a statement is shorter than the number of bytes for which
+            // it counts.
             #expect(saved.bytes.count < 400 + 5 * limit)
             #expect(saved.unwritten <= 2 * bytes.count)
             if framing == .lf, piece.hasSuffix("\n") { #expect(saved.unwritten > bytes.count) }
@@ -133,7 +134,7 @@ struct SessionScriptTests {
         }
     }
 
-    /// The limit applies to the session: bytes that steps have consumed count.
+    /// The limit applies to the whole session, so bytes that steps have consumed count towards it.
     @Test func consumedBytesCountAgainstTheLimit() throws {
         var script = SessionScript(
             .client(target: "127.0.0.1:25", options: ""), framing: .lf, title: "a", limit: 200)

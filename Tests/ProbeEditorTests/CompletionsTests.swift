@@ -97,7 +97,7 @@ struct CompletionsTests {
         #expect(Set(one.lacks).intersection(found) == [], "\(found)")
     }
 
-    /// The parser, which decides whether a word fits, never hides the word that comes next in a valid statement.
+    /// The parser determines whether a word is offered. It must never exclude the next word of a valid statement.
     @Test func everyExampleIsCompletedWordByWord() throws {
         var server = try EditorHarness()
         let script = Self.script.replacing(

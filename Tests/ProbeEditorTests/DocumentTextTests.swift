@@ -21,14 +21,14 @@ struct DocumentTextTests {
             #expect(text.offset(of: TextPosition(line: 0, character: utf16), .utf16) == offset)
             #expect(text.offset(of: TextPosition(line: 0, character: utf8), .utf8) == offset)
         }
-        // Offsets inside a character.
+        // These positions are inside a character.
         #expect(text.offset(of: TextPosition(line: 0, character: 3), .utf16) == 3)
         #expect(text.offset(of: TextPosition(line: 0, character: 5), .utf8) == 3)
         #expect(text.position(of: 5, .utf16).character == 2)
     }
 
-    /// In UTF-16 a change can begin or end between the halves of a surrogate pair; the text keeps the same number of
-    /// units as the client's.
+    /// In UTF-16, a change may begin or end between the halves of a surrogate pair. The text must keep the same number
+    /// of units as the client's.
     @Test(arguments: [
         (0, 1, "", "\u{fffd}z"), (1, 2, "", "\u{fffd}z"), (1, 1, "x", "\u{fffd}x\u{fffd}z"), (1, 1, "", "😀z"),
         (1, 3, "", "\u{fffd}"),
@@ -42,7 +42,7 @@ struct DocumentTextTests {
         #expect(String(decoding: text.bytes, as: UTF8.self) == result)
     }
 
-    /// After any changes the lines are those of the same text created at once.
+    /// After arbitrary changes, the lines are the same as those of a document created with the resulting text.
     @Test(arguments: 0..<20)
     func linesMatchAfterChanges(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -3,7 +3,7 @@ import ProbeScenario
 
 @testable import ProbeEditor
 
-/// An editor server, and the files that it can read.
+/// An editor server and the files that it can read.
 struct EditorHarness {
     static let uri = "file:///scripts/a.scn"
 
@@ -19,7 +19,7 @@ struct EditorHarness {
         _ = try request("initialize", "{\"capabilities\":\(capabilities)}")
     }
 
-    /// Sends messages, each a JSON text, and returns the server's messages for all of them.
+    /// Sends messages, each given as JSON text, and returns the server's responses and notifications.
     mutating func exchange(_ messages: [String]) throws -> [JSONValue] {
         for message in messages { try server.receive(MessageFraming.framed(Array(message.utf8)).span) }
         var framing = MessageFraming()
@@ -37,7 +37,7 @@ struct EditorHarness {
         return answer["result"] ?? answer
     }
 
-    /// Opens a document or replaces its text, and returns the diagnostics that are published for it.
+    /// Opens a document, or replaces its text, and returns the diagnostics that are published for the document.
     mutating func open(_ text: String, uri: String = Self.uri) throws -> [JSONValue] {
         let item: JSONValue = .object([
             ("uri", .string(uri)), ("version", .integer(1)), ("languageId", .string("scn")), ("text", .string(text)),

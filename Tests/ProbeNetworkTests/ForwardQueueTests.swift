@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeProxy
 
-/// Which bytes a proxy forwards, and when. The time is an argument.
+/// The bytes that a proxy forwards, and the times at which it does. Time is passed as an argument.
 @Suite struct ForwardQueueTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
@@ -18,8 +18,8 @@ import Testing
         return queue
     }
 
-    /// Returns the pieces, with a `|` after each that is sent in a separate segment; the clock advances as far as the
-    /// queue asks.
+    /// Returns the forwarded pieces, with a `|` after each piece that is sent in a separate segment. The clock is
+    /// advanced whenever the queue waits.
     private func pieces(_ queue: inout ForwardQueue, until last: Int = 10_000) -> [String] {
         var now = Self.start
         var result: [String] = []

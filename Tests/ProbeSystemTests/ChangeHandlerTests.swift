@@ -19,7 +19,7 @@ struct ChangeHandlerTests {
         }
         changes.notify()
         #expect(deepest == 1)
-        // Two changes while the handler runs are handled by a single call.
+        // The two changes that occur while the handler runs are handled by a single call.
         #expect(calls == 100_001)
     }
 

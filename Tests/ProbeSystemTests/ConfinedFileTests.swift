@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A path in a script never leads out of the script's folder, and only regular files are opened, with and without
+/// A path in a script can't lead out of the script's folder, and only regular files are opened, both with and without
 /// `openat2`.
 struct ConfinedFileTests {
-    /// Creates the folder `in`, and next to it a file that a script must not read.
+    /// Creates the folder `in`, and beside it a file that a script must not be able to read.
     private func tree() throws -> ScratchFolder {
         let tree = try ScratchFolder()
         _ = try tree.folder("in")
@@ -58,7 +58,7 @@ struct ConfinedFileTests {
         #expect(throws: SystemError("open", code: EXDEV)) { _ = try file.contents(of: path, limit: 10) }
     }
 
-    /// Opening neither waits nor opens a device: the error names the kind of file.
+    /// The check neither blocks nor opens a device, and the error names the kind of file.
     @Test(
         arguments: [
             ("pipe", EINVAL), ("to-pipe", EINVAL), ("sub", EISDIR), ("folder", EISDIR), (".", EISDIR),
@@ -80,7 +80,7 @@ struct ConfinedFileTests {
         #expect(error?.code == EINVAL)
     }
 
-    /// The size is checked before a byte is read.
+    /// The size is checked before any byte is read.
     @Test(arguments: [true, false])
     func oversizedFilesAreRefused(_ usesOpenat2: Bool) throws {
         let tree = try tree()

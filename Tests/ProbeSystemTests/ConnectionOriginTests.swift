@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The kernel saves the SYN of the connections that a listener of the harness accepts.
+    /// The kernel saves the SYN of each connection that a listener of the harness accepts.
     @Test(arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
     func acceptedConnectionHasItsISN(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else {
@@ -49,7 +49,7 @@ import Testing
         #expect(before <= WallClock.now)
     }
 
-    /// An IPv4-mapped IPv6 address is the IPv4 address.
+    /// An IPv4-mapped IPv6 address is equal to the IPv4 address.
     @Test func mappedAddressEqualsTheIPv4Address() {
         let mapped = SocketAddress(numeric: "::ffff:127.0.0.1", port: 80)
         #expect(mapped == SocketAddress(numeric: "127.0.0.1", port: 80))

@@ -1,7 +1,7 @@
 import ProbeSystem
 import Testing
 
-/// Files are written only below a folder, and files that are in their place are preserved.
+/// Files are written only below a folder, and existing files with the same name are preserved.
 struct FolderBelowTests {
     @Test func intermediateFoldersAreCreated() throws {
         let temporary = try ScratchFolder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A folder is removed with all its contents, and nothing else is.
+/// Removing a folder removes all of its contents, and nothing outside it.
 struct FolderRemovalTests {
     @Test func linksAreRemovedAndNotFollowed() throws {
         let scratch = try ScratchFolder()
@@ -44,7 +44,7 @@ struct FolderRemovalTests {
         let error = #expect(throws: SystemError.self) { try parent.remove("made", identity: identity) }
         #expect(error?.code == ESTALE)
         #expect(scratch.read("made/kept") == "kept")
-        // The permissions of the folder are not changed.
+        // The permissions of the replacement folder are not changed.
         #expect(FileStatus(at: made).map { $0.mode & 0o777 } == 0o555)
     }
 
@@ -53,7 +53,7 @@ struct FolderRemovalTests {
         try Folder(scratch.path).remove("none", identity: nil)
     }
 
-    /// Paths longer than `PATH_MAX`, and deeper than the number of descriptors.
+    /// The paths are longer than `PATH_MAX`, and the folders are deeper than the number of descriptors.
     @Test func deepFoldersAreRemoved() throws {
         let scratch = try ScratchFolder()
         var current = try Folder(try scratch.folder("made"))
@@ -69,7 +69,8 @@ struct FolderRemovalTests {
         #expect(scratch.names == [])
     }
 
-    /// Folders with permissions that prevent a user other than root from reading them, and names that are not text.
+    /// The folders have permissions that prevent users other than root from reading them, and names that are not valid
+    /// text.
     @Test(arguments: [0o555, 0o000, 0o222, 0o111] as [mode_t])
     func unreadableFoldersAreRemoved(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()

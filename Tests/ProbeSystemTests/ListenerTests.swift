@@ -4,9 +4,9 @@ import Testing
 @testable import ProbeSystem
 
 struct ListenerTests {
-    /// Between its fork and its `exec`, a program that is being started has such a copy.
+    /// A program that is being started has a copy of the listener's descriptor between its fork and its `exec`.
     @Test func copyOfTheDescriptorDoesNotKeepListening() throws {
-        // A port that no outgoing connection of another test can be given.
+        // The port is outside the range from which the kernel assigns ports to outgoing connections of other tests.
         let ports = PortAllocator(seed: getpid())
         let any = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
         let address = any.with(port: try ports.freePort(address: any))
@@ -19,7 +19,7 @@ struct ListenerTests {
         listener = nil
 
         #expect(Self.connect(to: address) == ECONNREFUSED)
-        // The port is available to another listener.
+        // The port can now be used by another listener.
         listener = try Listener(address: address, backlog: 4, options: [])
         #expect(Self.connect(to: address) == 0)
     }
@@ -29,7 +29,7 @@ struct ListenerTests {
         return open.first { SocketAddress.local(of: $0)?.port == address.port }.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
     }
 
-    /// Returns the errno of a connect; 0 if it succeeded.
+    /// Returns the errno of a `connect`; 0 if it succeeded.
     private static func connect(to address: SocketAddress) -> Int32 {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(raw) }

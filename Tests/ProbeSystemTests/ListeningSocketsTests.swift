@@ -11,7 +11,7 @@ struct ListeningSocketsTests {
         guard let address = SocketAddress(numeric: host, port: 0) else { throw Problem.noAddress }
         var listener: Listener?
         do { listener = try Listener(address: address, backlog: 1, options: []) } catch {
-            // Without IPv6 on the loopback interface there is no address to listen on.
+            // If the loopback interface has no IPv6, listening on ::1 fails.
             #expect(host == "::1")
         }
         guard let port = listener?.address.port else { return }

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A call that fails for lack of a resource reports how much of it is left, whatever the call.
+    /// An error caused by an exhausted resource reports how much of the resource is left, whichever call failed.
     @Test(arguments: MachineError.shortages, ["socket", "bind", "connect", "accept", "epoll_ctl", "open", "send"])
     func failedCallsReportRemainingResources(_ fault: MachineError, _ call: String) {
         let error = SystemError(call, uncounted: fault.code)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Only the requested file is written, whatever another user places in its folder.
+/// Only the requested file is written, whatever another user puts in its folder.
 struct OutputFileTests {
     private static let text = Array("new".utf8)
 
-    /// Returns the name of the temporary file of `a`.
+    /// Returns the temporary name of the file `a`.
     private static func temporaryName() throws -> String {
         let scratch = try ScratchFolder()
         let file = try ReplacementFile("a", in: Folder(scratch.path))
@@ -37,7 +37,7 @@ struct OutputFileTests {
         #expect(scratch.read("a") == "new" && scratch.names == ["a"])
     }
 
-    /// Only files that a killed process of this user may have left behind are removed.
+    /// The only files that are removed are those that a killed process of this user may have left behind.
     @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
     func otherFilesAreKept(_ kind: String) throws {
         let scratch = try ScratchFolder()
@@ -75,14 +75,14 @@ struct OutputFileTests {
         try #require(chmod(scratch.write("a", "old"), mode) == 0)
         try folder.replace("a", with: Self.text)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode)
-        // A file that must be private is private, whatever permissions the previous file had.
+        // A file that must be private becomes private, whatever permissions the previous file had.
         try folder.replace("a", with: Self.text, mode: 0o600)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode & 0o700)
         try folder.replace("b", with: Self.text, mode: 0o600)
         #expect(try folder.status(of: "b")?.mode == S_IFREG | 0o600)
     }
 
-    /// Mode bits other than permissions are not passed on to another file.
+    /// Mode bits other than permissions are not copied to the new file.
     @Test func setIDBitsAreDropped() throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
@@ -108,7 +108,7 @@ struct OutputFileTests {
         #expect(status?.group == 65534 && status?.mode == S_IFREG | 0o660)
     }
 
-    /// A program of the run may exchange the folder by renaming it.
+    /// A program started by the run may rename the folder and put a link in its place.
     @Test func exchangedFolderIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let out = try temporary.folder("out")
@@ -124,7 +124,7 @@ struct OutputFileTests {
         #expect(temporary.read("moved/a") == "new" && temporary.read("moved/b") == "new")
     }
 
-    /// The file replaces the last component of the path; if that is a link, it is not written through.
+    /// The file replaces the last component of the path. If that component is a link, nothing is written through it.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func existingEntryIsReplaced(_ kind: String) throws {
         let temporary = try ScratchFolder()
@@ -151,7 +151,7 @@ struct OutputFileTests {
         #expect(temporary.names == ["link", "real"])
     }
 
-    /// The kernel has the same rule for links in `/tmp`; resolving the name first would circumvent it.
+    /// The kernel applies the same rule to links in `/tmp`, which would be circumvented by resolving the name first.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
     func linkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()
@@ -162,7 +162,7 @@ struct OutputFileTests {
         try #require(lchown(path, 65534, 65534) == 0)
         let error = #expect(throws: SystemError.self) { _ = try FilePlace(path) }
         #expect(error?.reason == "it is a symbolic link of another user, which is not followed")
-        // In a folder that others can't write to, the link was made by the owner.
+        // In a folder that only its owner can write to, the link was created by the owner.
         chmod(shared, 0o755)
         #expect(try FilePlace(path).name == "victim")
     }

@@ -36,7 +36,7 @@ struct OutputLogTests {
         #expect(log.lostBefore > 0)
     }
 
-    /// A prompt stays one line, however much the other stream prints before it continues.
+    /// A prompt remains a single line, however much is printed on the other stream before the line is continued.
     @Test func unfinishedLineIsKept() {
         var log = OutputLog()
         append("pro".utf8, to: &log, .error)

@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct PortAllocatorTests {
-    /// Two runs at the same time get different blocks, whatever their seeds.
+    /// Two simultaneous runs get different blocks of ports, whatever their seeds.
     @Test func blocksAreNotShared() {
         let first = allocator("two")
         let second = allocator("two")
@@ -12,8 +12,8 @@ struct PortAllocatorTests {
         #expect(second.range.contains(second.candidate()))
     }
 
-    /// Runs in a separate process, because a program that another test starts has a copy of the descriptor until its
-    /// `exec`.
+    /// Runs in a separate process, because a program that another test starts has a copy of the descriptor until it
+    /// calls `exec`.
     @Test func blockIsReleased() async {
         await #expect(processExitsWith: .success) {
             let blocks = (0..<200).map { _ in PortAllocatorTests().allocator("back").range }
@@ -21,7 +21,7 @@ struct PortAllocatorTests {
         }
     }
 
-    /// With more runs than blocks they share blocks, and a port that is in use is skipped.
+    /// If there are more runs than blocks, runs share blocks, and a port that is in use is skipped.
     @Test func blocksAreSharedOnceExhausted() throws {
         let all = (0..<64).map { _ in allocator("all") }
         #expect(Set(all.map(\.range)).count > 1)

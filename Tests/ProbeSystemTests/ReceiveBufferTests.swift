@@ -3,7 +3,8 @@ import ProbeSystem
 import Testing
 
 struct ReceiveBufferTests {
-    /// The chunks are `abc` at 1, `de` at 2, and `fgh` at 3: a range is removed, and the other bytes keep their times.
+    /// The chunks `abc`, `de` and `fgh` arrive at the times 1, 2 and 3. After a range is removed, the other bytes keep
+    /// their times.
     @Test(arguments: [0..<1, 0..<3, 1..<2, 2..<4, 3..<5, 1..<7, 5..<8, 4..<6, 0..<8])
     func removalFromTheMiddleKeepsTimes(_ range: Range<Int>) {
         for taken in 0..<3 {
@@ -29,8 +30,8 @@ struct ReceiveBufferTests {
         }
     }
 
-    /// Searches for every needle of a small alphabet at every offset, before and after bytes were consumed, and
-    /// compares with a simple search.
+    /// Searches for every needle over a small alphabet at every offset, before and after bytes were consumed, and
+    /// compares the results with those of a naive search.
     @Test func searchFindsTheFirstCompleteMatch() {
         let stream = Array("\r\r\na\r\n\r\n\rb\n\r\n".utf8)
         let needles = ["\r\n", "\n", "\r\r", "\r\n\r\n", "b", "x", "", "\n\r\n"].map { Array($0.utf8) }

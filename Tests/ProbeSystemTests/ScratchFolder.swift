@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A folder that is removed with this value.
+/// A folder that is removed at the end of this value's lifetime.
 struct ScratchFolder: ~Copyable {
     let path: String
 

@@ -31,7 +31,7 @@ final class SocketFileTests {
         }
         for other in ["folder/b", "a", "link/b", "none/a"] { #expect(SocketFile(path(other)) != file, "\(other)") }
         #expect(SocketFile(path("none/a")) == SocketFile(path("none/a")))
-        // A link to the socket refers to it as soon as it exists.
+        // Once the socket exists, a link to it identifies the same socket.
         let listener = try listener("folder/a")
         #expect(SocketFile(path("alias")) == file)
         withExtendedLifetime(listener) {}
@@ -57,7 +57,7 @@ final class SocketFileTests {
         try SocketFile.removeAbandoned(path("missing"))
     }
 
-    /// A socket of another process that has replaced this one's is not removed.
+    /// A socket of another process that has replaced this process's socket is not removed.
     @Test func ownSocketIsIdentifiedByItsInode() throws {
         let first = try listener("a")
         SocketFile.bound(path("a"))

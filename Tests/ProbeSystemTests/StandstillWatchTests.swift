@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProbeSystem
 
-/// How a loop detects its own standstills. The times are arguments.
+/// How a loop detects its own stalls. Times are passed as arguments.
 struct StandstillWatchTests {
-    /// Returns the standstills of a loop that slept and worked for these durations, in milliseconds.
+    /// Returns the stalls of a loop that slept and worked for the given durations, in milliseconds.
     private static func standstills(
         ignoringWork: Bool = false, _ body: (_ watch: inout StandstillWatch, _ at: (Int64) -> MonotonicTime) -> Void
     ) -> [[Duration]] {
@@ -38,7 +38,7 @@ struct StandstillWatchTests {
         #expect(found == [])
     }
 
-    /// The work takes none of this thread's processor time, so the thread was suspended.
+    /// The work uses none of this thread's processor time, so the thread must have been suspended.
     @Test(arguments: [false, true])
     func suspensionDuringWorkIsAStandstill(ignoringWork: Bool) {
         let found = Self.standstills(ignoringWork: ignoringWork) { watch, at in

@@ -3,13 +3,14 @@ import Testing
 
 @testable import ProbeSystem
 
-/// How deadlines and lower bounds change if a reactor's thread stood still. Times are arguments, in milliseconds.
+/// How deadlines and lower bounds are adjusted if a reactor's thread stalled. Times are passed as arguments, in
+/// milliseconds.
 struct StandstillsTests {
     private static func at(_ milliseconds: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Returns the standstills of a thread that ran at `last`, was due at `due`, and ran again at `now`.
+    /// Returns the stalls of a thread that ran at `last`, was due at `due`, and next ran at `now`.
     private static func standstills(_ runs: [(last: Int64, due: Int64, now: Int64)]) -> Standstills {
         var standstills = Standstills()
         for run in runs { standstills.ran(at: at(run.now), due: at(run.due), last: at(run.last)) }
@@ -24,19 +25,19 @@ struct StandstillsTests {
     }
 
     @Test func deadlineIsExtendedByTheStandstill() {
-        // Last ran at 100, due at 120, and ran again at 420.
+        // The thread last ran at 100, was due at 120, and next ran at 420.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
         #expect(standstills.extended(Self.at(1000), from: Self.at(0)) == Self.at(1320))
-        // A deadline before the standstill doesn't change, nor does the deadline of a wait that began after it.
+        // A deadline before the stall is unchanged, as is the deadline of a wait that began after the stall.
         #expect(standstills.extended(Self.at(90), from: Self.at(0)) == Self.at(90))
         #expect(standstills.extended(Self.at(900), from: Self.at(500)) == Self.at(900))
-        // If something began during the standstill, the rest of it counts.
+        // If an operation began during the stall, the remainder of the stall counts.
         #expect(standstills.extended(Self.at(500), from: Self.at(300)) == Self.at(620))
     }
 
     @Test func deadlineAllowsTimeToReadTheBacklog() {
-        // The deadline was a millisecond after the thread last ran: reading takes longer than that.
+        // The deadline was 1 ms after the thread last ran, but reading the backlog takes longer than that.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(460))
     }
@@ -83,37 +84,37 @@ struct StandstillsTests {
 
     @Test func standstillAcrossALowerBoundHidesIt() {
         let standstills = Self.standstills([(100, 120, 420)])
-        // Noticed directly after the standstill: it may have happened before 150.
+        // An event noticed directly after the stall may have occurred before 150.
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
-        // Noticed while the thread ran, or long after the standstill.
+        // The event was noticed while the thread was running, or long after the stall.
         #expect(!standstills.hides(Self.at(150), from: Self.at(461)))
-        // The thread ran at the bound.
+        // The thread was running at the time of the bound.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))
         #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
     @Test func standstillDuringReadingHidesALowerBound() {
-        // What arrived in the first standstill is read until 460; the reading was interrupted, and ended at 700 at the
-        // earliest.
+        // Events of the first stall are read until 460. Reading was interrupted by the second stall, and ended at 700
+        // at the earliest.
         let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
         #expect(standstills.hides(Self.at(150), from: Self.at(701)))
         #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
-        // Only the second standstill counts.
+        // Only the second stall affects this bound.
         #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
-        // The second standstill began when everything had been read.
+        // The second stall began after all events of the first one had been read.
         let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
         #expect(!apart.hides(Self.at(150), from: Self.at(701)))
     }
 
     @Test func earliestTimePrecedesAStandstill() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
-        // During the standstill, and before what arrived meanwhile was read.
+        // These times are during the stall, or after it while its events are still being read.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
         #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
-        // A standstill that began in the moment after another one.
+        // This stall began shortly after another one.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
-        // Before the standstill, at its beginning, and long after it.
+        // These times are before a stall, at its beginning, and long after it.
         for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }

@@ -4,9 +4,10 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A crowd's connections go to the additional sockets of a server, all others to the server itself.
+/// A crowd's connections are accepted by additional sockets of a server, and all other connections by the server
+/// itself.
 struct SteeringTests {
-    /// Returns an additional socket that listens on the server's address, as a worker's does.
+    /// Returns an additional socket that listens on the server's address, like the socket of a worker.
     private static func additionalSocket(_ server: Listener) throws -> Int32 {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         var on: Int32 = 1
@@ -26,7 +27,7 @@ struct SteeringTests {
         return raw
     }
 
-    /// Accepts the connections that wait at a socket, and returns their number.
+    /// Accepts the connections that are waiting at a socket, and returns their number.
     private static func accepted(_ raw: Int32) -> Int {
         var count = 0
         while true {
@@ -44,7 +45,7 @@ struct SteeringTests {
     @Test func connectionsAreSteeredByAddress() throws {
         let server = try Self.server()
         try server.steer(.address(network: 0x7f40_0000, mask: 0xffc0_0000), places: 2)
-        // Without an additional socket, the server gets all connections.
+        // Without an additional socket, the server receives all connections.
         let early = try Self.client(from: SocketAddress(IPAddress(v4: 0x7f40_0001), port: 0), to: server.address)
         #expect(try server.accept() != nil)
         let sinks = [try Self.additionalSocket(server), try Self.additionalSocket(server)]
@@ -67,7 +68,7 @@ struct SteeringTests {
         let sink = try Self.additionalSocket(server)
         var clients: [Int32] = []
         for port in UInt16(19_990)..<20_010 {
-            // 127.5.0.1: no other test uses ports there.
+            // The address 127.5.0.1 is used because no other test uses ports on it.
             let source = SocketAddress(IPAddress(v4: 0x7f05_0001), port: port)
             clients.append(try Self.client(from: source, to: server.address))
         }

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeTLS
 
-/// A client and a server in memory: each receives what the other one writes.
+/// A client and a server in memory, each of which receives the bytes that the other one writes.
 final class SessionPair {
     let client: TLSSession
     let server: TLSSession
@@ -41,7 +41,7 @@ final class SessionPair {
 }
 
 extension TLSSession {
-    /// Returns the bytes that can be read now, and how reading ended.
+    /// Returns the bytes that can be read now, and the reason why no more can be read.
     func readAll() -> (bytes: [UInt8], progress: Progress) {
         var bytes: [UInt8] = []
         let progress = read { bytes += $0 }

@@ -2,7 +2,8 @@ import ProbeBase
 @testable import ProbeTLS
 import Testing
 
-/// Both sides belong to the engine; end-to-end tests check that other implementations interoperate.
+/// Both sides of each session use the code under test. End-to-end tests verify that it interoperates with other
+/// implementations.
 struct TLSSessionTests {
     static let authority = Result {
         try TLSLibrary.load()
@@ -128,7 +129,7 @@ struct TLSSessionTests {
         #expect(!old.server.takeOutput().isEmpty)
     }
 
-    /// The secrets are in NSS's format, which Wireshark reads.
+    /// The secrets are recorded in NSS's key log format, which Wireshark can read.
     @Test func secretsAreRecorded() throws {
         let new = try pair(.tls13)
         new.handshake()
@@ -150,7 +151,7 @@ struct TLSSessionTests {
         }
         pair.handshake()
         let (own, peer) = byServer ? (pair.server, pair.client) : (pair.client, pair.server)
-        // After tickets, data and a key update, whose records count too.
+        // Records for tickets, data and a key update have been sent before, and count towards the sequence number.
         #expect(own.write([1, 2, 3]) == .done)
         #expect(own.updateKey(isRequested: false) == .done)
         #expect(own.write([4]) == .done)
@@ -177,7 +178,7 @@ struct TLSSessionTests {
             return
         }
         #expect(pair.client.alertsReceived.map(\.alert) == [TLSAlert(level: 2, code: 40)])
-        // Records that the engine itself would write no longer fit, and are dropped.
+        // The session's own records would have wrong sequence numbers, so they are dropped.
         _ = pair.server.write([1])
         #expect(pair.server.takeOutput().isEmpty)
     }
@@ -215,7 +216,7 @@ struct TLSSessionTests {
         #expect(throws: TLSError.self) { try TLSContext(options) }
     }
 
-    /// Returns the content types of records, as in their headers.
+    /// Returns the content types in the headers of records.
     static func types(of records: [UInt8]) -> [UInt8] {
         var types: [UInt8] = []
         var position = 0

@@ -82,7 +82,7 @@ int probe_guardian_forget_folder(int guardian, const char *name);
 enum {
     PROBE_NEWS_STARTED = 1, // value: the process id
     PROBE_NEWS_FAILED,      // value: the errno of a failure before the program ran
-    PROBE_NEWS_EXIT,        // value: the status as encoded by waitpid; the process id is not reused before probe_take_exit
+    PROBE_NEWS_EXIT,        // value: the waitpid status; the process id is not reused before probe_take_exit
     PROBE_NEWS_GONE,        // value: the number of descendants that could not be ended
 };
 struct probe_news {

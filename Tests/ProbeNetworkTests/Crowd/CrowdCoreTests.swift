@@ -2,7 +2,7 @@ import ProbeBase
 @testable import ProbeCrowd
 import Testing
 
-/// The actions of members, and their states.
+/// The actions of members and their states.
 struct CrowdCoreTests {
     private let second = Duration.seconds(1)
 
@@ -100,7 +100,7 @@ struct CrowdCoreTests {
         crowd.begin()
         crowd.pass(milliseconds: 95)
         #expect(crowd.connections.text(of: 0).count == 10)
-        // The events that a thread missed during a standstill are not caught up in a burst.
+        // The sends that a thread missed during a stall are not made up for in a burst.
         crowd.stall(milliseconds: 100)
         crowd.pass(milliseconds: 0)
         let count = crowd.connections.text(of: 0).count

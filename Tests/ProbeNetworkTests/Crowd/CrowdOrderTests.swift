@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeCrowd
 
-/// The messages between workers and the engine, encoded as JSON and decoded.
+/// The messages that workers and the engine exchange, encoded as JSON and decoded again.
 struct CrowdOrderTests {
     private func order(_ role: CrowdOrder.Role) -> CrowdOrder {
         let second = Duration.seconds(1)

@@ -3,13 +3,14 @@ import Testing
 
 @testable import ProbeCrowd
 
-/// Bytes that members received and no statement consumed.
+/// The bytes that members received but that no statement consumed.
 struct CrowdRestTests {
     private static let second = Duration.seconds(1)
     private static let line = MemberProgram.Instruction.expect(.line(.any), within: second)
     private static let ask = MemberProgram.Instruction.send(pieces: [Array("PING\r\n".utf8)], pause: .zero)
 
-    /// A script, the bytes received before the report, and whether any are left over.
+    /// A script, the bytes that a member receives before a snapshot is requested, and the bytes that should be left
+    /// over.
     struct Sample: Sendable, CustomTestStringConvertible {
         var name: String
         var instructions: [MemberProgram.Instruction]
@@ -67,11 +68,12 @@ struct CrowdRestTests {
         #expect(snapshot.failed == 0)
         #expect(snapshot.withRest == (sample.rest == nil ? 0 : 1))
         #expect(snapshot.rest == sample.rest)
-        // A query changes nothing.
+        // Requesting a snapshot does not change the result.
         #expect(crowd.core.snapshot(at: crowd.now, latencies: false, rests: true).withRest == snapshot.withRest)
     }
 
-    /// Bytes that are in the kernel at the moment of the query count, without an event.
+    /// Bytes that are in the kernel's buffer when a snapshot is requested are counted, even if no event has reported
+    /// them.
     @Test func unreadBytesInTheKernelCount() {
         let crowd = FakeCrowd([.connect(within: Self.second)], members: 3)
         crowd.begin()
@@ -86,7 +88,7 @@ struct CrowdRestTests {
             crowd.begin()
             crowd.connections.deliver("hello", to: 0)
             crowd.deliver(end)
-            // A reset fails a member that has not finished, and its bytes are not reported in addition to that.
+            // A reset fails a member that has not finished, and the member's leftover bytes are not reported as well.
             #expect(crowd.snapshot.withRest == (end == .end ? 1 : 0))
             #expect(crowd.snapshot.failed == (end == .end ? 0 : 1))
         }
@@ -110,7 +112,7 @@ struct CrowdRestTests {
         #expect(rest == CrowdSnapshot.Rest(bytes: Array(repeating: 120, count: 64), count: 400))
     }
 
-    /// Returns a snapshot as it arrives from a worker.
+    /// Returns a snapshot after encoding and decoding it, as if a worker had sent it.
     private static func sent(_ snapshot: CrowdSnapshot) throws -> CrowdSnapshot {
         try #require(CrowdSnapshot(json: JSONParser.parse(snapshot.json.encoded(.ascii).span)))
     }

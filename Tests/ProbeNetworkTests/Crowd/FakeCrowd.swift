@@ -2,19 +2,19 @@ import ProbeBase
 
 @testable import ProbeCrowd
 
-/// Simulated connections of members: the test specifies what they read, and how much of what they write is accepted.
+/// Simulated connections of members. The test specifies the bytes that members read, and how many bytes they can write.
 final class FakeConnections: CrowdConnections {
     enum Ended: Equatable { case closed, reset }
 
-    /// The input of each member, consumed from the front.
+    /// The results of each member's reads, in order.
     var incoming: [Int: [CrowdRead]] = [:]
     private var bytes: [Int: [[UInt8]]] = [:]
     private(set) var written: [Int: [UInt8]] = [:]
     private(set) var ended: [Int: Ended] = [:]
     private(set) var connects: [Int] = []
-    /// The result of each connect.
+    /// The result of each connection attempt.
     var answer = CrowdConnect.connected
-    /// The number of bytes that each member may still write; `nil` if there is no limit.
+    /// The number of bytes that each member can still write; `nil` if there is no limit.
     var room: [Int: Int] = [:]
 
     func connect(_ member: Int) -> CrowdConnect {
@@ -71,7 +71,7 @@ struct PlainRecorder: LatencyRecorder {
     var counts: [(nanoseconds: Int64, count: Int)] { values.map { ($0, 1) } }
 }
 
-/// A crowd with its connections, and a clock that only the test advances.
+/// A crowd with simulated connections, and a clock that only the test advances.
 final class FakeCrowd {
     let connections = FakeConnections()
     let core: CrowdCore<FakeConnections, PlainRecorder>
@@ -92,7 +92,7 @@ final class FakeCrowd {
         core.advance(to: now)
     }
 
-    /// Advances the clock, and performs what is due on the way.
+    /// Advances the clock, and performs each action at the time at which it is due.
     func pass(milliseconds: Int) {
         let end = now + Int64(milliseconds) * 1_000_000
         while let next = core.nextMoment, next <= end {
@@ -102,7 +102,7 @@ final class FakeCrowd {
         now = end
     }
 
-    /// Advances the clock as if the thread had not run: nothing is performed on the way.
+    /// Advances the clock as if the thread had not run: no action is performed in the meantime.
     func stall(milliseconds: Int) { now += Int64(milliseconds) * 1_000_000 }
 
     func deliver(_ text: String, to member: Int = 0) {
@@ -117,7 +117,7 @@ final class FakeCrowd {
 
     var snapshot: CrowdSnapshot { core.snapshot(at: now, latencies: true) }
 
-    /// Returns the durations of waits that have ended or are still running, in milliseconds.
+    /// Returns the durations of waits that have ended or are in progress, in milliseconds.
     func latencies(_ wait: MemberWait) -> [Int] {
         let record = snapshot.latencies[wait]
         let all = (record?.counts ?? [:]).merging(record?.running ?? [:], uniquingKeysWith: +)

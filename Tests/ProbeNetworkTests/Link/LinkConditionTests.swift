@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// Whether a command of a link took effect, and what is reported if it did not.
+/// Whether a link's command took effect, and what is reported if it did not.
 @Suite struct LinkConditionTests {
     private func shortfall(
         _ command: LinkCommand<Resolved>, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
@@ -35,7 +35,7 @@ import Testing
             try shortfall(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
                 == "4 to 9: 3 data packets passed from S to C")
         #expect(try shortfall(drop(.data, 2...3)) { for number in 1...3 { _ = $0.data(number) } } == nil)
-        // Another fault takes a packet in the middle of the range.
+        // Another fault drops a packet in the middle of the selected range.
         var link = LinkHarness()
         link.open()
         try link.apply(drop(.data, 2...2))
@@ -99,7 +99,7 @@ import Testing
             try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and none had to wait")
         #expect(try shortfall(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
-        // A packet that a full queue drops counts as held back.
+        // A packet that is dropped because the queue is full counts as held back.
         #expect(
             try shortfall(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } }
                 == nil)
@@ -152,7 +152,7 @@ import Testing
         #expect(try shortfall(.down) { _ in } == ": no packet passed from S to C")
     }
 
-    /// Packets that pass after a state was replaced or healed don't count for it.
+    /// Packets that cross the link after a state was replaced or healed are not counted for that state.
     @Test func onlyPacketsDuringTheStateCount() throws {
         let found = try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
             _ = $0.data(1)

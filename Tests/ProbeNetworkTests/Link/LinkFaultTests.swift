@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// What happens to packets under each fault in the language's table.
+/// The effect on packets of each fault in the language's table.
 @Suite struct LinkFaultTests {
     private func selection(_ number: Int) -> PacketSelection<Resolved> {
         PacketSelection(kind: .data, ordinals: number...number)
@@ -73,7 +73,8 @@ import Testing
         var link = LinkHarness()
         link.open(frames)
         _ = link.pass(frames.data(1))
-        // After a gap: the receiver still expects the second packet.
+        // Data after a gap does not change the sequence number that the receiver expects, which is that of the second
+        // packet.
         _ = link.pass(frames.data(3))
         try link.apply(.reset(.outsideWindow))
         let outside = try #require(link.core.takeOutgoing().first)

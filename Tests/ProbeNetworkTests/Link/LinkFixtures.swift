@@ -2,8 +2,8 @@ import ProbeBase
 
 @testable import ProbeLink
 
-/// Frames of one connection over a link, and a link that the test commands and queries step by step, with a clock that
-/// the test controls.
+/// A link that carries the frames of one connection. The test controls its clock, and issues commands and queries step
+/// by step.
 struct LinkHarness {
     var core = LinkCore()
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -23,21 +23,21 @@ struct LinkHarness {
 
     /// Passes a frame to the link.
     ///
-    /// - Returns: the frames that the link sends then, including those that had waited for this one.
+    /// - Returns: the frames that the link then sends, including frames that had waited for this one.
     @discardableResult
     mutating func pass(_ frame: [UInt8], from side: LinkSide = .left) -> [LinkCore.Outgoing] {
         core.receive(frame, from: side, now: now, wall: UInt64(now.nanoseconds))
         return core.takeOutgoing()
     }
 
-    /// Opens a connection from the right to the left.
+    /// Opens a connection from the right side to the left side.
     mutating func open(_ frames: SegmentFrames = SegmentFrames()) {
         pass(frames.segment(from: .right, flags: 2, sequence: 99, acknowledgment: 0), from: .right)
         pass(frames.segment(from: .left, flags: 18, sequence: 499, acknowledgment: 100))
         pass(frames.segment(from: .right, flags: 16, sequence: 100, acknowledgment: 500), from: .right)
     }
 
-    /// Sends a data segment of 10 bytes from the left; the first one has the number 1.
+    /// Sends a data segment of 10 bytes from the left side; the first one has the number 1.
     mutating func data(_ number: Int, _ frames: SegmentFrames = SegmentFrames()) -> [LinkCore.Outgoing] {
         pass(frames.data(number))
     }
@@ -49,7 +49,7 @@ struct SegmentFrames {
     var mayFragment = false
     var size = 10
 
-    /// Returns a data segment of the left side, numbered from 1.
+    /// Returns the data segment of the left side with the given number, counted from 1.
     func data(_ number: Int) -> [UInt8] {
         segment(
             from: .left, flags: 24, sequence: UInt32(500 + (number - 1) * size), acknowledgment: 100,
@@ -82,7 +82,7 @@ struct SegmentFrames {
         return frame
     }
 
-    /// Whether the TCP checksum of a frame is correct: computing it again changes nothing.
+    /// Returns whether the TCP checksum of a frame is correct, so that computing it again does not change the frame.
     static func isSound(_ frame: [UInt8]) -> Bool {
         let view = LinkFrame(frame)
         guard let tcp = view.tcp else { return false }

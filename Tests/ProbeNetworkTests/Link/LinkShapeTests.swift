@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// States of a whole link: delay, rate, loss, silence.
+/// The states of a whole link: delay, rate, loss and silence.
 @Suite struct LinkShapeTests {
     @Test func delayAppliesInBothDirections() throws {
         var link = LinkHarness()
@@ -18,7 +18,7 @@ import Testing
         #expect(link.core.takeOutgoing().map(\.bytes) == [SegmentFrames().data(2)])
     }
 
-    /// Returns the arrival times of 200 packets that are sent one a millisecond.
+    /// Returns the arrival times of 200 packets that are sent at intervals of 1 ms.
     private func arrivals(jitter: Duration, seed: UInt64, mayReorder: Bool) throws -> [Int] {
         var link = LinkHarness()
         link.open()
@@ -47,7 +47,7 @@ import Testing
         let frames = SegmentFrames(size: 960)
         var link = LinkHarness()
         link.open()
-        // IP packets of 1,000 bytes, one every 10 ms; the queue has room for two and a half.
+        // IP packets of 1,000 bytes are sent every 10 ms, and the queue has room for two and a half packets.
         try link.apply(.rate(bytesPerSecond: 100_000, queue: 2500))
         var sent: [Int] = []
         for number in 1...5 { sent += link.pass(frames.data(number)).map { _ in number } }

@@ -1,7 +1,7 @@
 import ProbeBase
 @testable import ProbeNames
 
-/// DNS queries as programs send them, built byte by byte.
+/// DNS queries in the form in which programs send them, built byte by byte.
 enum NameMessages {
     static func question(
         _ name: String, type: UInt16 = 1, kind: UInt16 = 1, id: UInt16 = 0x1234, flags: UInt16 = 0x0100,
@@ -22,7 +22,7 @@ enum NameMessages {
     static func big16(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
 }
 
-/// The contents of an answer, read by a different decoder from the one under test, which follows compression pointers.
+/// The contents of an answer, decoded independently of the code under test. The decoder follows compression pointers.
 struct ReadAnswer: Equatable {
     struct Record: Equatable {
         var name: String
@@ -39,7 +39,7 @@ struct ReadAnswer: Equatable {
     var authorities: [Record] = []
     var additions: [Record] = []
 
-    /// Reads an answer; `nil` if the bytes are not a message, or if other bytes follow it.
+    /// Decodes an answer; `nil` if the bytes are not a message, or if further bytes follow the message.
     init?(_ bytes: [UInt8]) {
         func number(_ place: Int) -> UInt16? {
             place + 1 < bytes.count ? UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1]) : nil

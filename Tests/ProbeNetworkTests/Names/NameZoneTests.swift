@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNames
 
-/// The answers of a link's resolver, and their times.
+/// The answers of a link's resolver, and the times at which they are sent.
 struct NameZoneTests {
     private static let now = MonotonicTime(nanoseconds: 5_000_000_000)
     private static let dead = IPAddress(v4: 0x0a4d_0009)
@@ -48,7 +48,8 @@ struct NameZoneTests {
         #expect(later.due == Self.now + .milliseconds(300) && later.text == "fd77::1")
     }
 
-    /// The case of letters doesn't matter, and is preserved in the answer (RFC 4343): some resolvers check that.
+    /// The letter case of a name is ignored in look-ups but preserved in the answer (RFC 4343), because some resolvers
+    /// check it.
     @Test func questionIsEchoedWithItsCase() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("DuAl.TEST", flags: 0x0010), &zone)
@@ -58,7 +59,7 @@ struct NameZoneTests {
         #expect(reply.question == "DuAl.TEST A")
     }
 
-    /// The absence of a record is cached for as long as the record would be (RFC 2308).
+    /// The absence of a record is cached for as long as the record itself would be (RFC 2308).
     @Test(arguments: [(UInt16(15), "MX"), (12, "PTR"), (255, "ANY"), (65, "HTTPS"), (4242, "TYPE4242")])
     func otherRecordTypesHaveNoData(_ type: UInt16, _ text: String) throws {
         var zone = dual
@@ -102,7 +103,7 @@ struct NameZoneTests {
         #expect(silent?.text == nil && silent?.bytes.isEmpty == true && silent?.question == "dual.test A")
     }
 
-    /// A later meaning replaces an earlier one; the questions that each has answered are counted separately.
+    /// A later meaning replaces an earlier one. The questions that each of the two has answered are counted separately.
     @Test func queriesAreCountedPerMeaning() throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
@@ -123,7 +124,7 @@ struct NameZoneTests {
         #expect(zone.unmet == [1])
     }
 
-    /// A meaning is met once each type of record that it gives, or delays, has been queried.
+    /// A meaning is satisfied once every record type that it provides or delays has been queried.
     @Test(arguments: [
         (NameMeaning.addresses([NameZoneTests.four], NameDelays()), [UInt16(1)]),
         (.addresses([NameZoneTests.six], NameDelays()), [28]),
@@ -152,7 +153,8 @@ struct NameZoneTests {
 
     // MARK: Lengths
 
-    /// Without an OPT record UDP carries 512 bytes, with one as many as it specifies; TCP carries everything.
+    /// Without an OPT record, a UDP answer is limited to 512 bytes; with an OPT record, to the size that it specifies.
+    /// An answer over TCP is never truncated.
     @Test(arguments: [
         (NameCarrier.udp, UInt16?.none, 30, false), (.udp, .none, 31, true), (.udp, 100, 29, false),
         (.udp, 512, 30, true), (.udp, 600, 35, false), (.udp, 600, 36, true), (.udp, 65_535, 74, false),
@@ -178,20 +180,21 @@ struct NameZoneTests {
         let notRoot: [UInt8] = [1, 97] + option
         let longLabel: [UInt8] = [0x40] + [UInt8](repeating: 97, count: 64) + [0]
         return [
-            // Another operation, no question, two questions, a compression pointer, a label that is too long, a name
-            // that is too long, no class.
+            // In this order: another operation, no question, two questions, a compression pointer, a label that is too
+            // long, a name that is too long, and a missing class.
             (NameMessages.question("dual.test", flags: 0x2800), 4),
             (NameMessages.question("dual.test", counts: [0, 0, 0, 0]), 1),
             (NameMessages.question("dual.test", counts: [2, 0, 0, 0]), 1),
             (badName([0xc0, 0x0c]), 1), (badName(longLabel), 1),
             (NameMessages.question(String(repeating: "aa.", count: 85)), 1),
             (Array(NameMessages.question("dual.test").dropLast()), 1),
-            // A missing record, an OPT record that is not the root's, two OPT records, an OPT record among the answers.
+            // In this order: a missing record, an OPT record whose name is not the root, two OPT records, and an OPT
+            // record in the answer section.
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1]), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1], tail: notRoot), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 2], tail: option + option), 1),
             (NameMessages.question("dual.test", counts: [1, 1, 0, 0], tail: option), 1),
-            // Another class.
+            // A class other than IN.
             (NameMessages.question("dual.test", kind: 3), 5),
         ]
     }()
@@ -209,12 +212,12 @@ struct NameZoneTests {
         let message = NameMessages.question(
             "dual.test", counts: [1, 0, 0, 1], tail: NameMessages.option(size: 600, version: 1))
         let (_, answer) = try reply(message, &zone)
-        // The code is 16: its upper bits are in the OPT record.
+        // The response code is 16, whose upper bits are in the OPT record.
         #expect(answer.code == 0 && answer.additions.map(\.type) == [41])
         #expect(answer.additions.map(\.timeToLive) == [1 << 24])
     }
 
-    /// The longest valid name has 255 bytes.
+    /// The longest valid name is 255 bytes long.
     @Test func longestNameIsAccepted() throws {
         var zone = dual
         let name = String(repeating: "aa.", count: 84) + "a"
@@ -233,7 +236,8 @@ struct NameZoneTests {
         #expect(reply == nil)
     }
 
-    /// Names are bytes: labels that are not text, and dots within a label, are escaped, and make a different name.
+    /// Names consist of bytes. Labels that are not valid text and dots within a label are escaped, so such names are
+    /// distinct.
     @Test func unusualLabelsAreEscaped() throws {
         var zone = dual
         let name: [UInt8] = [9] + Array("dual.test".utf8) + [1, 0xff, 0, 0, 1, 0, 1]
@@ -241,7 +245,7 @@ struct NameZoneTests {
         #expect(reply.question == "dual\\.test.\\xff A" && answer.code == 3)
     }
 
-    /// Any bytes: nothing traps, and each answer can be read.
+    /// With arbitrary bytes, decoding never traps, and every answer can be read.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func arbitraryBytesNeverTrap(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)
