@@ -17,7 +17,7 @@ typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 #define FOR_EACH_PROCESSOR
 #endif
 
-// Returns a word in which bit i is set if byte i of these 64 is `byte`.
+// Returns a word in which bit i is set if byte i of the 64 bytes equals `byte`.
 static inline __attribute__((always_inline)) uint64_t equal64(const uint8_t *bytes, uint8_t byte) {
     bytes64 block;
     memcpy(&block, bytes, sizeof block);

@@ -1,4 +1,4 @@
-// wcwidth (XSI)
+// Required for wcwidth (XSI).
 #define _GNU_SOURCE
 #include "CEditline.h"
 
@@ -136,7 +136,7 @@ static int next_character(EditLine *line, wchar_t *character) {
         switch (mbrtowc(character, &byte, 1, &state)) {
         case (size_t)-2: continue;
         case (size_t)-1:
-            // Replace an invalid byte sequence with `?`, and decode the next character from the initial state.
+            // An invalid byte sequence is replaced with `?`, and the next character is decoded from the initial state.
             memset(&state, 0, sizeof state);
             *character = L'?';
             return 1;

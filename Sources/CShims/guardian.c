@@ -180,7 +180,7 @@ static void remove_folders(struct guardian *guardian) {
 
 // Requests
 
-// Returns 0 if the run has ended.
+// Handles the next request. Returns 0 if the run has ended.
 static int take_request(struct guardian *guardian) {
     int descriptors[GUARDIAN_DESCRIPTORS];
     union {
@@ -289,7 +289,7 @@ static _Noreturn void guard(int socket, pid_t run) {
     _exit(0);
 }
 
-// For the run
+// Functions called by the run
 
 int probe_guardian_start(pid_t *pid) {
     int pair[2];

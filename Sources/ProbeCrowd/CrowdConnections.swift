@@ -38,7 +38,7 @@ package enum CrowdRead: Equatable {
     case bytes(Int)
     /// Nothing was read; the connection must become readable first.
     case blocked
-    /// The peer's FIN.
+    /// The peer's FIN was received.
     case end
     case failed(String)
 }

@@ -86,7 +86,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     /// The number of members, including those whose connection has ended.
     package var memberCount: Int { members.count }
 
-    /// Counts a connection that exceeded the number of members.
+    /// Counts a connection that was refused because the crowd already had all its members.
     package func refuse() { tally.snapshot.refused += 1 }
 
     /// Handles a new connection to a crowd of servers, and returns the number of the new member.

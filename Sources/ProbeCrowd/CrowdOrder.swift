@@ -64,7 +64,7 @@ package struct SourceAddresses: Sendable, Equatable {
         return sources
     }
 
-    /// Returns text such as `127.0.0.2` or `127.0.0.2 to 127.0.0.9`.
+    /// Returns a range of addresses as text, such as `127.0.0.2` or `127.0.0.2 to 127.0.0.9`.
     package static func text(of addresses: ClosedRange<UInt32>) -> String {
         let first = "\(IPAddress(v4: addresses.lowerBound))"
         return addresses.count == 1 ? first : "\(first) to \(IPAddress(v4: addresses.upperBound))"

@@ -17,7 +17,7 @@ package final class LineInput: Sendable {
         case end
     }
 
-    /// How lines are read.
+    /// The ways in which lines can be read.
     package enum Mode: Sendable {
         case edited
         /// Lines are read from a terminal without line editing, for the given reason.

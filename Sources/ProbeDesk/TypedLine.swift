@@ -18,7 +18,7 @@ package enum TypedLine: Sendable, Equatable {
 
 /// Classifies typed lines by their first words.
 package struct LineReader: Sendable {
-    /// The actor of steps that don't name one.
+    /// The actor of steps that don't name an actor.
     package let actor: String
     private let verbs: Set<String>
     private let statements: Set<String>

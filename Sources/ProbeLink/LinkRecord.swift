@@ -11,7 +11,7 @@ package struct LinkRecord: Sendable, Equatable {
         case both
     }
 
-    /// The wall-clock time, in nanoseconds since 1970.
+    /// The wall-clock time, in nanoseconds since 1970-01-01 UTC.
     package var time: UInt64
     package var from: LinkSide
     package var view: View

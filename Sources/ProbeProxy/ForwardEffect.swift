@@ -2,9 +2,9 @@ import ProbeBase
 
 /// The effects of a step on one direction of a proxied connection so far. Pure.
 package struct ForwardEffect: Sendable, Equatable {
-    /// The number of bytes that were forwarded while the step was in force.
+    /// The number of bytes that were forwarded while the step was in effect.
     package var passed = 0
-    /// Whether an end was forwarded while the step was in force, or because of it.
+    /// Whether an end was forwarded while the step was in effect, or because of the step.
     package var hasEnded = false
     /// Whether the step held back bytes or an end.
     package var hasKept = false

@@ -7,9 +7,9 @@ package import ProbeBase
 package struct ForwardQueue {
     package enum Gate: Sendable, Equatable {
         case open
-        /// Nothing is forwarded, not even the end.
+        /// Nothing is forwarded, not even the end of the stream.
         case held
-        /// Received bytes are dropped; the end is forwarded.
+        /// Received bytes are dropped, but the end of the stream is forwarded.
         case discarding
     }
 

@@ -16,11 +16,11 @@ package final class Connection {
         case closed
     }
 
-    /// How the peer's direction has ended.
+    /// How the peer's direction of the connection ended.
     package enum ReadEnd: Sendable, Equatable {
-        /// FIN: `recv` returned 0.
+        /// The peer sent a FIN: `recv` returned 0.
         case eof(MonotonicTime)
-        /// RST: `recv` failed with ECONNRESET.
+        /// The peer sent an RST: `recv` failed with ECONNRESET.
         case reset(MonotonicTime)
         case failed(SystemError, MonotonicTime)
 
@@ -477,7 +477,7 @@ extension Connection {
         return poll(&poller, 1, 0) > 0
     }
 
-    /// Whether `recv` would return bytes or an end.
+    /// Whether `recv` would return bytes or report an end.
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
     /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing with

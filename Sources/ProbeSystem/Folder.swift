@@ -20,7 +20,7 @@ package final class Folder: Sendable {
         try self.init(path)
     }
 
-    /// Opens a folder in this one; the path is relative to it.
+    /// Opens a folder by a path that is relative to another folder.
     package init(_ path: String, in folder: Folder) throws(SystemError) {
         raw = probe_open_path(folder.raw, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
@@ -100,7 +100,7 @@ package struct FileStatus: Sendable {
     package let identity: Identity
     package let owner: UInt32
     package let group: UInt32
-    /// The type and the permissions.
+    /// The type and the permissions of the file.
     package let mode: UInt32
     package let size: Int64
 

@@ -129,7 +129,7 @@ package final class GuardedProgram {
     }
 }
 
-/// Both ends of a pipe, close-on-exec.
+/// The two ends of a pipe, both close-on-exec.
 private struct Pipe: ~Copyable {
     let read: OwnedDescriptor
     let write: OwnedDescriptor

@@ -75,7 +75,7 @@ package final class Listener {
     package enum Steering: Sendable, Equatable {
         /// By an IPv4 source address in a network, given as numbers.
         case address(network: UInt32, mask: UInt32)
-        /// By a source port.
+        /// By a source port in a range.
         case port(Range<Int>, isIPv6: Bool)
     }
 

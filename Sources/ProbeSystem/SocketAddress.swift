@@ -58,7 +58,7 @@ package struct SocketAddress: Sendable, Hashable {
         guard case .internet(let endpoint, _) = place else { return nil }
         return endpoint
     }
-    /// The path of a Unix socket; `nil` if it has none.
+    /// The path of a Unix socket; `nil` if the socket has no path.
     package var path: String? {
         guard case .unix(let bytes) = place, let first = bytes.first, first != 0 else { return nil }
         return String(decoding: bytes, as: UTF8.self)

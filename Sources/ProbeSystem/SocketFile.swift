@@ -8,7 +8,7 @@ package struct SocketFile: Sendable, Hashable {
     private let folder: FileStatus.Identity?
     /// The name in the folder, or the whole path if the folder can't be accessed.
     private let name: String
-    /// The path that was given, for system calls and messages.
+    /// The path as given by the caller, used in system calls and messages.
     package let path: String
 
     /// Creates the identity of a path.

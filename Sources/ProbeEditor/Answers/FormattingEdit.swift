@@ -3,7 +3,7 @@ import ProbeScenario
 /// The change that `tcpprobe fmt` would make, as a single edit of the lines that differ.
 enum FormattingEdit {
     struct Edit: Equatable, Sendable {
-        /// The range, in bytes.
+        /// The range of bytes that the edit replaces.
         var range: Range<Int>
         var text: [UInt8]
     }
@@ -34,7 +34,7 @@ struct RunLens: Equatable, Sendable {
     static let maxCases = 5
 
     var title: String
-    /// The label of a case; `nil` for all cases.
+    /// The label of the case that the lens runs; `nil` for all cases.
     var label: String?
 
     /// Returns the lenses of a script. A script with errors has none, because none of its cases can run.

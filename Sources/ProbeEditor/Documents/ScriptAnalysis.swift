@@ -6,7 +6,7 @@ import ProbeScenario
 struct ScriptAnalysis: Sendable {
     /// A file of the scenario: the document itself, or a file that it includes.
     struct File: Sendable {
-        /// The path that messages show; absolute if the document's path is.
+        /// The path that messages show, which is absolute if the document's path is absolute.
         var path: String
         var text: DocumentText
         var outline: ScriptOutline
