@@ -158,7 +158,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         char word;
         ssize_t n = recv(socket, &word, 1, MSG_DONTWAIT);
         if (n == 1) taken = 1;
-        // The case or the run has ended, or requests the end of the program.
+        // The run has closed its end of the socket, because the case or the run itself has ended.
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
         reap(&main, &told, taken, socket);
     }

@@ -124,7 +124,7 @@ static void reap_guards(struct guardian *guardian) {
 
 // Folders
 
-// Returns a descriptor of the folder in which temporary folders are created, which is kept open, or -1 with errno.
+// Returns a descriptor, which stays open, of the folder in which temporary folders are created, or -1 with errno.
 static int parent_folder(struct guardian *guardian, const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;

@@ -15,10 +15,10 @@ package struct ForwardQueue {
 
     /// The next action of the caller.
     package enum Action: Sendable, Equatable {
-        /// Write bytes; if `isApart` is set, as a separate segment.
+        /// Writes bytes, as a separate segment if `isApart` is set.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
-        /// Do nothing until this time, unless more bytes or an end arrive.
+        /// Does nothing until this time, unless more bytes or an end arrive.
         case wait(until: MonotonicTime)
         case idle
     }

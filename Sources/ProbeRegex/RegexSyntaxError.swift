@@ -36,7 +36,8 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         case rangeReversed
         /// One end of a range is a class, or a character of more than one byte.
         case badRangeEnd
-        /// A negated class contains a non-ASCII character: a class matches a single byte, which "not é" is not.
+        /// A negated class contains a non-ASCII character. A class matches single bytes, so it can't match "anything
+        /// but é".
         case nonASCIIInNegatedClass
         case unknownPOSIXClass(String)
         /// Constructs that are not supported, because they can't be matched in linear time or are not useful without

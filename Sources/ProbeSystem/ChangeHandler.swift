@@ -3,6 +3,7 @@
 /// A handler that sends, reads or closes causes further changes of the same object. Calling the handler again from
 /// within itself would deepen the stack with each message from the peer, so the next call is made once the current one
 /// has returned.
+///
 /// Confined to the thread of the object that changes.
 package final class ChangeHandler {
     package var handler: () -> Void = {}

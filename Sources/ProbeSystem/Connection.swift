@@ -268,7 +268,7 @@ package final class Connection {
                 // The connection was established and reset before this check.
                 opened()
                 resetWasConsumed = code == ECONNRESET
-                // Otherwise, the end of the connection is noticed when the connection is read.
+                // If reading is stopped or slow, the end is noticed only when the connection is read.
                 if reading == .atOnce {
                     drain()
                     end(code == ECONNRESET ? .reset(.now) : .eof(.now))

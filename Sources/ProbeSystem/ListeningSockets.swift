@@ -9,7 +9,7 @@ package enum ListeningSockets {
         var endpoint: SocketEndpoint
     }
 
-    /// Returns the ports on which processes of the group `group` listen, and those of its processes whose descriptors
+    /// Returns the ports on which processes of a process group listen, and the processes of the group whose descriptors
     /// can't be read.
     package static func ports(ownedByGroup group: Int32) -> (ports: Set<UInt16>, hidden: [Int32]) {
         let listening = Dictionary(all().map { ($0.inode, $0.endpoint.port) }) { first, _ in first }

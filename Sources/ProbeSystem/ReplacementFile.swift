@@ -147,8 +147,8 @@ package struct ReplacementFile: ~Copyable {
 
     private static func apply(_ kept: FileStatus, to descriptor: Int32, isPrivate: Bool) {
         var mode = kept.mode & (isPrivate ? 0o700 : 0o777)
-        // The group's permissions apply to the kept group. If the group can't be set, the file's group gets the
-        // permissions of others.
+        // The group permissions are intended for the previous file's group. If the new file can't be given that group,
+        // its group gets the permissions of others.
         if FileStatus(of: descriptor)?.group != kept.group, fchown(descriptor, uid_t.max, kept.group) < 0 {
             mode = mode & 0o707 | (mode & 0o007) << 3
         }

@@ -35,7 +35,8 @@ package struct TimerQueue {
     package mutating func cancel(_ id: ID) {
         actions[id.number] = nil
         // A cancelled entry is removed when it becomes due, or together with all other cancelled entries when they
-        // outnumber the live ones, so that a run that sets and cancels a deadline at every step does not grow.
+        // outnumber the live ones, so that the memory of a run that sets and cancels a deadline at every step does not
+        // grow.
         if heap.count > 64 && heap.count > 2 * actions.count {
             heap = Heap(heap.unordered.filter { actions[$0.number] != nil })
         }

@@ -153,7 +153,7 @@ package final class TLSSession {
 
     /// The lines of the key log (NSS's format), in chronological order.
     package var secrets: [String] { log.secrets }
-    /// Whether a client has received a session ticket (TLS 1.3), which shows that its server has completed the
+    /// Whether a client has received a session ticket (TLS 1.3), which shows that its server has accepted the whole
     /// handshake.
     package var hasTicket: Bool { log.hasTicket }
     /// The peer's alerts, each with the number of plaintext bytes that the peer sent before it.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeProxy
 
-/// The bytes that a proxy forwards, and the times at which it does. Time is passed as an argument.
+/// The bytes that a proxy forwards, and the times at which it forwards them. Time is passed as an argument.
 @Suite struct ForwardQueueTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 

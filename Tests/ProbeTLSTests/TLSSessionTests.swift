@@ -2,7 +2,8 @@ import ProbeBase
 @testable import ProbeTLS
 import Testing
 
-/// Both sides of each session use the code under test. End-to-end tests verify that it interoperates with other
+/// Both sides of each session use the code under test. End-to-end tests verify interoperability with other
+/// implementations.
 /// implementations.
 struct TLSSessionTests {
     static let authority = Result {

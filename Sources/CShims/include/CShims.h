@@ -33,14 +33,14 @@ void probe_timer_slack(void);
 #define PROBE_TCP_SAVED_SYN 28
 #define PROBE_TCP_REPAIR 19
 
-// Calls accept4, with non-blocking and close-on-exec.
+// Calls accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int probe_accept(int listener);
 
-// Calls pipe2, with close-on-exec. The first descriptor is the read end.
+// Calls pipe2 with O_CLOEXEC. The first descriptor is the read end.
 int probe_pipe(int ends[2]);
 
-// Return the number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that have not been
-// acknowledged (SIOCOUTQ).
+// These functions return the number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that
+// have not been acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
@@ -48,11 +48,11 @@ int probe_unacknowledged_bytes(int fd);
 // with errno.
 int probe_drop_input(int fd);
 
-// Determine which of the sockets that share a listening address receives a connection (SO_ATTACH_REUSEPORT_CBPF). The
-// first socket that listened has number 0. It receives all connections except for those of a crowd, which go to the
-// socket with the number 1 + source % places. A connection belongs to a crowd if its source is an IPv4 address in the
-// network, or a port that is at least `first` and less than `behind`. Values are in host byte order. Return 0, or -1
-// with errno.
+// These functions determine which of the sockets that share a listening address receives a connection
+// (SO_ATTACH_REUSEPORT_CBPF). The first socket that listened has number 0. It receives all connections except for those
+// of a crowd, which go to the socket with the number 1 + source % places. A connection belongs to a crowd if its source
+// is an IPv4 address in the network, or a port that is at least `first` and less than `behind`. Values are in host byte
+// order. The functions return 0, or -1 with errno.
 int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t places);
 int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places);
 
@@ -137,7 +137,7 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info);
 // Functions for capabilities (capabilities(7)) of the calling thread.
 // Returns whether a capability is effective.
 int probe_has_capability(int number);
-// Returns whether a capability is permitted, effective or not.
+// Returns whether a capability is permitted, whether or not it is effective.
 int probe_may_use_capability(int number);
 // Makes a permitted capability effective or ineffective. Returns whether it was effective before.
 int probe_set_capability(int number, int on);

@@ -148,7 +148,7 @@ extension ScriptAnalysis {
 }
 
 extension ScriptOutline.Role {
-    /// A human-readable description.
+    /// A human-readable description of the role.
     var phrase: String {
         switch self {
         case .actor(.connection): "an accepted connection"

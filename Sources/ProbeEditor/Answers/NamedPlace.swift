@@ -49,7 +49,7 @@ struct NamedPlace: Sendable {
         while start > span.lowerBound, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         var end = min(offset, span.upperBound)
         while end < span.upperBound, Self.isNameByte(bytes[end]) { end += 1 }
-        // From a property, continue back to the name that it belongs to.
+        // From a property, the search continues back to the name that the property belongs to.
         while start > span.lowerBound, bytes[start - 1] == UInt8(ascii: ".") {
             end = start - 1
             start = end

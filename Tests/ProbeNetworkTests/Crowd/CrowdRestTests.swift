@@ -88,7 +88,7 @@ struct CrowdRestTests {
             crowd.begin()
             crowd.connections.deliver("hello", to: 0)
             crowd.deliver(end)
-            // A reset fails a member that has not finished, and the member's leftover bytes are not reported as well.
+            // A reset fails a member that has not finished, and the member's leftover bytes are not reported in addition.
             #expect(crowd.snapshot.withRest == (end == .end ? 1 : 0))
             #expect(crowd.snapshot.failed == (end == .end ? 0 : 1))
         }
