@@ -28,7 +28,7 @@ struct CrowdMember {
     struct Flags: OptionSet {
         let rawValue: UInt8
         static let everConnected = Flags(rawValue: 1)
-        /// The kernel may have bytes or an end that can be read.
+        /// The kernel may have bytes, a FIN or an RST that can be read.
         static let readable = Flags(rawValue: 2)
         static let stopsReading = Flags(rawValue: 4)
         /// The peer's FIN has been received.

@@ -5,7 +5,7 @@ package import ProbeBase
 /// Frames are passed in with a time, and are forwarded either immediately or when ``nextDeadline`` has passed. The core
 /// makes no system calls. Its log records the packets as their sender sent them and as they arrived.
 package struct LinkCore: Sendable {
-    /// A frame to be sent to an end.
+    /// A frame to be sent to one end of the link.
     package struct Outgoing: Sendable, Equatable {
         package var to: LinkSide
         package var bytes: [UInt8]
@@ -125,7 +125,7 @@ package struct LinkCore: Sendable {
 
     // MARK: Packets
 
-    /// Handles a frame that an end has sent.
+    /// Handles a frame that one end of the link has sent.
     ///
     /// - Parameter wall: the wall-clock time at `now`, in nanoseconds.
     package mutating func receive(_ frame: [UInt8], from side: LinkSide, now: MonotonicTime, wall: UInt64) {

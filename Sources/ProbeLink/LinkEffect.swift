@@ -14,7 +14,7 @@ struct LinkTally: Sendable, Equatable {
 struct LinkEffect: Sendable {
     /// The reason why a packet that matches a selection was left unchanged.
     enum Obstacle: Sendable {
-        /// The fault is not possible for such a packet.
+        /// The fault can't be applied to a packet of this kind.
         case impossible
         /// Another fault already acted on the packet.
         case takenByAnother

@@ -19,7 +19,7 @@ package struct LinkRecord: Sendable, Equatable {
     package var bytes: [UInt8]
     /// The numbers of the faults that affected the packet.
     package var faults: [Int] = []
-    /// Whether the packet was created by the link and not sent by an end.
+    /// Whether the packet was created by the link itself, rather than sent by one of its ends.
     package var isMadeByLink = false
     /// Whether the packet is an additional copy that the link created.
     package var isDuplicate = false

@@ -4,9 +4,9 @@ import ProbeBase
 package struct ForwardEffect: Sendable, Equatable {
     /// The number of bytes that were forwarded while the step was in effect.
     package var passed = 0
-    /// Whether an end was forwarded while the step was in effect, or because of the step.
+    /// Whether a FIN or an RST was forwarded while the step was in effect, or because of the step.
     package var hasEnded = false
-    /// Whether the step held back bytes or an end.
+    /// Whether the step held back bytes, a FIN or an RST.
     package var hasKept = false
     /// The number of bytes that the step dropped.
     package var dropped = 0

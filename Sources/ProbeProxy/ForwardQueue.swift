@@ -18,7 +18,7 @@ package struct ForwardQueue {
         /// Writes bytes, as a separate segment if `isApart` is set.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
-        /// Does nothing until this time, unless more bytes or an end arrive.
+        /// Does nothing until this time, unless more bytes, a FIN or an RST arrive.
         case wait(until: MonotonicTime)
         case idle
     }
@@ -85,7 +85,7 @@ package struct ForwardQueue {
             && end == nil && !hasEnded && styleID == 0
     }
 
-    /// Whether bytes or an end are waiting for their scheduled time or for the receiver, and no step holds them.
+    /// Whether bytes, a FIN or an RST wait for their scheduled time or for the receiver, and no step holds them.
     package var isMoving: Bool { !hasEnded && (!inserted.isEmpty || gate != .held && (waiting > 0 || end != nil)) }
 
     /// Whether the sender has reset the direction and no step holds back the reset.
@@ -133,8 +133,8 @@ package struct ForwardQueue {
         }
     }
 
-    /// Appends an end that the peer sent or a step requested. Only the first end counts, except that the peer's reset
-    /// overtakes a waiting FIN.
+    /// Appends a FIN or an RST that the peer sent or a step requested. Only the first one counts, except that the
+    /// peer's RST overtakes a waiting FIN.
     package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
         if hasEnded { return }
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }

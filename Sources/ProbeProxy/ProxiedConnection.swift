@@ -394,7 +394,7 @@ extension ProxiedConnection {
     /// Returns the number of bytes received from the opposite side that have not been forwarded to this side.
     package func waiting(to side: ConversationSide) -> Int { (queues[side]?.waiting ?? 0) + self[side].unacceptedBytes }
 
-    /// Whether bytes or an end are in flight, in a kernel buffer or in a queue, and no step holds them.
+    /// Whether bytes, a FIN or an RST are in flight, in a kernel buffer or in a queue, and no step holds them.
     package var isForwarding: Bool {
         ConversationSide.allCases.contains { side in
             let leg = self[side]

@@ -3,7 +3,7 @@ import Glibc
 package import ProbeBase
 
 /// A TCP connection of the harness. It reads incoming bytes immediately into its own buffer, writes each piece as a
-/// separate segment, and distinguishes an end by FIN from an end by RST.
+/// separate segment, and distinguishes whether the peer ends it with a FIN or an RST.
 ///
 /// Confined to its reactor's thread. `onChange` is called on that thread after every change that an expectation may be
 /// waiting for.
@@ -477,7 +477,7 @@ extension Connection {
         return poll(&poller, 1, 0) > 0
     }
 
-    /// Whether `recv` would return bytes or report an end.
+    /// Whether `recv` would return bytes, or report a FIN or an RST.
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
     /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing with
@@ -495,8 +495,8 @@ extension Connection {
 }
 
 extension Connection {
-    /// The maximum number of cut sends that are checked in the capture. A proxy creates a cut send for each piece that
-    /// it forwards.
+    /// The maximum number of sends whose pieces are checked in the capture. A proxy creates such a send for each piece
+    /// that it forwards.
     private static let maxCutSends = 4096
 
     /// Queues an operation after the unfinished ones, and starts it immediately if there are none.

@@ -4,7 +4,6 @@ import Testing
 
 /// Both sides of each session use the code under test. End-to-end tests verify interoperability with other
 /// implementations.
-/// implementations.
 struct TLSSessionTests {
     static let authority = Result {
         try TLSLibrary.load()
