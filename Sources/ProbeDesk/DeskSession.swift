@@ -277,7 +277,7 @@ package actor DeskSession {
         return false
     }
 
-    // MARK: What is shown
+    // MARK: Displayed text
 
     /// Shows a line of piped input. At a terminal, the line is already visible.
     private func echo(_ text: String) {

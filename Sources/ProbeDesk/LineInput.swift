@@ -70,7 +70,7 @@ package final class LineInput: Sendable {
 
     deinit { close(wake) }
 
-    // MARK: For the session
+    // MARK: Interface for the session
 
     /// Starts the thread, which runs until ``end()`` is called.
     package func start() throws(SystemError) -> WorkerThread {

@@ -48,7 +48,7 @@ enum FrameEdit {
             &frame, transport: tcp.start..<tcp.end, checksum: tcp.start + 16, addresses: view.addresses, next: 6)
     }
 
-    // MARK: Faults of a packet
+    // MARK: Packet faults
 
     /// Returns the frame with an incorrect TCP checksum, or `nil` if it is not a TCP segment.
     static func withBrokenChecksum(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
@@ -132,7 +132,7 @@ enum FrameEdit {
         }
     }
 
-    // MARK: Frames that the link creates
+    // MARK: Frames created by the link
 
     /// Returns a segment in the direction of `model`, which is a frame of the same connection.
     ///

@@ -387,7 +387,7 @@ extension LinkCore {
         return freed.count
     }
 
-    // MARK: Segments that the link creates
+    // MARK: Segments created by the link
 
     /// Returns the open connections of a direction, in the order in which they were first seen.
     private func live(from side: LinkSide) -> [LinkStreamKey] {

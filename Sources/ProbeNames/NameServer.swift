@@ -96,7 +96,7 @@ package final class NameServer {
         wasOverloaded = true
     }
 
-    // MARK: TCP (RFC 7766): each message is preceded by its length
+    // MARK: TCP, with a length before each message (RFC 7766)
 
     private func accept() {
         while connections.count < Self.maxConnections {

@@ -48,7 +48,7 @@ struct CutPlaces {
         }
     }
 
-    /// Returns to `position`, because the last piece was not sent.
+    /// Moves back to `position`, because the last piece was not sent.
     mutating func goBack(to position: Int) {
         switch cut {
         case .at(let offsets)?:

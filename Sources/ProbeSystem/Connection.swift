@@ -306,7 +306,7 @@ package final class Connection {
         updateInterest()
     }
 
-    // MARK: The ends
+    // MARK: Ending the connection
 
     /// Sends FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
     /// first.

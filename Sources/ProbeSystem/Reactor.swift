@@ -197,7 +197,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         registration.handler(Readiness(rawValue: events))
     }
 
-    // MARK: Standstills
+    // MARK: Stalls
 
     /// Returns a deadline, extended by the time for which this thread has been stalled since `start`; see
     /// ``Standstills``. Must be called on the loop's thread.

@@ -74,7 +74,7 @@ package struct SocketFile: Sendable, Hashable {
         if socket(at: path) == identity { unlink(path) }
     }
 
-    // MARK: The sockets of this process
+    // MARK: Sockets of this process
 
     private static let own = Mutex<[String: FileStatus.Identity]>([:])
 

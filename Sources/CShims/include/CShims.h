@@ -135,6 +135,7 @@ struct probe_tcp_info {
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
 // Functions for capabilities (capabilities(7)) of the calling thread.
+
 // Returns whether a capability is effective.
 int probe_has_capability(int number);
 // Returns whether a capability is permitted, whether or not it is effective.
@@ -158,6 +159,7 @@ int probe_unshare(int with_user);
 int probe_set_up_loopback(int mtu);
 
 // Functions for the network namespaces of links. They return -1 with errno on failure.
+
 // Moves the calling thread into a network.
 int probe_enter_network(int fd);
 // Moves the calling thread into a private mount namespace, in which /etc/resolv.conf names only the resolver at
@@ -214,6 +216,7 @@ int probe_interrupt_descriptor(void);
 int probe_next_signal(int fd);
 
 // Functions for files relative to the descriptor of a folder. They return a descriptor, or -1 with errno.
+
 // Opens a descriptor that only refers to the path (O_PATH), without opening a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
 // Opens a path within the folder (openat2, RESOLVE_BENEATH). Fails with EXDEV if the path, or a symbolic link in it,
@@ -239,6 +242,7 @@ int probe_watch_links(void);
 int probe_next_loopback_change(int fd);
 
 // Functions for the capture.
+
 // Returns 1 for a loopback interface, 0 for another kind, or -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
 // Replaces the socket's filter (SO_ATTACH_FILTER) atomically, so that no packet is missed or wrongly accepted in the

@@ -82,7 +82,7 @@ struct CrowdLatencyTests {
         #expect(crowd.snapshot.latencies[.connect]?.failed == 0)
     }
 
-    // MARK: Waits that have not ended
+    // MARK: Unfinished waits
 
     @Test func openWaitsWidenTheBounds() throws {
         let crowd = FakeCrowd(
