@@ -1,7 +1,7 @@
-/// The names that the steps of a scenario bind anywhere, collected before the steps are checked in order. They
-/// distinguish a name that is bound too late from a misspelt one.
+/// The names that any step of a scenario binds, collected before the steps are checked in order. With them, the checker
+/// can distinguish a name that is bound too late from a misspelt name.
 struct CollectedNames {
-    /// The first place that binds each variable.
+    /// The first place at which each variable is bound.
     private(set) var variables: [String: SourceSpan] = [:]
     private(set) var acceptedActors: Set<String> = []
     private(set) var headerActors: Set<String> = []
@@ -11,7 +11,7 @@ struct CollectedNames {
     private(set) var hostNames: [NameStatement] = []
     /// The regex groups in a table's column, by the name that a loop or an `each` gives to the column.
     private(set) var groupsOfCells: [String: Set<String>] = [:]
-    /// The scripts of each crowd's members, one for each `start`.
+    /// The member scripts of each crowd, one for each `start` step.
     private(set) var scriptsOfCrowds: [String: [CrowdScript]] = [:]
     /// The crowds that a step acts on.
     private(set) var crowdsOfSteps: Set<String> = []
@@ -90,8 +90,8 @@ struct CollectedNames {
     }
 }
 
-/// The regex groups of each column of the tables, computed once per table because any number of loops may use it, with
-/// any names.
+/// The regex groups in each column of the tables. They are computed once per table, because any number of loops may use
+/// the same table and give its columns different names.
 private struct GroupsOfTables {
     let tables: [String: Table]
     private var known: [String: [Set<String>]] = [:]
@@ -112,7 +112,7 @@ private struct GroupsOfTables {
         return groups
     }
 
-    /// Returns whether this is the first time that the column gets this name.
+    /// Returns whether no earlier call has given the column this name.
     mutating func isFirst(_ name: String, _ table: String, _ column: Int) -> Bool {
         isAdded.insert([name, table, String(column)]).inserted
     }

@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// Computes the result of an expression before the run: numbers, and the lengths of values without the values
-/// themselves.
+/// Evaluates expressions before the run, as far as possible: integers, and the lengths of byte values without the bytes
+/// of large ones.
 struct ConstantFolder {
     enum Folded {
         case integer(Int)
         case unsigned(UInt64)
-        /// A value of this length, with the bytes if they are few.
+        /// Bytes of this length. The bytes themselves are included only if there are few of them.
         case bytes(length: Int, [UInt8]?)
         case unknown
         case wrong(EvaluationError)
@@ -20,7 +20,7 @@ struct ConstantFolder {
     private static let fewBytes = 4_096
 
     private var values: [String: Folded] = [:]
-    /// What is known about names that are not defined here.
+    /// Returns what is known about a name that has no entry in `values`.
     private let others: (String) -> Folded?
     /// The framing; `nil` if a step changes it.
     var framing: Framing?
@@ -32,9 +32,9 @@ struct ConstantFolder {
 
     private func known(_ name: String) -> Folded? { values[name] ?? others(name) }
 
-    /// Adds a `let` of the header.
+    /// Adds a `let` from the header.
     ///
-    /// - Returns: the error in its value, if there is one.
+    /// - Returns: the error in the value of the `let`, if there is one.
     mutating func define(_ name: String, _ value: Expression) -> EvaluationError? {
         let folded = fold(value)
         if case .wrong(let error) = folded { return error }
@@ -42,7 +42,7 @@ struct ConstantFolder {
         return nil
     }
 
-    /// Forgets a name that a step binds again: its value is not constant.
+    /// Removes a name that a step binds again, because its value is no longer constant.
     mutating func forget(_ name: String) { values[name] = nil }
 
     func fold(_ expression: Expression) -> Folded {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks crowds: their declarations, and the steps that act on them as a whole.
+/// Checks crowds: their declarations, and the steps that act on a whole crowd.
 struct CrowdChecker {
     let names: NameScope
 
@@ -69,7 +69,7 @@ struct CrowdChecker {
         }
     }
 
-    /// Requires that the crowd was started, whether or not it is still running.
+    /// Requires that the crowd has been started, even if it has been stopped since.
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.lifecycle == .idle else { return }
         names.reportOrder(
@@ -78,7 +78,8 @@ struct CrowdChecker {
         setLifecycle(of: name, .unknown)
     }
 
-    /// Requires that a crowd of servers was started before a client connects to it: until then, nothing listens.
+    /// Requires that a crowd of servers has been started before a client connects to it. Until then, the crowd does not
+    /// listen.
     func requireListening(_ target: Target?, from client: Name) {
         guard case .actor(let name) = target, let known = names.state.actors[name.value], known.kind == .crowd,
             known.lifecycle == .idle
@@ -100,7 +101,7 @@ struct CrowdChecker {
         switch expectation {
         case .count(let count, let comparison, let number):
             guard case .integer(let wanted) = names.constants.fold(number) else { return }
-            // A number less than 0 has already been reported.
+            // A negative number has already been reported.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
                 names.report(
                     .outOfRange, "this is always true: `\(count.rawValue)` of `\(name.value)` is never less than 0",
@@ -133,7 +134,7 @@ struct CrowdChecker {
         }
     }
 
-    /// Returns the number of members; `nil` if it can differ between cases.
+    /// Returns the number of members of a crowd; `nil` if the number can differ between cases.
     private func members(of name: String) -> Int? {
         for actor in context.scenario.actors where actor.name.value == name {
             if case .crowd(let crowd) = actor.kind, case .integer(let count) = names.constants.fold(crowd.count) {
@@ -143,7 +144,7 @@ struct CrowdChecker {
         return nil
     }
 
-    /// Reports crowds that are used but never started; called at the end of the timeline.
+    /// Reports crowds that are used but never started. Called at the end of the timeline.
     func reportNeverStarted() {
         for actor in context.scenario.actors where actor.span.file == 0 {
             let name = actor.name.value

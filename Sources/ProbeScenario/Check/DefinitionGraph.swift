@@ -1,6 +1,8 @@
-/// The graph of definitions and those that they invoke; determines whether the definitions can be checked at each `do`.
+/// The call graph of the definitions. It determines whether the steps of a definition can be checked at each `do` that
+/// invokes it.
 struct DefinitionGraph {
-    /// The largest number of steps in a script; each `do` also counts the steps of its definition.
+    /// The maximum number of steps in a script, where each `do` also counts the steps of the definition that it
+    /// invokes.
     private static let maxSteps = 1_000_000
 
     private let context: ParseContext
@@ -9,7 +11,8 @@ struct DefinitionGraph {
     private var isOpen: Set<String> = []
     private var sizes: [String: Int] = [:]
     private(set) var canInline = true
-    /// Whether the definitions are too large to be walked; no report may then depend on their effects.
+    /// Whether the definitions are too large to be walked. If so, no diagnostic may depend on the effects of their
+    /// steps.
     private(set) var isTooLarge = false
 
     /// Reports definitions that are recursive, too deeply nested, or too large.

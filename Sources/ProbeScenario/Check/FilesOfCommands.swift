@@ -1,18 +1,18 @@
 import ProbeBase
 
-/// Finds the words of a `process` line that name files next to the script: the program runs in its own folder, where it
-/// can't find them.
+/// Finds the words of a `process` line that name files in the script's folder. The program runs in a private folder, so
+/// it would not find these files.
 struct FilesOfCommands {
     let context: ParseContext
 
-    /// How the program uses a word.
+    /// How the program uses a word of its command line.
     private enum Place {
         /// The program can't run without the file: a command with a `/`, or the script that an interpreter runs.
         case decisive
         case other
     }
 
-    /// Programs that run the file named by their first word that is not an option.
+    /// Programs that run the file given as their first non-option argument.
     private static let interpreters = [
         "python", "python2", "python3", "pypy3", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "sh",
         "bash",
@@ -36,7 +36,7 @@ struct FilesOfCommands {
                 continue
             }
             if text.hasPrefix("-") {
-                // `-c`, `-m` and `-e` are not followed by a script.
+                // No script file follows `-c`, `-m` or `-e`.
                 if ["-c", "-m", "-e", "--eval"].contains(text) { isScriptNext = false }
                 isOptionsValue = ["-W", "-X", "-r", "-I", "--require", "--import", "-o", "-O"].contains(text)
                 continue
@@ -50,7 +50,7 @@ struct FilesOfCommands {
 
     private static func isInterpreter(_ command: String) -> Bool {
         let name = command.split(separator: "/").last.map(String.init) ?? command
-        // `python3.11`
+        // A name with a version, such as `python3.11`.
         return interpreters.contains(name) || name.hasPrefix("python3.")
     }
 
@@ -69,7 +69,7 @@ struct FilesOfCommands {
         }
     }
 
-    /// Returns whether the path, relative to the script's folder, names an existing file.
+    /// Returns whether a file exists at a path that is relative to the script's folder.
     private func isThere(_ path: String) -> Bool {
         let script = context.sources.files[0].path
         guard let file = ScriptPath.file(path, referencedIn: script, of: script) else { return false }

@@ -180,7 +180,7 @@ struct HeaderChecker {
         // A client connects to the first port of a process.
         case .process: names.usePorts(1, of: name.value)
         case .subject where names.targets[name.value] == nil: break
-        // Two crowds that connect to each other would test nothing between them.
+        // A connection between two crowds would test only the harness itself.
         case .crowd where names.targets[name.value] == nil && kind != .crowd: break
         case .client, .subject, .connection, .crowd, .link:
             names.report(

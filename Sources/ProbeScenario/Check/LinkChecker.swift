@@ -38,7 +38,7 @@ struct LinkChecker {
         for actor in context.scenario.actors { checkReach(of: actor) }
     }
 
-    /// Puts a server that listens on a link on the side of the other actors that accept connections.
+    /// Assigns a server that listens on a link to the side of the other actors that accept connections.
     private func place(_ actor: ActorDeclaration) {
         let address: AddressExpression?
         switch actor.kind {
@@ -114,10 +114,10 @@ struct LinkChecker {
         var isLeft: Bool
     }
 
-    /// Returns the side of an actor of the header, or of a connection that it has accepted.
+    /// Returns the side of an actor that the header declares, or of a connection that such an actor has accepted.
     func side(of name: String) -> Side? {
         if let side = names.collected.linkSides[name] { return side }
-        // A server that listens on a link is put on its side only after the names have been collected.
+        // A server that listens on a link is assigned to a side only after the names have been collected.
         for (index, link) in context.scenario.links.enumerated() {
             if link.left.contains(where: { $0.value == name }) { return Side(link: index, isLeft: true) }
             if link.right.contains(where: { $0.value == name }) { return Side(link: index, isLeft: false) }
@@ -181,11 +181,12 @@ struct LinkChecker {
         }
     }
 
-    /// Returns whether a direction can have no packet of this kind: only one side opens connections.
+    /// Returns whether no packet of this kind can be sent by a side. Only the side that opens connections sends a SYN,
+    /// and only the other side sends a SYN-ACK.
     private func isNeverSent(_ kind: PacketKind, by side: Side) -> Bool {
         guard [.syn, .synack].contains(kind) else { return false }
         let link = context.scenario.links[side.link]
-        // A program may both connect and accept.
+        // A program may both open and accept connections.
         if link.names.contains(where: { names.state.actors[$0.value]?.kind == .process }) { return false }
         func opens(_ list: [Name]) -> Bool { list.contains { names.targets[$0.value] != nil } }
         let (own, other) = (side.isLeft ? link.left : link.right, side.isLeft ? link.right : link.left)
@@ -204,7 +205,8 @@ struct LinkChecker {
 }
 
 extension Diagnostic.Message {
-    /// The message for a connection from an actor on a link to one that is not on it, or is on the same side.
+    /// The message for a connection from an actor on a link to an actor that is not on the link, or is on the same
+    /// side.
     static func notAcross(_ name: String, target: String) -> Self {
         Self(
             .linkEnds, "`\(name)` can't reach `\(target)`: they are not on opposite sides of the same link",

@@ -3,10 +3,10 @@ import ProbeBase
 /// Follows the script of a crowd's members, and reports statements that no member can execute.
 struct MemberChecker {
     let names: NameScope
-    /// The target of `clients`; `nil` for `servers`.
+    /// The target to which the members connect; `nil` if the members are `servers`.
     let target: Target?
 
-    /// The state of a member's connection at one point of its script.
+    /// The state of a member's connection at one point of the member's script.
     private enum Link {
         case none, up
         case ended(verb: String)
@@ -97,12 +97,12 @@ struct MemberChecker {
                 .unreachableStep, "a member can't `\(statement.kind.word)` after its own `\(verb)`",
                 hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
         }
-        // Later statements would report the same error.
+        // Without this assignment, later statements would report the same error.
         link = .up
     }
 
-    /// Requires a framing whose lines end with a terminator. For lines that are sent, only WebSocket is rejected,
-    /// because its frames differ from member to member.
+    /// Requires a framing whose lines end with a terminator. For lines that are sent, only `websocket` is rejected,
+    /// because WebSocket frames differ from member to member.
     private func requireTerminator(isSent: Bool, _ statement: CrowdStatement) {
         let framing = names.context.scenario.framing
         guard framing.terminator == nil, !isSent || framing == .websocket else { return }

@@ -56,7 +56,8 @@ struct NameChecker {
         }
     }
 
-    /// Returns whether the two are on opposite sides of one link. An actor that is on no link is reported elsewhere.
+    /// Returns whether two actors are on opposite sides of one link. Also true if an actor is on no link, because that
+    /// error is reported elsewhere.
     private func areOnOppositeSides(_ name: String, _ other: String) -> Bool {
         guard let own = links.side(of: name), let its = links.side(of: other) else { return true }
         return own.link == its.link && own.isLeft != its.isLeft
@@ -64,7 +65,7 @@ struct NameChecker {
 
     // MARK: What a name resolves to
 
-    /// Checks a `name` statement of the header, or a step.
+    /// Checks a `name` statement in the header or among the steps.
     func check(_ statement: NameStatement) {
         if scenario.links.isEmpty {
             if !names.isDoubtful("link") {

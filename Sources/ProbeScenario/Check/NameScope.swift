@@ -5,9 +5,10 @@ final class NameScope {
     /// The position of the check in a script.
     struct Place {
         var isInHeader = true
-        /// Whether the step is in a block that runs at another time, so that the order of steps is unknown.
+        /// Whether the step is in a block that does not run at its position in the script, so that its order relative
+        /// to other steps is unknown.
         var isOrderUnknown = false
-        /// Whether the step is in a `finally`: names that the timeline binds may not be bound there.
+        /// Whether the step is in a `finally` block, in which names that the timeline binds may be unbound.
         var isInFinally = false
         /// Whether the step is in a loop's body that is walked a second time.
         var isSecondPass = false
@@ -21,7 +22,7 @@ final class NameScope {
     let collected: CollectedNames
     var place = Place()
     var state = ScriptState()
-    /// The links that lose packets from some step on, by their index in the header.
+    /// The links on which an earlier step has started random packet loss, by their index in the header.
     var linksWithLoss: Set<Int> = []
     /// The values that are the same in every case.
     var constants: ConstantFolder
@@ -29,15 +30,15 @@ final class NameScope {
     private(set) var unusedActors: Set<String>
     /// Actors that exist without a declaration: the two ends of a captured connection.
     var givenActors: [String] = []
-    /// The number of ports that the script names, for each process.
+    /// The number of ports of each process that the script refers to.
     private(set) var processPorts: [String: Int] = [:]
     /// The targets that clients and subjects connect to.
     var targets: [String: Target] = [:]
-    /// Actors with a step that sets how a future connection is read, and the name in the first such step; an actor is
-    /// removed once it has a connection.
+    /// Actors for which a step sets how a future connection is read, with the name as given in the first of these
+    /// steps. An actor is removed once it has a connection.
     var pendingReadings: [String: (name: Name, kind: ActorKind)] = [:]
-    /// For each `together` around the step: the names that its lines bind, with the line's number (-1 if several lines
-    /// bind the name).
+    /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
+    /// number of the binding line (-1 if several lines bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
     /// The kind of the actor, if known, while an expectation is checked.
     var expectationKind: ActorKind?
@@ -65,7 +66,7 @@ final class NameScope {
         context.report(message(), at: span, notes: notes)
     }
 
-    /// Reports an error in the order of the steps, if that order is known.
+    /// Reports an error about the order of steps, but only if that order is known.
     func reportOrder(
         _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
     ) {
@@ -78,22 +79,24 @@ final class NameScope {
         if !place.isOrderUnknown { report(message(), at: span, notes: notes) }
     }
 
-    /// Returns whether a statement with this word could not be read: an error with the name may follow from that.
+    /// Returns whether a statement that contains this name could not be parsed. An error about the name may be a
+    /// consequence of that failure.
     func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
 
     // MARK: Names for messages
 
-    /// The names of the actors for a message; empty if there are too many to list or compare.
+    /// The names of all actors, for use in a message; empty if there are too many to list or compare.
     var actorNames: [String] {
         let accepted = collected.acceptedActors
         guard context.scenario.actors.count + accepted.count <= Self.maxNamesInMessage else { return [] }
         return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
     }
 
-    /// The number of names above which no similar name is searched for: each message would take time linear in it.
+    /// The number of names above which messages suggest no similar name, because each search takes time linear in the
+    /// number of names.
     private static let maxNamesInMessage = 1_000
 
-    /// Returns names for a message, in alphabetical order.
+    /// Returns the names in alphabetical order, for use in a message; empty if there are too many.
     func listed(_ known: some Collection<String>) -> [String] {
         known.count <= Self.maxNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
     }
@@ -117,12 +120,12 @@ final class NameScope {
         bind(name, type)
     }
 
-    /// Notes that a loop over a table binds these names.
+    /// Records that a loop over a table binds these names.
     func noteBound(_ names: [Name]) {
         if place.isInFinally { boundInFinally.formUnion(names.map(\.value)) }
     }
 
-    /// Forgets the names that a `finally` has bound; called after the outermost `finally`.
+    /// Clears the names that a `finally` block has bound. Called after the outermost of these blocks.
     func forgetBoundInFinally() { boundInFinally = [] }
 
     func reportTaken(_ name: Name) {
@@ -140,19 +143,19 @@ final class NameScope {
         switch pattern {
         case .regex(let literal): bindGroups(of: literal)
         case .value(let expression):
-            // The groups of a table cell are those of its regexes.
+            // A variable can be a column of a table; the names of the groups are those of the regexes in the column.
             guard case .variable(let name) = expression.kind else { return }
             for group in collected.groupsOfCells[name] ?? [] { bind(Name(group, expression.span), .bytes) }
         case .any: break
         }
     }
 
-    /// Binds what an action binds once it has passed.
+    /// Binds the names that an action binds when it passes.
     func bind(_ bindings: Bindings) {
         for entry in bindings.patterns {
             bindGroups(of: entry.pattern)
             guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
-            // An optional line may not have been received.
+            // An optional line may be missing, so its groups are not certain to be bound.
             for group in literal.groupNames {
                 state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
             }
@@ -164,7 +167,7 @@ final class NameScope {
 
     /// Returns the type of a variable; a name that is not a variable, or not bound yet, is reported.
     ///
-    /// - Parameter isInString: whether it is written as `${name}`.
+    /// - Parameter isInString: whether the name is written as `${name}`, inside a string.
     func lookUp(_ name: Name, isInString: Bool = false) -> ValueType {
         if let known = state.variables[name.value] {
             let isSure =
@@ -231,7 +234,7 @@ final class NameScope {
             report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
-        // The expectations that a misspelt word may have meant.
+        // The expectations that the author may have meant by a misspelt word.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.wordAlone(name.value), at: name.span)
@@ -247,12 +250,12 @@ final class NameScope {
         if !unusedActors.isEmpty { unusedActors.remove(actor) }
     }
 
-    /// Notes that the script needs this number of ports of the process.
+    /// Records that the script uses at least this number of ports of the process.
     func usePorts(_ count: Int, of process: String) {
         processPorts[process] = max(processPorts[process] ?? 0, count)
     }
 
-    /// Returns the actor with this name; `nil` if there is none, which is reported.
+    /// Returns the actor with this name. If there is none, reports an error and returns `nil`.
     func actor(_ name: Name) -> ScriptState.Actor? {
         use(name.value)
         if let known = state.actors[name.value] {
@@ -293,7 +296,7 @@ extension Diagnostic.Message {
                 + "regex group")
     }
 
-    /// The message for an unknown name in a string.
+    /// The message for an unknown name that a string interpolates.
     static func unknownInterpolation(_ name: String, _ names: [String]) -> Self {
         Self(
             .unknownVariable, "unknown variable `\(name)`",
@@ -331,11 +334,11 @@ extension Diagnostic.Message {
     }
 }
 
-/// Connections to a server that have not been opened yet.
+/// Checks whether an `accept` can receive a connection.
 extension NameScope {
-    /// Returns the error of an `accept` for which there can be no connection: no more were opened than have been
-    /// accepted before it. `nil` if one may exist or may arrive unprompted: running subjects and programs connect at
-    /// any time, and so may any process that knows the port.
+    /// Returns the error of an `accept` that can receive no connection, because all connections opened so far have
+    /// already been accepted; `nil` if there may be another connection. A running subject or program can connect at any
+    /// time, as can any process that knows the server's port.
     func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
         guard let accepted = known.minAccepts, !isDoubtful(server) else { return nil }
         var opened = 0
@@ -347,7 +350,7 @@ extension NameScope {
                 // Any process that knows the port may connect.
                 if name == server, address?.port != nil { return nil }
             case .process:
-                // A program may know the port.
+                // A program may know the server's port.
                 if isDoubtful(name) || state.actors[name]?.lifecycle != .idle { return nil }
             case .proxy(let target):
                 // A proxy connects when a client connects to it.
@@ -372,7 +375,7 @@ extension NameScope {
         return late.isEmpty ? nil : .acceptsTooEarly(server, late)
     }
 
-    /// Returns whether the target may be the server: an address may belong to it.
+    /// Returns whether the target may be the server. A target that is an address may always belong to the server.
     private func reaches(_ target: Target?, _ server: String) -> Bool {
         guard case .actor(let name) = target else { return true }
         return name.value == server
@@ -385,14 +388,15 @@ extension NameScope {
 }
 
 extension Diagnostic.Message {
-    /// The message for an accept before any of the `peers` that could connect has connected.
+    /// The message for an `accept` that runs before any of the `peers` has connected.
     static func acceptsTooEarly(_ server: String, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly, "no actor has connected to `\(server)` yet: this step would wait until its deadline",
             hint: connectFirst(peers))
     }
 
-    /// The message for an accept beyond the `count` connections that were opened; `peers` connect later.
+    /// The message for an `accept` that runs after all `count` connections opened so far have been accepted. The
+    /// `peers` connect only later.
     static func acceptsTooOften(_ server: String, _ count: Int, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly,

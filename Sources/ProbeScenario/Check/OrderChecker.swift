@@ -89,12 +89,12 @@ struct OrderChecker {
         }
     }
 
-    /// Follows a step that sets how a connection is read, which is allowed before the connection exists.
+    /// Follows a step that sets how a connection is read. Such a step is allowed before the connection exists.
     private func followReading(_ name: Name, _ known: ScriptState.Actor) {
         switch known.link {
         case .none, .closed:
             guard known.kind != .connection else { return requireUp(name, known) }
-            // In the second pass over a loop's body, a last step may prepare an iteration that never follows.
+            // In the second pass over a loop's body, the last step may prepare for an iteration that is never walked.
             guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
             if names.pendingReadings[name.value] == nil { names.pendingReadings[name.value] = (name, known.kind) }
         case .up, .ended, .unknown: requireUp(name, known)
@@ -117,7 +117,7 @@ struct OrderChecker {
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
-            // Later steps of the actor would report the same error.
+            // Without this change, later steps of the actor would report the same error.
             change(name) {
                 $0.link = .unknown
                 $0.maxConnections = nil
@@ -155,7 +155,8 @@ struct OrderChecker {
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
-            // Later accepts would report the same error. Further iterations of a loop are not certain to happen.
+            // After an error, accepts are no longer counted, because later ones would report the same error. A second
+            // pass is not counted either, because further iterations of a loop are not certain to run.
             $0.minAccepts = tooEarly == nil ? $0.minAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
@@ -251,8 +252,8 @@ struct OrderChecker {
         if case .subjectAccepts(let bound) = effect { follow(accepted: bound, by: name) }
     }
 
-    /// Requires `reconnect` for expectations about a connection that is made again: without it, a subject is `stopped`,
-    /// and never `lost`.
+    /// Requires the option `reconnect` for expectations about reconnecting. Without the option, a subject whose
+    /// connection ends reports `stopped`, and never `lost`.
     private func requireReconnect(_ name: Name, _ expectation: SubjectExpectation, _ step: Step) {
         guard expectation.isAboutReconnecting else { return }
         for actor in names.context.scenario.actors where actor.name.value == name.value {
@@ -358,7 +359,8 @@ extension Diagnostic.Message {
                 + (kind == .subject ? "; a subject that is never started reports nothing" : ""))
     }
 
-    /// The message for an expectation after the actor's own close; after a half-close it could still receive.
+    /// The message for an expectation after the actor's own `close`. After a `half-close`, the actor could still
+    /// receive.
     static func expectsAfterClose(_ actor: String) -> Self {
         Self(
             .unreachableStep, "the connection of `\(actor)` was already ended by `close`, so this step can't run",

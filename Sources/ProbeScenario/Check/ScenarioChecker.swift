@@ -2,8 +2,8 @@ import ProbeBase
 
 /// Checks a whole scenario before anything runs: names, types, the order of steps, and steps that could never work.
 ///
-/// Walks the steps once, in order, with what is known at each of them. A change that only some of several branches make
-/// is uncertain afterwards.
+/// The steps are walked once, in order, and what is known at each step is tracked. After several branches, a change
+/// that only some of them made is uncertain.
 struct ScenarioChecker {
     private let names: NameScope
     private let values: ValueChecker
@@ -12,7 +12,7 @@ struct ScenarioChecker {
 
     /// Creates a checker.
     ///
-    /// - Parameter targets: the addresses that the script may use; `nil`: any.
+    /// - Parameter targets: the addresses that the script may use; `nil` allows any address.
     init(_ context: ParseContext, allowing targets: AllowedTargets? = nil) {
         names = NameScope(context)
         values = ValueChecker(names, allowing: targets)
@@ -58,7 +58,7 @@ struct ScenarioChecker {
         }
     }
 
-    /// Checks statements about one connection between `client` and `server`, or about the connections of a run's
+    /// Checks wire statements about one connection between `client` and `server`, or about the connections of a run's
     /// actors.
     func check(wireStatements steps: [Step], given: WireStatements.Given) {
         var end = ScriptState.Actor(kind: .server)

@@ -3,39 +3,39 @@ import ProbeBase
 /// What is known about a variable's value before the run.
 package enum ValueType: Sendable, Equatable {
     case integer, bytes, pieces, regex
-    /// One of several types, or unknown.
+    /// The type is one of several, or unknown.
     case any
 
     func joined(with other: ValueType) -> ValueType { self == other ? self : .any }
 }
 
-/// What is known about names at one point of the timeline. Changes are recorded in a journal, so a branch costs what it
-/// changes rather than the size of the state.
+/// What is known about names at one point of the timeline. Changes are recorded in a journal, so the cost of a branch
+/// depends on the number of its changes rather than on the size of the state.
 struct ScriptState {
     struct Variable: Equatable {
         var type: ValueType
-        /// Only some of the branches before this point bind it.
+        /// Whether only some of the branches before this point bind the name.
         var isUncertain = false
     }
 
     struct Actor: Equatable {
         enum Link: Equatable {
             case none, up
-            /// The peer ended it.
+            /// The peer has ended the connection.
             case ended
-            /// A step of the actor ended it.
+            /// A step of the actor has ended the connection.
             case closed(verb: String, span: SourceSpan)
-            /// Several branches before this point differ.
+            /// The branches before this point leave the connection in different states.
             case unknown
         }
         /// The security of the actor's connection.
         enum Security: Equatable {
             case plain, tls
-            /// A record was forged here.
+            /// A record was forged at this place in the script.
             case forged(SourceSpan)
-            /// close_notify was sent: bytes sent after it are in forged records.
+            /// The actor has sent a close_notify. Bytes sent after it are in records that the harness forges.
             case notified
-            /// Branches differ, or the handshake was expected to fail.
+            /// The branches before this point differ, or the handshake was expected to fail.
             case unknown
         }
         enum Lifecycle: Equatable {
@@ -45,26 +45,28 @@ struct ScriptState {
         var kind: ActorKind
         var link = Link.none
         var security = Security.plain
-        /// The declared TLS options; `nil` without `tls`.
+        /// The declared TLS options; `nil` if the actor is declared without `tls`.
         var tls: DeclaredTLS?
         var halfClosed: SourceSpan?
         var lifecycle = Lifecycle.idle
         var isListening: Bool? = true
-        /// The smallest number of connections that the actor has had; `mayHaveMore`: it may have had more.
+        /// The number of connections that the actor is certain to have had. If `mayHaveMore` is set, the actor may have
+        /// had more.
         var connections = 0
         var mayHaveMore = false
-        /// The largest number of connections that the actor can have opened; `nil`: unknown.
+        /// The largest number of connections that the actor can have opened; `nil` if unknown.
         var maxConnections: Int? = 0
-        /// The smallest number of connections that a server has accepted; `nil`: no longer counted.
+        /// The number of connections that a server is certain to have accepted; `nil` if they are no longer counted.
         var minAccepts: Int? = 0
         /// The server that accepted the connection.
         var parent: String?
         /// Whether the actor's connections use a Unix socket, according to the header.
         var isUnix = false
-        /// Only some of the branches before this point bind it.
+        /// Whether only some of the branches before this point bind the name.
         var isUncertain = false
 
-        /// The same actor after one of its steps could not be read: nothing is known about its connections.
+        /// The state of the actor after one of its steps could not be parsed, so that nothing is known about its
+        /// connections.
         var inDoubt: Actor {
             var actor = self
             actor.link = .unknown
@@ -87,7 +89,7 @@ struct ScriptState {
 
     private(set) var variables: [String: Variable] = [:]
     private(set) var actors: [String: Actor] = [:]
-    /// The changes of the branches being walked. Outside of branches nothing is undone, so nothing is recorded.
+    /// The changes of the branches being walked. A change outside of branches is never undone, so it is not recorded.
     private var journal: [Change] = []
     private var openBranches = 0
 
@@ -96,7 +98,7 @@ struct ScriptState {
         case actor(String, Actor?)
     }
 
-    /// The point at which a branch begins.
+    /// The position in the journal at which a branch begins.
     struct Mark {
         fileprivate var place: Int
     }
@@ -143,7 +145,7 @@ struct ScriptState {
         return delta
     }
 
-    /// Applies the changes of the branches, one of which was taken.
+    /// Applies the changes of the branches, exactly one of which was taken.
     mutating func join(_ branches: [Delta]) {
         let variables = Self.merged(branches.map(\.variables), over: variables) {
             Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)
@@ -179,7 +181,7 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// Applies the changes of lines that all ran, in an unknown order.
+    /// Applies the changes of lines that have all run, in an unknown order, such as those of a `together`.
     mutating func apply(_ parallelLines: [Delta]) {
         for line in parallelLines {
             for (name, variable) in line.variables { set(name, variable) }
@@ -199,7 +201,7 @@ struct ScriptState {
                     continue
                 }
                 var joined = Self.join(earlier, actor)
-                // The larger of the two would be wrong, because they add up.
+                // The connections that different lines open add up, so the larger of two counts would be too small.
                 joined.maxConnections = nil
                 changed[name] = joined
             }

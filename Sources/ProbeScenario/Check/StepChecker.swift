@@ -1,5 +1,5 @@
-/// Walks the steps of the timeline in order. A `define` is walked at each `do`, and a loop's body twice; the number of
-/// steps that are walked is bounded.
+/// Walks the steps of the timeline in order. A `define` is walked at each `do`, and a loop's body twice; the total
+/// number of walked steps is bounded.
 final class StepChecker {
     let names: NameScope
     let values: ValueChecker
@@ -96,9 +96,8 @@ final class StepChecker {
         names.place.mayRepeat = mightRepeat || !isOnce
         defer { names.place.mayRepeat = mightRepeat }
         walk(block.steps)
-        // The second pass begins in the state in which the first one ended.
-        // Nested loops double the walk with each level, so after a number of walked steps each body is walked only
-        // once.
+        // The second pass begins in the state in which the first one ended. Each level of nesting doubles the number of
+        // walked steps. Above a limit, each body is therefore walked only once.
         guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = names.place.isSecondPass
         names.place.isSecondPass = true
@@ -173,7 +172,7 @@ final class StepChecker {
             walk(block.steps)
         }
         names.place.mayRepeat = mightRepeat
-        // The block runs later, or never.
+        // The block may run later, or never, so its changes are only possible ones.
         names.state.join([change, ScriptState.Delta()])
     }
 
@@ -184,7 +183,7 @@ final class StepChecker {
         return names.state.takeBack(to: mark)
     }
 
-    /// Does the same as ``changes(_:)``, for steps that run in parallel with others or instead of them.
+    /// Like ``changes(_:)``, but for steps that run in parallel with other steps or instead of them.
     private func branch(_ walk: () -> Void) -> ScriptState.Delta {
         let wasInBranch = names.place.isInBranch
         names.place.isInBranch = true
@@ -207,7 +206,8 @@ final class StepChecker {
         if canInline { walk(block.steps) } else { walkLoosely(block) }
     }
 
-    /// Treats the names that a definition binds as bound; for definitions that are recursive or too large to be walked.
+    /// Treats the names that a definition binds as bound. Used for definitions that are recursive or too large to be
+    /// walked.
     private func walkLoosely(_ block: Block) {
         guard looselyWalked.insert(block.span).inserted else { return }
         for step in block.steps {
@@ -238,7 +238,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// The steps of actors.
+/// Checks the steps of actors.
 extension StepChecker {
     func act(_ name: Name, _ action: Action, _ timing: Timing, _ step: Step) {
         checkTiming(of: action, timing, step)
@@ -272,7 +272,7 @@ extension StepChecker {
         if case .connection(.expect(.bytes(let value))) = action, case .variable(let word) = value.kind,
             names.state.variables[word] == nil
         {
-            // A word that is not a variable was meant as an expectation.
+            // A word that is not a variable was probably meant as an expectation.
             if !names.isDoubtful(word) {
                 names.report(.unknownExpectation(word, kind: kind), at: value.span)
             }
@@ -309,7 +309,7 @@ extension StepChecker {
     ///
     /// - Parameters:
     ///   - kind: the kind of the actor; `nil` if it is unknown or has no such action.
-    ///   - step: the step; `nil` if `kind` is.
+    ///   - step: the step; `nil` if `kind` is `nil`.
     private func checkValues(of action: Action, _ kind: ActorKind? = nil, _ step: Step? = nil) {
         if action.isExpectation { names.expectationKind = kind }
         for value in action.values { values.check(value, step) }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The parts of a step that the checker needs, whatever the kind of the step.
+/// The parts of a step that the checker needs, regardless of the kind of step.
 extension Step.Kind {
     package var blocks: [Block] {
         switch self {
@@ -37,10 +37,9 @@ extension Step {
     }
 }
 
-/// The places of a step's parts in the text, for carets.
+/// The places of a step's parts in the text, to which carets point.
 extension SourceMap {
-    /// Returns the place of the last `within`, `after` or other clause word in the step, extended to the end of the
-    /// step.
+    /// Returns the span from the last occurrence of a clause word, such as `within` or `after`, to the end of the step.
     func clause(_ word: String, of step: Step) -> SourceSpan {
         guard let bytes = file(of: step.span)?.bytes else { return step.span }
         let letters = Array(word.utf8)
@@ -64,7 +63,7 @@ extension SourceMap {
         return SourceSpan(file: name.span.file, start: start, end: bytes.endOfWord(from: start))
     }
 
-    /// Returns the text of an expression, for a message.
+    /// Returns the text of an expression, shortened for use in a message.
     func shown(_ expression: Expression) -> String {
         Escaped.text(text(of: expression.span).utf8.prefix(40))
     }

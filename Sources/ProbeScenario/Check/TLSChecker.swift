@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Tracks which connections speak TLS, and reports steps that are impossible with it or without it.
+/// Tracks which connections speak TLS, and reports steps that are impossible with TLS or without TLS.
 struct TLSChecker {
     let names: NameScope
 
@@ -117,7 +117,7 @@ struct TLSChecker {
         guard statement.mode != .plaintext else { return }
         switch known.security {
         case .forged: names.reportOrder(.afterForged("send", actor: name.value), at: step.focus)
-        // After close_notify, the harness writes the record itself.
+        // After close_notify, the harness writes records itself.
         case .notified: requireNewVersion(name, known, step)
         case .plain, .tls, .unknown: break
         }
@@ -125,7 +125,7 @@ struct TLSChecker {
 
     // MARK: Subjects
 
-    /// Follows a step of a subject. Starting TLS twice is not an error of the script: the test may be about the
+    /// Follows a step of a subject. Starting TLS twice is not an error in the script, because the script may test the
     /// subject's answer.
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
@@ -145,7 +145,7 @@ struct TLSChecker {
         set(name, .tls)
     }
 
-    /// Checks a message that only one TLS version, or only a server, has.
+    /// Checks a message that exists in only one TLS version, or that only a server can send.
     private func require(
         _ message: TLSMessage, _ spelling: String, _ name: Name, _ known: ScriptState.Actor, _ step: Step
     ) {
@@ -186,7 +186,7 @@ struct TLSChecker {
 }
 
 extension Diagnostic.Message {
-    /// The message for a step about TLS on a connection without it.
+    /// The message for a step that requires TLS, on a connection without TLS.
     static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
         Self(
             .noTLS, "`\(what)` requires TLS, which `\(actor)` doesn't use here",

@@ -8,11 +8,11 @@ final class TableChecker {
 
     /// The types of a table's columns.
     private struct Columns {
-        /// The type of the cells that are not variables; `nil` if every cell is one.
+        /// For each column, the type of the cells that are not variables; `nil` if every cell is a variable.
         var types: [ValueType?]
-        /// The first cells that are variables: their types may depend on the step.
+        /// For each column, the first cells that are variables. Their types may depend on the step that uses the table.
         var variables: [[Expression]]
-        /// Whether every row has as many columns as the first one.
+        /// Whether every row has as many columns as the first row.
         var isEven = true
     }
 
@@ -66,7 +66,7 @@ final class TableChecker {
         }
     }
 
-    /// Returns the columns of a table, computed once per table because any number of loops may use it.
+    /// Returns the columns of a table. They are computed once per table, because any number of loops may use it.
     private func columns(of table: String, _ rows: [[Table.Cell]]) -> Columns {
         if let known = knownColumns[table] { return known }
         var columns = Columns(

@@ -5,10 +5,10 @@ import ProbeBase
 final class ValueChecker {
     let names: NameScope
     var context: ParseContext { names.context }
-    /// Whether the check is in a `process` line, where `${dir}` has a meaning.
+    /// Whether the value being checked is in a `process` line, where `${dir}` is allowed.
     var isInProcessLine = false
 
-    /// The addresses that the script may use; `nil`: any.
+    /// The addresses that the script may use; `nil` allows any address.
     private let targets: AllowedTargets?
 
     init(_ names: NameScope, allowing targets: AllowedTargets? = nil) {
@@ -69,7 +69,7 @@ final class ValueChecker {
         }
     }
 
-    /// Requires bytes or a regex cell.
+    /// Requires bytes, or a table cell that contains a regex.
     func requirePattern(_ pattern: Pattern, allowsEmpty: Bool = true) {
         switch pattern {
         case .any: break
@@ -91,7 +91,7 @@ final class ValueChecker {
             return
         }
         if address.hostName != nil { return checkPort(of: address) }
-        // A port that a case or a step computes is checked by the run, as soon as it has a value.
+        // A port that can't be computed before the run is checked during the run, as soon as it has a value.
         var port: UInt16? = address.port == nil ? 0 : nil
         if let expression = address.port {
             requireInteger(expression, "the port", 1, 65_535)
@@ -102,7 +102,7 @@ final class ValueChecker {
         }
     }
 
-    /// Checks the port of an actor on a link: every port of its network is available.
+    /// Checks the port of an actor on a link. Every port is available, because the link's network is private.
     func checkPort(of address: AddressExpression) {
         if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
     }
@@ -147,7 +147,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// The values of actions, expectations and wire statements.
+/// Checks the values of actions, expectations and wire statements.
 extension ValueChecker {
     /// Checks one value.
     ///
@@ -228,7 +228,7 @@ extension ValueChecker {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
         if let length = statement.recordLength { requireInteger(length, "the size of a record", 1, 16_384) }
-        // With TLS, offsets count bytes on the wire.
+        // With TLS, offsets count bytes on the wire, so the length of the plaintext is no limit.
         if names.sendsRecords, statement.mode != .plaintext { total = nil }
         switch statement.cut {
         case .at(let offsets): checkOffsets(offsets, of: total)
@@ -302,7 +302,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// The two sides of a `check`.
+/// Checks the two sides of a `check`.
 extension ValueChecker {
     func check(_ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand) {
         let first = requireNoRegex(left)
@@ -411,7 +411,8 @@ extension ValueChecker {
         if requireNoRegex(value) == .integer { requireUnsigned(value, "a varint") }
     }
 
-    /// Requires an integer up to 2^64 - 1, which is more than a script can compute with.
+    /// Requires an unsigned integer of at most 2^64 - 1. A script can write such a number, but can't use it in
+    /// arithmetic.
     private func requireUnsigned(_ value: Expression, _ what: String) {
         if case .unsigned = names.constants.fold(value) { return }
         requireInteger(value, what, 0)
@@ -436,7 +437,8 @@ extension ValueChecker {
             case .text: break
             case .variable(let name):
                 if name.value == "dir", isInProcessLine { continue }
-                // The file of the run's certificate authority, unless the script has a variable with this name.
+                // `${ca}` is the file of the run's certificate authority, unless the script has a variable with this
+                // name.
                 if name.value == "ca", names.collected.variables["ca"] == nil {
                     context.scenario.namesAuthority = true
                     continue
@@ -504,7 +506,7 @@ extension ValueChecker {
         return ActorProperty.choices(of: actor.kind).contains(parts[1])
     }
 
-    /// Returns the value that a name without braces may have meant: a variable, or a property of an actor.
+    /// Returns the variable or the property of an actor to which a name without braces may have been meant to refer.
     private func braced(_ name: String, at end: Int, in bytes: [UInt8]) -> String? {
         if let known = names.state.variables[name] { return known.type == .regex ? nil : name }
         if name == "dir", isInProcessLine { return name }
@@ -523,7 +525,7 @@ extension ValueChecker {
         check(literal.pieces)
     }
 
-    /// Checks `${S.port}`.
+    /// Checks an interpolated property, such as `${S.port}`.
     private func checkProperty(_ name: Name, _ property: Name) {
         names.use(name.value)
         guard let known = names.state.actors[name.value] else {
@@ -738,7 +740,7 @@ extension ValueChecker {
         return .bytes
     }
 
-    /// Requires numbers within their ranges, and bytes for the other arguments.
+    /// Requires that numeric arguments are within their ranges, and that the other arguments are bytes.
     private func checkWebSocket(_ value: WebSocketExpression) {
         var payloads = value.arguments[...]
         switch value.kind {

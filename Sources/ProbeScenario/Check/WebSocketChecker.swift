@@ -28,7 +28,7 @@ struct WebSocketChecker {
                 hint: "write only the content, or remove `\(kind.rawValue)`: the frame states its own type",
                 at: value.span)
         }
-        // `nil`: a step changes the framing, possibly to WebSocket.
+        // The framing is `nil` if a step changes it, possibly to WebSocket.
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =
             switch action {
@@ -47,7 +47,7 @@ struct WebSocketChecker {
 }
 
 extension SubjectExpectation {
-    /// The pattern of a message that must match.
+    /// The pattern that a message must match; `nil` for other expectations.
     fileprivate var messagePattern: Pattern? {
         switch self {
         case .message(let pattern, _), .messageOfKind(_, let pattern, _): pattern
@@ -59,7 +59,7 @@ extension SubjectExpectation {
 extension Diagnostic.Message {
     /// The message for a step that requires WebSocket if the framing is not `websocket`.
     ///
-    /// - Parameter actor: the actor of a connection; `nil`: a subject, whose framing applies from its start.
+    /// - Parameter actor: the actor of a connection; `nil` for a subject, whose framing applies from its start.
     static func needsWebSocket(_ what: String, actor: String?) -> Self {
         Self(
             .unknownExpectation, "`\(what)` requires WebSocket, and the script never uses `framing websocket`",

@@ -1,8 +1,8 @@
-/// Checks wire statements: their values, and whether the connection that they are about can exist.
+/// Checks wire statements: their values, and whether the connections to which they refer can exist.
 struct WireChecker {
     let names: NameScope
     let values: ValueChecker
-    /// Whether the statements are about a capture of links whose declaring script is not available.
+    /// Whether the statements are about a capture of links, without the script that declares the links.
     var hasGivenLinks = false
 
     func check(_ statement: WireStatement<Parsed>, _ timing: Timing, _ step: Step) {
@@ -39,7 +39,7 @@ struct WireChecker {
                 hint: "name the two ends of one connection", at: from.span.joined(with: to.span))
             return
         }
-        // An end that has had exactly one connection identifies it.
+        // An end that has had exactly one connection identifies that connection.
         for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
             if known.connections == 0, !known.mayHaveMore, !names.isDoubtful(name.value) {
                 names.report(.neverConnected(name.value), at: name.span)
@@ -49,7 +49,7 @@ struct WireChecker {
         let isClear = [left, right].contains {
             switch $0.kind {
             case .connection: true
-            // A proxy's own name means all of its connections; a name from `accept as` means one.
+            // A proxy's own name refers to all of its connections; a name from `accept as` refers to one.
             case .proxy: $0.parent != nil
             case .process: false
             default: $0.connections == 1
@@ -83,7 +83,7 @@ struct WireChecker {
         }
     }
 
-    /// Returns the actors that a proxy connects: those that connect to it, and the one that it connects to.
+    /// Returns the actors on both sides of a proxy: those that connect to the proxy, and the one to which it connects.
     private func neighbours(_ proxy: String) -> [String] {
         let clients = names.targets.compactMap { name, target -> String? in
             if case .actor(let next) = target, next.value == proxy { name } else { nil }
@@ -107,7 +107,8 @@ struct WireChecker {
             hint: "name each with `accept as`, and use that name here", at: name.span)
     }
 
-    /// Returns whether a client, a subject or a process may have connected to this server, accepted or not.
+    /// Returns whether a client, a subject or a process may have connected to this server, whether or not the
+    /// connection was accepted.
     private func isReached(_ server: String) -> Bool {
         names.state.actors.contains { name, actor in
             switch actor.kind {
@@ -137,7 +138,8 @@ struct WireChecker {
         actor.kind == .client || actor.kind == .subject && actor.parent == nil && names.targets[name] != nil
     }
 
-    /// Checks that there has been a connection: a statement without a name is about every connection so far.
+    /// Checks that there has been a connection, for a statement that names no actor and therefore refers to every
+    /// connection so far.
     private func checkConnectionExists(_ step: Step) {
         guard !names.place.isOrderUnknown, names.context.doubtful.isEmpty else { return }
         let hasAny = names.state.actors.values.contains { actor in
@@ -162,8 +164,8 @@ extension Diagnostic.Message {
             hint: "move the step after its `connect`, `accept` or `start`")
     }
 
-    /// The message for a wire statement about a proxy that does not name the other end; `others` are the actors it
-    /// connects.
+    /// The message for a wire statement about a proxy that does not name the other end. `others` are the actors on both
+    /// sides of the proxy.
     static func twoEnds(_ proxy: String, _ what: String, others: [String]) -> Self {
         Self(
             .ambiguousConnection,

@@ -1,8 +1,9 @@
 package import ProbeBase
 
-/// Statements about a capture: the `wire` lines of a script on their own, with the names `client` and `server` defined.
+/// Statements about a capture: `wire` lines without the rest of a script, in which the names `client` and `server` are
+/// defined.
 ///
-/// The parser and the checker of whole scenarios process them, so a line has the same meaning as in a scenario.
+/// The parser and the checker of scenarios process the statements, so a line has the same meaning as in a scenario.
 package struct WireStatements: Sendable {
     package struct Item: Sendable {
         package var statement: WireStatement<Parsed>
@@ -10,7 +11,7 @@ package struct WireStatements: Sendable {
         package var span: SourceSpan
     }
 
-    /// The names that statements may use in addition to `client` and `server`.
+    /// The names that the statements may use in addition to `client` and `server`.
     package struct Given: Sendable {
         package var actors: Set<String> = []
         package var variables: [String: ValueType] = [:]
@@ -33,7 +34,7 @@ package struct WireStatements: Sendable {
     /// - Parameters:
     ///   - path: the path in every message; files of `file("…")` are relative to it.
     ///   - framing: the framing that defines `messages`, `line(…)` and `lines(…)`.
-    ///   - given: the names that the capture has.
+    ///   - given: the names that the capture provides.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing = .crlf, given: Given = Given(), loader: @escaping FileLoader
     ) -> WireStatements {
