@@ -34,24 +34,25 @@ package struct EvaluationError: Error, Sendable {
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
         case tooManyPieces(limit: Int)
-        /// A number with a fixed range, such as a field of a WebSocket frame: the value, a description, and the range.
+        /// A number is outside a fixed range, such as that of a field in a WebSocket frame. The values are the number,
+        /// its description and the range.
         case outOfRange(Int, String, ClosedRange<Int>)
-        /// A value outside the range that its place in the script allows.
+        /// An integer is outside the range that is allowed at its place in the script.
         case notAllowed(IntegerRange, Int)
         case badLengthForm(Int)
         case lengthAboveForm(UInt64)
         case badMaskingKey(Int)
-        /// A negative number in an unsigned protobuf field.
+        /// A negative number was given for an unsigned protobuf field.
         case negativeField(Int)
-        /// An integer of 2^63 or more where such a number is not allowed.
+        /// An integer of 2^63 or more was used in a place that does not allow so large a number.
         case tooLargeInteger(UInt64)
-        /// A field that could not be read from the message, with the message.
+        /// A field could not be read from a protobuf message. The second value is the message.
         case protobuf(ProtobufPath.Failure, [UInt8])
     }
 }
 
 extension EvaluationError.Reason {
-    /// The ID of the diagnostic if the error is found before the run.
+    /// The ID of the diagnostic that reports the error if it is found before the run.
     package var id: DiagnosticID {
         switch self {
         case .unbound: .unboundVariable

@@ -1,4 +1,4 @@
-/// The names that an expression can use at the moment when it is evaluated.
+/// The names that an expression can use when it is evaluated.
 package protocol EvaluationScope {
     /// Returns the value of a variable; `nil` if it is not bound.
     func value(of name: String) -> Value?
@@ -29,12 +29,12 @@ package struct BoundScope: EvaluationScope {
     package func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try loader(file) }
 }
 
-/// The values that a place in a script allows, with their description.
+/// The range of integers that is allowed at a place in a script, with a description of the integer.
 ///
 /// The checker records a range for each integer that it can't compute, and the run checks the integer against the range
 /// once it has a value, so the value of a variable has the same bounds as a literal.
 package struct IntegerRange: Sendable, Equatable {
-    /// The description, such as `the size`.
+    /// The description of the integer for messages, such as `the size`.
     package var what: String
     package var values: ClosedRange<Int>
 }

@@ -1,18 +1,18 @@
 package import ProbeBase
 package import ProbeRegex
 
-/// Evaluates expressions. Every value has at most ``largestValue`` bytes, arithmetic is checked for overflow, and only
-/// the scope is read: evaluation never traps, and the same scope always results in the same value.
+/// Evaluates expressions. Every value has at most ``largestValue`` bytes, and arithmetic is checked for overflow, so
+/// evaluation never traps. Nothing but the scope is read, so the same scope always results in the same value.
 package struct Evaluator {
-    /// The largest value: 256 MiB.
+    /// The maximum size of a value: 256 MiB.
     package static let largestValue = 256 << 20
-    /// The largest total size of the variables of one case: 512 MiB.
+    /// The maximum total size of the variables of one case: 512 MiB.
     package static let largestCase = 512 << 20
 
     private let scope: any EvaluationScope
     private let sources: SourceMap
     let framing: Framing
-    /// The number that is added to each seed of the script.
+    /// The number that is added to each seed in the script.
     let seedOffset: Int
     /// Whether the sender is a WebSocket client, whose frames are masked.
     private let masksFrames: Bool
@@ -22,10 +22,11 @@ package struct Evaluator {
     /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - sources: the files of the scenario: `file("x")` is relative to the file that contains it.
+    ///   - sources: the files of the scenario. The path in `file("x")` is relative to the file that contains the call.
     ///   - framing: the current framing, which determines the terminator of `line(…)` and `lines(…)`.
-    ///   - seedOffset: added to each seed of the script (`--seed`), for different random bytes and cuts.
-    ///   - masksFrames: whether the frames of `line(…)` and similar functions are a client's.
+    ///   - seedOffset: the number from `--seed`, which is added to each seed in the script to obtain different random
+    ///     bytes and cuts.
+    ///   - masksFrames: whether `line(…)` and similar functions create the masked frames of a client.
     ///   - ranges: the scenario's `Scenario.integerRanges`.
     package init(
         scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0,
@@ -87,7 +88,8 @@ package struct Evaluator {
         }
     }
 
-    /// Returns the pieces of a value from `cuts()` if it is the whole expression; otherwise its bytes as one piece.
+    /// Returns the pieces of a value from `cuts()` if the value is the whole expression; otherwise, the bytes of the
+    /// expression as one piece.
     package func pieces(of expression: Expression) throws(EvaluationError) -> [[UInt8]] {
         let value = try evaluate(expression)
         if case .pieces(let pieces) = value { return pieces }
@@ -395,7 +397,7 @@ extension Evaluator {
         return result
     }
 
-    /// Returns the pieces before any cut of a clause is applied.
+    /// Returns the pieces before a clause such as `cut at` divides them further.
     private func wholePieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for piece in statement.pieces {
@@ -418,7 +420,7 @@ extension Evaluator {
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
         let payload = pieces.whole
         if framing == .websocket {
-            // The header is sent with the first piece.
+            // The header of the frame is sent with the first piece.
             var rest = textMessage(payload)[...]
             let header = rest.count - payload.count
             var frames: [[UInt8]] = []
@@ -437,7 +439,7 @@ extension Evaluator {
         return result
     }
 
-    /// Returns the bytes, cut as the clause describes.
+    /// Returns the bytes, divided as the clause specifies.
     package func pieces(
         of whole: [UInt8], _ cut: Cut<Parsed>, span: SourceSpan
     ) throws(EvaluationError) -> [[UInt8]] {

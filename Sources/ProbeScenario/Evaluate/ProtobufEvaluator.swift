@@ -17,7 +17,7 @@ struct ProtobufEvaluator {
         case .number(let scalar):
             let value = try integer(of: scalar)
             guard scalar.format == .sint else { return .integer(value) }
-            // The result of `pb(m, 3)`: the bits of the varint as a signed number.
+            // `pb(m, 3)` returns the bits of a varint as a signed number, so the operand must have the same form.
             return .integer(Int(truncatingIfNeeded: ProtobufWriter.zigzag(Int64(value))))
         }
     }

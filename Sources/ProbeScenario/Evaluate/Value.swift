@@ -9,14 +9,14 @@ package enum Value: Sendable, Equatable {
     /// The result of `cuts()`: bytes with the places where they are cut. Everywhere except as the whole operand of
     /// `send`, it acts like plain bytes.
     case pieces([[UInt8]])
-    /// A cell of a table.
+    /// A regex from a cell of a table.
     case regex(ByteRegex)
 
     package init(_ integer: UInt64) {
         self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
     }
 
-    /// The integer in two parts, to be compared in this order; `nil` for other values.
+    /// The integer in two parts, of which the first is compared first; `nil` if the value is not an integer.
     package var order: (high: Int, low: UInt64)? {
         switch self {
         case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))

@@ -4,7 +4,7 @@ package struct Diagnostic: Sendable {
         case error, warning
     }
 
-    /// A second place that explains the first one.
+    /// A second place in the script, which helps to explain the diagnostic.
     package struct Note: Sendable {
         package var text: String
         package var span: SourceSpan
@@ -33,8 +33,8 @@ package struct Diagnostic: Sendable {
     /// How to fix the problem.
     package var hint: String? { message.hint }
 
-    /// The text of a diagnostic. A static function next to one of the checks creates a message that several checks
-    /// report.
+    /// The text of a diagnostic. A message that several checks report is created by a static function next to one of
+    /// them.
     package struct Message: Sendable {
         package var id: DiagnosticID
         package var text: String

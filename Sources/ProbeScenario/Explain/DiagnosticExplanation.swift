@@ -4,7 +4,7 @@ import ProbeBase
 package struct DiagnosticExplanation: Sendable {
     /// A few sentences that explain the meaning; the first one is its summary in the list of diagnostics.
     package var meaning: String
-    /// A script, or lines of one, that has the error; `nil` if no text can show it.
+    /// A script with the error, or lines of such a script; `nil` if no text can show the error.
     package var wrong: String?
     /// The corrected version of `wrong`.
     package var right: String?
@@ -19,7 +19,7 @@ package struct DiagnosticExplanation: Sendable {
 
         """
 
-    /// The explanation of each kind.
+    /// The explanation of each kind of diagnostic.
     package static let table: [DiagnosticID: DiagnosticExplanation] = .wordDiagnostics.merging(.stepDiagnostics) {
         first, _ in first
     }

@@ -1,4 +1,4 @@
-/// The stable names of the kinds of diagnostics: for `explain`, for JSON and for tests.
+/// The stable names of the kinds of diagnostics, as used by `explain`, the JSON output and tests.
 package enum DiagnosticID: String, Sendable, CaseIterable {
     // Characters
     case notUTF8 = "not-utf8"
@@ -109,7 +109,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case includeCycle = "include-cycle"
     case unknownSetting = "unknown-setting"
 
-    /// The severity: an error keeps the scenario from running, a warning does not.
+    /// The severity. An error prevents the scenario from running; a warning does not.
     package var severity: Diagnostic.Severity {
         switch self {
         case .shellOperator, .nothingTested, .missingBraces, .fileMayBeBesideScript: .warning

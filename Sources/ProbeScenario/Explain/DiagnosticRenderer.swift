@@ -11,7 +11,7 @@ package struct DiagnosticRenderer: Sendable {
 
     package init(sources: SourceMap) { self.sources = sources }
 
-    /// Returns several lines, each ended by a line feed.
+    /// Returns the diagnostic as several lines, each of which ends with a line feed.
     package func render(_ diagnostic: Diagnostic) -> String {
         let message = diagnostic.message
         var result = head(diagnostic.span)
@@ -26,7 +26,7 @@ package struct DiagnosticRenderer: Sendable {
         return result
     }
 
-    /// Returns all diagnostics, in order.
+    /// Returns the text of all diagnostics, in the given order.
     package func render(_ diagnostics: [Diagnostic]) -> String {
         diagnostics.map { render($0) }.joined()
     }
@@ -36,7 +36,8 @@ package struct DiagnosticRenderer: Sendable {
         return "\(Escaped.text(location.path.utf8)):\(location.line):\(location.column): "
     }
 
-    /// Returns the line and its caret, both indented by two; empty for a place that is in no file or on an empty line.
+    /// Returns the line of a span and the line with its carets, both indented by two spaces; empty if the span is in no
+    /// file or on an empty line.
     package func excerpt(_ span: SourceSpan) -> String {
         guard let file = sources.file(of: span) else { return "" }
         let excerpt = SourceExcerpt(of: span, in: file)

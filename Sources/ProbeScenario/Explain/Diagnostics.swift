@@ -1,6 +1,7 @@
 /// The diagnostics of a script, bounded in number.
 struct Diagnostics {
-    /// The largest number of diagnostics: a file that is not a script could have one for each of its bytes.
+    /// The number of diagnostics after which further ones are discarded. Without a limit, a file that is not a script
+    /// could have one for each of its bytes.
     static let limit = 500
 
     private static let tooMany = Diagnostic.Message(
@@ -16,12 +17,12 @@ struct Diagnostics {
         var span: SourceSpan
     }
 
-    /// Whether no further diagnostics are kept, so that they need not be computed.
+    /// Whether further diagnostics are discarded, so that they need not be computed.
     var isFull: Bool { all.count > Self.limit }
 
     func contains(_ id: DiagnosticID) -> Bool { ids.contains(id) }
 
-    /// Adds a diagnostic, unless the same one exists at the same place.
+    /// Adds a diagnostic, unless an identical one exists at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
         guard !isFull else { return }
         let id = diagnostic.id

@@ -1,9 +1,10 @@
 import ProbeBase
 
-/// A word of the language with which no statement, verb, expectation or function begins: a clause, an option, a
-/// property, a verdict. `tcpprobe explain` knows these words in addition to the entries of ``LanguageTable``.
+/// A word of the language that does not begin a statement, a verb, an expectation or a function, such as a clause, an
+/// option, a property or a verdict. `tcpprobe explain` knows these words in addition to the entries of
+/// ``LanguageTable``.
 package struct LanguageWord: Sendable {
-    /// What the words are, as the first line of their explanation names it.
+    /// The category of the word, as given in the first line of the explanation.
     package enum Category: String, Sendable {
         case timeClause = "a time clause of a step"
         case sendClause = "a clause of a send"
@@ -23,11 +24,11 @@ package struct LanguageWord: Sendable {
         case sign = "a sign"
     }
 
-    /// The spellings for which a user may look.
+    /// The spellings under which a user may look up the word.
     package var names: [String]
     package var category: Category
     package var meaning: String
-    /// A line or several lines of a script; `nil` if the forms in which the word appears say enough.
+    /// An example of one or more lines; `nil` if the forms in which the word appears are clear enough.
     package var example: String?
 
     private init(_ names: String..., category: Category, _ meaning: String, example: String? = nil) {
@@ -36,7 +37,7 @@ package struct LanguageWord: Sendable {
 }
 
 extension LanguageWord {
-    /// All words, in the order in which several with one spelling are explained.
+    /// All words. Words with the same spelling are explained in this order.
     package static let all: [LanguageWord] =
         timeClauses + sendClauses + clauses + options + selections + properties + framings + capabilities
         + requirements + reasons + verdicts + notation
@@ -364,8 +365,8 @@ extension LanguageWord {
 }
 
 extension LanguageWord {
-    /// Returns the explanation of a word or a phrase that is not the beginning of an entry, as `tcpprobe explain` prints
-    /// it; `nil` if the language does not have it.
+    /// Returns the explanation of a word or a phrase that is not the beginning of an entry, as `tcpprobe explain`
+    /// prints it; `nil` if it is not part of the language.
     ///
     /// - Parameter hasEntry: Whether ``LanguageTable`` has an entry for the text, whose forms show how it is used.
     package static func explanation(of text: String, hasEntry: Bool) -> String? {
@@ -383,7 +384,7 @@ extension LanguageWord {
         return pages.joined(separator: "\n")
     }
 
-    /// Returns up to a dozen forms of the reference in which the words appear.
+    /// Returns up to twelve forms in the reference that contain the words.
     private static func uses(of text: String) -> [String] {
         let wanted = text.split(separator: " ")
         let forms = LanguageTable.all.flatMap { listed in

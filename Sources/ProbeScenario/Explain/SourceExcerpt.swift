@@ -1,7 +1,8 @@
 import ProbeBase
 
-/// A line of a script with a caret under a span of it, safe for any terminal: a tab is one space, control characters
-/// are escaped, wide characters have their display width, and a long line is cut to a window around the span.
+/// A line of a script with a caret under a span of it, safe for any terminal: a tab is shown as one space, control
+/// characters are escaped, the caret takes the width of wide characters into account, and a long line is cut to a
+/// window around the span.
 package struct SourceExcerpt: Sendable, Equatable {
     /// The largest width of the window, in columns.
     package static let widest = 100
@@ -14,14 +15,14 @@ package struct SourceExcerpt: Sendable, Equatable {
     package let carets: String
 
     package init(of span: SourceSpan, in file: SourceFile) {
-        // A span outside of the file points at the nearest place.
+        // A span outside of the file is moved to the nearest place in the file.
         let count = file.bytes.count
         let first = min(max(0, span.start), count)
         let span = SourceSpan(file: span.file, start: first, end: min(max(first, span.end), count))
         let (line, _) = file.lineAndColumn(at: span.start)
         self.line = line
         let range = file.range(ofLine: line)
-        // Nothing far from the span is shown, so it need not be examined.
+        // Text far from the span is not shown, so it need not be examined.
         var start = max(range.lowerBound, min(span.start, range.upperBound) - 4 * Self.widest)
         while start > range.lowerBound, file.bytes[start] & 0xC0 == 0x80 { start -= 1 }
         let end = min(range.upperBound, max(span.start, range.lowerBound) + 8 * Self.widest)

@@ -17,7 +17,8 @@ package struct SourceFile: Sendable {
         lineStarts = starts
     }
 
-    /// The number of lines; a last line without a line feed counts, an empty one after the last line feed does not.
+    /// The number of lines. A last line without a line feed counts, but an empty line after the last line feed does
+    /// not.
     package var lineCount: Int {
         lineStarts.count > 1 && lineStarts[lineStarts.count - 1] == bytes.count
             ? lineStarts.count - 1 : lineStarts.count

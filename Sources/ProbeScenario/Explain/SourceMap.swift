@@ -6,7 +6,7 @@ package struct SourceMap: Sendable {
         self.files = files
     }
 
-    /// Adds a file and returns its index, which spans contain.
+    /// Adds a file and returns the index by which spans refer to it.
     package mutating func add(_ file: SourceFile) -> Int {
         files.append(file)
         return files.count - 1

@@ -20,14 +20,14 @@ struct Layout {
     private var lines: [Line] = []
     private var current = Line(indent: 0)
     private var depth = 0
-    /// The open blocks: whether each is on one line.
+    /// For each open block, whether the block is on one line.
     private var blocks: [Bool] = []
     private var last: Token?
     private var beforeLast: Token?
     private var statementEnded = true
     private var statementStart: Token?
     private var parentheses = 0
-    /// Whether no step has begun so far.
+    /// Whether all tokens so far belong to the header.
     private var isInHeader = true
 
     init(bytes: [UInt8], list: TokenList) {
@@ -205,7 +205,7 @@ struct Layout {
 
     private func needsSpace(before token: Token) -> Bool {
         guard let last else { return false }
-        // The name of a command is text without spaces in it.
+        // The name of a command after `require` may consist of several tokens, so spaces are neither added nor removed.
         if let statementStart, bytes.holds("require", in: Int(statementStart.start)..<Int(statementStart.end)) {
             return token.isSpaced
         }
@@ -217,9 +217,9 @@ struct Layout {
             let name = bytes.text(Int(last.start)..<Int(last.end))
             return Function(rawValue: name) == nil && !["hex", "pb"].contains(name) && token.isSpaced
         case (.colon, _), (_, .colon), (.dot, _), (_, .dot), (_, .percent): return token.isSpaced
-        // `pb(1: sint -1)`
+        // In `pb(1: sint -1)`, the `-` is the sign of the number.
         case (.minus, .number) where isSign: return false
-        // Part of a host such as `5-a.example`.
+        // The `-` may be part of a host name such as `5-a.example`.
         case (_, .minus), (.minus, _): return token.isSpaced || parentheses > 0 || last.isSpaced && last.kind == .minus
         case (.number, .word), (.word, .number): return token.isSpaced
         default: return true
@@ -256,7 +256,8 @@ struct Layout {
         return result
     }
 
-    /// Pads the declaring word so that the names of all actors start in one column, after the longest such word.
+    /// Pads the declaring word so that the names of all actors start in one column, one space after the longest
+    /// declaring word.
     private static func withActorColumn(_ line: Line) -> Line {
         guard let word = line.actorWord else { return line }
         var line = line

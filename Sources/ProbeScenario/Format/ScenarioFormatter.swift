@@ -7,12 +7,13 @@
 package enum ScenarioFormatter {
     package enum Outcome: Sendable {
         case formatted([UInt8])
-        /// The script has errors, so nothing is guessed. The spans point into the sources.
+        /// The script can't be parsed, and the formatter does not guess what was meant. The spans of the diagnostics
+        /// refer to the source map.
         case unreadable([Diagnostic], SourceMap)
     }
 
     package static func format(path: String, bytes: [UInt8]) -> Outcome {
-        // Formatting does not need the includes.
+        // Included files are not needed for formatting.
         let context = ParseContext(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
         FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         let errors = context.diagnostics.sorted.filter(\.keepsFromFormatting)

@@ -2,8 +2,8 @@ import ProbeBase
 
 /// Splits the text of a script into tokens. It takes time linear in the text, never traps, and reports every error.
 struct Lexer {
-    /// The size of the largest script in bytes. Offsets are stored in 32 bits, and a larger script would need a large
-    /// tree.
+    /// The maximum size of a script in bytes. Offsets are stored in 32 bits, and the syntax tree of a larger script
+    /// would need too much memory.
     static let largestScript = 64 << 20
 
     let file: Int
@@ -12,7 +12,7 @@ struct Lexer {
     var tokens: [Token] = []
     var comments: [Range<Int>] = []
     var diagnostics: [Diagnostic] = []
-    /// The number of open parentheses in the statement: inside them, `/` divides.
+    /// The number of open parentheses in the statement. Inside parentheses, `/` is the division operator.
     var depth = 0
     var isSpaced = true
 
@@ -147,7 +147,7 @@ struct Lexer {
                 break
             }
         }
-        // `10B/s`, `2000/s`: inside parentheses, a slash divides.
+        // The unit of a rate, as in `10B/s` and `2000/s`. Inside parentheses, the slash is the division operator.
         if depth == 0, peek(0) == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "s"), !(peek(2)?.isWordCharacter ?? false)
         {
             position += 2
@@ -217,7 +217,7 @@ struct Lexer {
             return
         }
         position = end
-        // The flags after the closing `/`.
+        // Flags can follow the closing `/`.
         while let byte = peek(0), byte.isWordCharacter { position += 1 }
         add(.regex, start, position)
     }
@@ -269,7 +269,7 @@ struct Lexer {
         case .leftParenthesis: depth += 1
         case .rightParenthesis: depth = max(0, depth - 1)
         case .pipe:
-            // A line that starts with `|` continues the one before.
+            // A line that starts with `|` continues the previous line.
             if tokens.last?.kind == .newline, tokens.count < 2 || !tokens[tokens.count - 2].kind.isPartOfCommand {
                 tokens.removeLast()
             }
@@ -387,8 +387,8 @@ extension Lexer {
         }
     }
 
-    /// Reports a run of invalid characters as one error. A character that resembles a symbol of the language is read
-    /// as that symbol, so that the rest of its line is not reported, too.
+    /// Reports a run of invalid characters as one error. A character that resembles a symbol of the language is read as
+    /// that symbol, so that the rest of the line does not cause further errors.
     mutating func invalidCharacters() {
         let start = position
         let text = bytes.scalar(at: start)
@@ -432,7 +432,7 @@ extension Lexer {
     }
 }
 
-/// A typographic character that resembles one of the language, or is invisible.
+/// A typographic character that resembles a character of the language, or is invisible.
 package struct TypographicCharacter: Sendable {
     package enum Replacement: Sendable {
         case space
@@ -448,7 +448,7 @@ package struct TypographicCharacter: Sendable {
     /// Whether the character is invisible and does not separate words.
     var isInvisible = false
 
-    /// Creates a typographic character; `nil` for any other character.
+    /// Creates a typographic character; `nil` if the character is not one of them.
     init?(_ scalar: Unicode.Scalar) {
         let code = "U+" + Self.hex(scalar.value)
         switch scalar.value {
@@ -548,7 +548,7 @@ extension Lexer {
         markSpace()
     }
 
-    /// Reads the next word; returns false at the end of the line.
+    /// Reads the next word of the command. Returns false at the end of the line.
     private mutating func shellWord() -> Bool {
         while let byte = peek(0), byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D {
             position += 1
@@ -571,7 +571,7 @@ extension Lexer {
                 position += 1
                 if let next = peek(0), next != 0x0A { position += 1 }
             case UInt8(ascii: "$") where peek(1) == UInt8(ascii: "{"):
-                // `${P.port}` can't contain white space; the parser reports an unclosed one.
+                // `${P.port}` can't contain white space. If its brace is not closed, the parser reports an error.
                 position += 2
             default: position += 1
             }

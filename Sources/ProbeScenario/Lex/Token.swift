@@ -4,17 +4,17 @@ package struct Token: Sendable {
         case word, number, string, rawString, regex
         /// The text between the parentheses of `hex(…)`.
         case hexDigits
-        /// `[::1]`
+        /// An IPv6 address in brackets, such as `[::1]`.
         case bracketedHost
         /// One argument of a `process` line, as written.
         case shellWord
         case pipe, plus, minus, star, slash, leftParenthesis, rightParenthesis, leftBrace, rightBrace
-        /// Brackets inside parentheses.
+        /// The brackets of an index or a list inside parentheses.
         case leftBracket, rightBracket
         case comma, assign, arrow, doubleArrow, colon, semicolon, dot, dotDot, percent
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         case newline, end
-        /// Text that has already been reported.
+        /// Invalid text, for which an error has already been reported.
         case invalid
 
         var isPartOfCommand: Bool { self == .shellWord }

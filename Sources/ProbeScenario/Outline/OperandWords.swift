@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// The words that can follow certain words of the language, if they are a closed list.
+/// The words that can follow certain words of the language, for places at which only a fixed list of words is valid.
 package enum OperandWords {
-    /// Returns the words that can follow a statement's beginning.
+    /// Returns the words that can follow the beginning of a statement.
     ///
     /// - Parameters:
     ///   - words: the words of the statement so far, in order.
@@ -35,7 +35,7 @@ package enum OperandWords {
         }
     }
 
-    /// The words of the commands of a link that a kind of packets can follow.
+    /// The words in `link` steps that a kind of packet, such as `data`, can follow.
     private static let beforePackets: Set<String> = {
         let kinds = PacketKind.allCases.map(\.rawValue)
         let forms = LinkPhrases.all.flatMap(\.entry.rows).flatMap(\.forms).map {
@@ -54,7 +54,8 @@ package enum OperandWords {
         }
     }
 
-    /// Returns whether nothing else can follow these words; an empty text is not a word.
+    /// Returns whether only a word from ``after(_:of:)`` can follow these words. An empty string in `words` does not
+    /// count as a word.
     package static func isClosed(_ words: [String]) -> Bool {
         switch words.last {
         case "framing", "strip", "cert", "prefer", "nodelay": true
@@ -64,7 +65,7 @@ package enum OperandWords {
         }
     }
 
-    /// Returns whether a duration follows these words; an empty text is not a word.
+    /// Returns whether a duration follows these words. An empty string in `words` does not count as a word.
     package static func takesDuration(_ words: [String]) -> Bool {
         switch words.last {
         case "within", "after", "every", "wait": true
@@ -75,7 +76,7 @@ package enum OperandWords {
         }
     }
 
-    /// Common durations, for completion.
+    /// Common durations that completion offers.
     package static let durations = ["50ms", "200ms", "1s", "5s"]
 
     /// The units of numbers, as they are written after the digits.

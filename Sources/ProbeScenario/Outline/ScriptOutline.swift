@@ -1,9 +1,10 @@
-/// The statements and names of one file, found from its tokens alone, so that an outline also exists for a script that is
-/// being typed or has errors. Never traps, and takes time linear in the text.
+/// The statements and names of one file, found from its tokens alone, so that an outline also exists for a script that
+/// is being typed or has errors. Creating an outline never traps, and takes time linear in the length of the text.
 package struct ScriptOutline: Sendable {
-    /// The tokens between two ends of statements.
+    /// A statement: the tokens between two ends of statements.
     package struct Statement: Sendable {
-        /// The indices into ``tokens``; empty after a brace that opens a block.
+        /// The range of the statement's tokens in ``tokens``; empty for the place directly after a brace that opens a
+        /// block.
         package var tokens: Range<Int>
         /// The statement whose block contains this one, as an index into ``statements``; `nil` outside of blocks.
         package var opener: Int?
@@ -44,7 +45,7 @@ package struct ScriptOutline: Sendable {
     package private(set) var files: [FileReference] = []
     /// The first step outside of blocks, as an index into ``statements``; `nil` if there is none.
     package private(set) var firstStep: Int?
-    /// The kind of each actor, from the first place that names it.
+    /// The kind of each actor, as determined by the first place that binds the name.
     private var actors: [String: ActorKind] = [:]
 
     /// Creates the outline of a file; a file that is not text has no statements.

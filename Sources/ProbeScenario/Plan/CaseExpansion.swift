@@ -1,27 +1,29 @@
 /// Generates the cases of a scenario: one for each combination of its `each` values.
 ///
 /// Computes the values that differ between cases, and the header's `let`s as far as they don't depend on the run. A
-/// large value is not kept, and is not even computed if its length is enough: the run computes it where it is needed.
+/// large value is not stored, and is not even computed if its length is enough. The run computes the value when it is
+/// needed.
 struct CaseExpansion {
-    /// The largest number of cases; more are likely a mistake, because the values of several `each` multiply.
+    /// The maximum number of cases. A larger number is likely a mistake, because the numbers of values of several
+    /// `each` statements multiply.
     static let maxCases = 100_000
-    /// The largest number of parameters; each is a level of the expansion.
+    /// The maximum number of parameters. Each parameter adds a level to the recursive expansion.
     static let maxParameters = 64
-    /// The largest total size of the `each` values of all cases, which are in memory at the same time.
+    /// The maximum total size of the `each` values of all cases. The values are all in memory at the same time.
     static let largestTotal = 64 << 20
     let context: ParseContext
     private var cases: [CasePlan] = []
     private var labels: Set<String> = []
-    /// The next number to try for each label that has occurred before.
+    /// For each label that has occurred more than once, the next number to try as a suffix.
     private var nextNumbers: [String: Int] = [:]
     private(set) var isStopped = false
-    /// The `let`s by the level that binds the last name that they depend on.
+    /// For each level, the indices of the `let`s for which the level binds the last name that they depend on.
     let constants: [[Int]]
     /// The rows of parameters that are the same in every case, by the index of the parameter.
     var commonRows: [Int: [Row]] = [:]
     /// The total size of the values of `each` so far.
     var totalSize = 0
-    /// The total size of the `let`s that are kept so far.
+    /// The total size of the `let` values that have been stored so far.
     var constantsSize = 0
     /// The remaining budget for evaluating `let`s; when it is used up, the run evaluates the others.
     var evaluations = 2_000_000
@@ -42,7 +44,7 @@ struct CaseExpansion {
     ///
     /// - Parameters:
     ///   - levels: the bound values; the last level is completed here.
-    ///   - size: the bytes in the values of the case so far.
+    ///   - size: the number of bytes in the values of the case so far.
     private mutating func expand(_ index: Int, levels: [PlanLevel], size: Int, label: [String]) {
         var levels = levels
         var size = size
@@ -94,11 +96,11 @@ struct CaseExpansion {
 }
 
 extension CaseExpansion {
-    /// The largest size of a value that is kept; the run computes larger ones.
+    /// The maximum size of a `let` value that is stored before the run. Larger values are computed when a case runs.
     private static let largestKept = 1 << 20
 
-    /// Returns, for each level, the `let`s of the header that can be computed there, because it binds the last name
-    /// that they depend on. A `let` that depends on the run is in no level.
+    /// Returns, for each level, the `let`s of the header that can be computed at that level, because it binds the last
+    /// name that they depend on. A `let` that depends on the run is in no level.
     static func levels(of scenario: Scenario) -> [[Int]] {
         var levels: [[Int]] = Array(repeating: [], count: scenario.parameters.count + 1)
         var known: [String: Int] = [:]
@@ -121,7 +123,7 @@ extension CaseExpansion {
         Evaluator(scope: scope, sources: context.sources, framing: context.scenario.framing)
     }
 
-    /// Computes `let`s into the last of the levels; for large values, only the length.
+    /// Computes `let`s and stores the values in the last level. For a large value, only the length is stored.
     mutating func settle(_ indices: [Int], _ levels: inout [PlanLevel], _ size: inout Int) {
         for index in indices {
             let (name, expression) = context.scenario.constants[index]
@@ -173,7 +175,7 @@ extension CaseExpansion {
         do throws(EvaluationError) {
             value = try evaluator(scope).evaluate(expression)
         } catch {
-            // The value depends on a large one, or on a name that is not bound there.
+            // The value depends on a large value, or on a name that is not bound at this level.
             if case .unbound = error.reason { return nil }
             throw error
         }
@@ -185,7 +187,7 @@ extension CaseExpansion {
         return .value(value)
     }
 
-    /// Returns the values that were not kept because they are large, for a parameter that depends on one of them.
+    /// Computes the large values that were not stored, for a parameter that depends on one of them.
     mutating func largeValues(_ levels: [PlanLevel], for parameter: Parameter) throws(EvaluationError) -> [String:
         Value]
     {
@@ -232,7 +234,7 @@ extension CaseExpansion {
                 guard case .unbound(let name) = error.reason, levels.contains(where: { $0.lengths[name] != nil }) else {
                     throw error
                 }
-                // One of its values depends on a large value.
+                // A value of the parameter depends on a large value.
                 scope.large = try largeValues(levels, for: parameter)
                 rows = try self.rows(of: parameter, scope)
             }
@@ -244,8 +246,8 @@ extension CaseExpansion {
         }
     }
 
-    /// Counts the size of a value of an `each`, and stops if the total is too large. If the length of a value is known,
-    /// the value is counted before it is computed.
+    /// Adds the size of an `each` value to the total, and stops the expansion if the total is too large. If the length
+    /// of a value is known, the value is counted before it is computed.
     private mutating func hasRoom(for size: Int, at span: SourceSpan) -> Bool {
         totalSize += size
         guard totalSize > Self.largestTotal else { return true }
@@ -314,7 +316,7 @@ extension CaseExpansion {
             values.append(cells)
         }
         let texts = values.map { $0.map(CaseLabel.text) }
-        // The first cell is enough for the label if it differs in every row.
+        // The first cell is enough for the label if no two rows have the same first cell.
         let isFirstEnough = Set(texts.map { $0.first ?? "" }).count == texts.count
         return zip(values, texts).map { row, texts in
             let parts = zip(names, texts).map { "\($0.value)=\($1)" }

@@ -1,16 +1,16 @@
-/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server. It verifies
-/// that the rules of plain TCP also hold with TLS.
+/// A scenario to which `tls` has been added: on each server, on the subject, and on the clients that connect to these
+/// servers. Running it verifies that the rules of plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
     /// The number of removed wire statements about bytes and segments, which don't apply to what TLS sends.
     package private(set) var leftOut = 0
     /// The reason why the scenario can't be run with TLS; `nil` if it can.
     package private(set) var obstacle: String?
-    /// The first removed statement, if no statement is left that judges the case, which would then pass
-    /// unconditionally.
+    /// The first removed statement, if no remaining statement judges the case, so that the case would always pass;
+    /// otherwise `nil`.
     package private(set) var lostJudgement: SourceSpan?
     private var firstLeftOut: SourceSpan?
-    /// Whether a branch or an attempt is left without a step and would therefore succeed at once.
+    /// Whether a branch or an attempt is left without a step and would therefore succeed immediately.
     private var emptiesBlock = false
 
     package init(_ scenario: Scenario) {
@@ -74,7 +74,7 @@ package struct OverTLS: Sendable {
         if emptiesBlock || !Self.judges(self.scenario) { lostJudgement = firstLeftOut }
     }
 
-    /// Returns whether a step states what must happen.
+    /// Returns whether any step of the scenario states what must happen.
     private static func judges(_ scenario: Scenario) -> Bool {
         judges(scenario.steps) || scenario.definitions.values.contains { judges($0.steps) }
     }

@@ -12,11 +12,12 @@ package struct Plan: Sendable {
     }
 }
 
-/// One case of a plan: its label, and the values that it differs by.
+/// One case of a plan: its label, and the values that distinguish it from the other cases.
 package struct CasePlan: Sendable {
     /// The label: `""`, or `[x=1022]`, `[n=1,m=2]`; it never contains raw bytes.
     package var label: String
-    /// The values that all cases share, then those of each `each`: cases share all but the last level.
+    /// The values by level: first those that all cases share, then those of each `each`. Cases that differ only in the
+    /// last `each` share all other levels.
     private let levels: [[String: Value]]
 
     package init(label: String, levels: [[String: Value]]) {

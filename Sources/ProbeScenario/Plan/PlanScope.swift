@@ -1,8 +1,8 @@
-/// One level of what is known about the names of a header while its cases are generated: the first level is what all
-/// cases share, and each `each` adds one.
+/// What is known about the names of a header, at one level of the case expansion. The first level contains what all
+/// cases share, and each `each` adds a level.
 struct PlanLevel {
     var values: [String: Value] = [:]
-    /// The lengths of `let`s that the run computes, because they are large.
+    /// The lengths of the `let` values that the run computes because they are large.
     var lengths: [String: Int] = [:]
 }
 
@@ -26,7 +26,7 @@ struct PlanScope: EvaluationScope {
             return value
         }
         guard let value = large[name] else { return nil }
-        // The level that the value depends on is unknown.
+        // The level that the value depends on is unknown, so the deepest one is assumed.
         depth.deepest = levels.count
         return value
     }

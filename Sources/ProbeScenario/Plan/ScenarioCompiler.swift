@@ -2,13 +2,15 @@ package import ProbeBase
 
 /// Compiles the text of a scenario into a plan.
 package enum ScenarioCompiler {
-    /// Parses, checks and plans one scenario. Never traps, regardless of the bytes, and takes time linear in them.
+    /// Parses, checks and plans one scenario. Never traps, regardless of the bytes, and takes time linear in their
+    /// number.
     ///
     /// - Parameters:
     ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
     ///   - bytes: the bytes of the script.
     ///   - settings: values for `let`s of the header, by name, that replace those of the script.
-    ///   - targets: the addresses that the script may use; `nil`: any, which is enough for listing its cases.
+    ///   - targets: the addresses that the script may use; `nil` allows any address, which is sufficient for listing
+    ///     the cases.
     ///   - loader: reads includes and the files of `file(…)`.
     /// - Returns: a plan if there is no error, and all diagnostics in the order of the text.
     package static func compile(
