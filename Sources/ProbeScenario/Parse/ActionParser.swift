@@ -10,7 +10,7 @@ struct ActionParser: GrammarPart {
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
     var proxies: ProxyParser { ProxyParser(cursor: cursor) }
 
-    /// Parses the action of an actor; the span is where a caret points when the action fails.
+    /// Parses the action of an actor, and returns it with the span to which the caret points if the action fails.
     ///
     /// - Parameter declared: the kind of the actor, if a declaration has been read.
     func parseAction(of actor: Name, _ declared: ActorKind?) throws(Abandoned) -> (Action, SourceSpan?) {
@@ -22,7 +22,7 @@ struct ActionParser: GrammarPart {
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
         }
         if let declared, declared.isConnection, cursor.isWord("read"), !cursor.statementHolds("every") {
-            // Only subjects have this `read`; the harness's own connections don't.
+            // Only subjects have a `read` without `every`; the harness's own connections don't.
             throw cursor.fail(
                 .unknownVerb("read", actor: actor.value, kind: declared), at: cursor.span(verb))
         }
@@ -43,7 +43,7 @@ struct ActionParser: GrammarPart {
         cursor.expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
     }
 
-    /// Parses `u16`, or `u16 behind 1 line`.
+    /// Parses what follows `framing` in a subject's step: `u16`, or `u16 behind 1 line`.
     func parseSubjectFraming() throws(Abandoned) -> SubjectAction {
         let framing = try values.parseFraming()
         guard cursor.take(word: "behind") else { return .framing(framing, behind: nil) }
@@ -64,7 +64,8 @@ struct ActionParser: GrammarPart {
         return name
     }
 
-    /// Parses `as A`, `without tls`, `tls failed unknown-ca`: the name comes before the other clauses or after them.
+    /// Parses what follows `accept`: `as A`, `without tls`, `tls failed unknown-ca`. The name can precede or follow the
+    /// other clauses.
     func parseAccept() throws(Abandoned) -> ServerAction {
         var name = try parseAcceptedName()
         var mode = ServerAction.AcceptMode.asDeclared
@@ -173,7 +174,7 @@ struct ActionParser: GrammarPart {
         return statement
     }
 
-    /// The examples of clauses about cuts and pace that messages show.
+    /// The examples of cut and pace clauses that messages show.
     struct PieceExamples {
         var cut = "cut at 3, 7"
         var pieces = "in pieces of 2B"
@@ -182,7 +183,7 @@ struct ActionParser: GrammarPart {
 
     /// Parses a clause that controls how bytes are sent: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
     ///
-    /// - Returns: whether there was such a clause.
+    /// - Returns: whether a clause was parsed.
     func takeClause(
         of cut: inout Cut<Parsed>?, _ pace: inout Pace?, _ examples: PieceExamples = PieceExamples()
     ) throws(Abandoned) -> Bool {

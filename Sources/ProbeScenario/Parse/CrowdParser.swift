@@ -16,7 +16,7 @@ struct CrowdParser: GrammarPart {
             || cursor.isWord("clients", ahead: 3) || cursor.isWord("servers", ahead: 3)
     }
 
-    /// Parses `at 2000/s { … }`.
+    /// Parses what follows `start`: `at 2000/s { … }`.
     func parseStart() throws(Abandoned) -> CrowdAction {
         let rate = cursor.take(word: "at") ? try parseRate() : nil
         guard cursor.kind == .leftBrace else {
@@ -27,7 +27,7 @@ struct CrowdParser: GrammarPart {
         return .start(rate: rate, try parseBlock())
     }
 
-    /// Parses `2000/s`.
+    /// Parses a rate in members per second: `2000/s`.
     private func parseRate() throws(Abandoned) -> Int {
         guard cursor.kind == .number else {
             defer { cursor.skipStatement() }
@@ -53,7 +53,7 @@ struct CrowdParser: GrammarPart {
 
     // MARK: Members
 
-    /// Parses `{ … }`.
+    /// Parses the script of the members: `{ … }`.
     func parseBlock() throws(Abandoned) -> CrowdScript {
         let open = cursor.token
         guard cursor.kind == .leftBrace else { throw cursor.expected("`{`", "repeat { send \"a\\r\\n\"; wait 1s }") }
@@ -138,7 +138,7 @@ struct CrowdParser: GrammarPart {
         return .send(statement, isEndless: isEndless)
     }
 
-    /// Parses `"x"`, `/re/`, or nothing, which means any line.
+    /// Parses what follows `expect line`: `"x"`, `/re/`, or nothing, which stands for any line.
     func parseLine() throws(Abandoned) -> CrowdStatement.Kind {
         if cursor.kind == .regex {
             let place = cursor.place
@@ -178,7 +178,7 @@ struct CrowdParser: GrammarPart {
         return .expect(.count(count))
     }
 
-    /// Rejects `as x`: there are many members with one script, so none of them can bind a variable.
+    /// Rejects `as x`, because all members run the same script and each would bind the variable to its own value.
     private func refuseName() throws(Abandoned) {
         guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
         cursor.report(
@@ -191,7 +191,7 @@ struct CrowdParser: GrammarPart {
 
     // MARK: Expectations
 
-    /// Parses `10000`, `>= 9990`.
+    /// Parses the number after a count of members: `10000`, `>= 9990`.
     func parseCount(_ count: CrowdCount) throws(Abandoned) -> CrowdExpectation {
         let example = "W expect \(count.rawValue) 100"
         let comparison = values.takeComparison()
@@ -204,7 +204,7 @@ struct CrowdParser: GrammarPart {
         return .count(count, comparison ?? usual, number)
     }
 
-    /// Parses `p99 <= 50ms of line`.
+    /// Parses what follows `expect latency`: `p99 <= 50ms of line`.
     func parseLatency() throws(Abandoned) -> CrowdExpectation {
         let example = "W expect latency p99 <= 50ms of line"
         let percentile = try parsePercentile(example)
@@ -214,7 +214,7 @@ struct CrowdParser: GrammarPart {
             percentile, comparison, limit, of: try cursor.parseChoice("a kind of wait", MemberWait.allCases))
     }
 
-    /// Parses `p99`, `p99.9`, `max`.
+    /// Parses a percentile: `p99`, `p99.9`, `max`.
     private func parsePercentile(_ example: String) throws(Abandoned) -> Percentile {
         if cursor.take(word: "max") { return Percentile(value: 100) }
         let first = cursor.token
@@ -241,7 +241,7 @@ struct CrowdParser: GrammarPart {
 }
 
 extension TokenCursor {
-    /// Whether a sum or a product continues after the current word.
+    /// Whether an operator of a sum or a product follows the current word.
     fileprivate var isArithmetic: Bool {
         switch token(ahead: 1).kind {
         case .plus, .minus, .star, .slash, .leftParenthesis: true

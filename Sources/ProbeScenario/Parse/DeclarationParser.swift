@@ -26,7 +26,7 @@ struct DeclarationParser: GrammarPart {
         return try TLSParser(cursor: cursor).parseOptions(of: kind, from: first)
     }
 
-    /// Returns the words that a declaration can continue with.
+    /// Returns the words with which a declaration can continue.
     private func clauses(_ own: [String], _ tls: TLSOptions?, of kind: ActorKind) -> [String] {
         own + (tls == nil ? ["tls"] : TLSParser.options(of: kind))
     }
@@ -232,7 +232,7 @@ struct DeclarationParser: GrammarPart {
         }
     }
 
-    /// Parses `100ms..1s`.
+    /// Parses what follows `reconnect`: `100ms..1s`.
     private func parseReconnect() throws(Abandoned) -> (shortest: Duration, longest: Duration) {
         let example = "reconnect 100ms..1s"
         let first = cursor.token
@@ -297,7 +297,7 @@ struct DeclarationParser: GrammarPart {
         add(name, .crowd(crowd), .crowd, tls: tls, from: first)
     }
 
-    /// Parses `127.0.0.2..127.0.0.9`, or one address.
+    /// Parses the source addresses of a crowd: `127.0.0.2..127.0.0.9`, or one address.
     private func parseSources() throws(Abandoned) -> (ClosedRange<UInt32>, SourceSpan) {
         let first = cursor.token
         let lowest = try parseSource()
@@ -335,7 +335,7 @@ struct DeclarationParser: GrammarPart {
 }
 
 extension Diagnostic.Message {
-    /// The message for a declaration that uses words of another language for its address or target.
+    /// The message for a declaration that states its address or target in the words of another language.
     static func foreignClause(_ word: String, hint: String) -> Self {
         Self(.unknownWord, "\(Escaped.quoted(word)) is not a valid clause here", hint: hint)
     }

@@ -21,7 +21,7 @@ struct EndpointParser: GrammarPart {
         return .address(try parseAddress(needsPort: true))
     }
 
-    /// Parses `"dual.test":8080`.
+    /// Parses a host name with a port: `"dual.test":8080`.
     private func parseNamed(isAllowed: Bool) throws(Abandoned) -> AddressExpression {
         let first = cursor.token
         if !isAllowed {
@@ -39,7 +39,7 @@ struct EndpointParser: GrammarPart {
         return address
     }
 
-    /// Parses `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`.
+    /// Parses an address: `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`.
     func parseAddress(needsPort: Bool) throws(Abandoned) -> AddressExpression {
         if let address = try parseUnixAddress(needsPath: needsPort) { return address }
         if !needsPort, let address = try parseLinkAddress() { return address }
@@ -55,7 +55,7 @@ struct EndpointParser: GrammarPart {
         return AddressExpression(host: host, port: port, span: cursor.span(from: first))
     }
 
-    /// Parses `127.0.0.1`, `[::1]`, `localhost`.
+    /// Parses the host of an address: `127.0.0.1`, `[::1]`, `localhost`.
     func parseHost(_ example: String) throws(Abandoned) -> (text: String, span: SourceSpan) {
         let first = cursor.token
         switch cursor.kind {
@@ -108,7 +108,8 @@ struct EndpointParser: GrammarPart {
         let port: Expression
         switch cursor.kind {
         case .number, .word, .leftParenthesis:
-            // A sum needs parentheses: what follows belongs to the statement.
+            // A port that is a sum must be in parentheses. Without them, an operator would belong to the rest of the
+            // statement.
             if cursor.kind == .leftParenthesis || cursor.token(ahead: 1).kind == .leftParenthesis {
                 port = try values.parseExpression()
             } else if cursor.kind == .number {

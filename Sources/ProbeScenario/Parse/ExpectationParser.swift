@@ -35,7 +35,7 @@ struct ExpectationParser: GrammarPart {
         return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
     }
 
-    /// Whether the word is followed by something that can't follow a variable.
+    /// Whether the current word is followed by something that can't follow a variable.
     private var isMisspelt: Bool {
         let next = cursor.token(ahead: 1)
         switch next.kind {
@@ -66,7 +66,7 @@ struct ExpectationParser: GrammarPart {
         return try cursor.parseNewName("a name", "as x")
     }
 
-    /// Parses `"text"`, `/re/`, `as x`, `NAME`, each with an optional `as x` after it.
+    /// Parses a pattern: `"text"`, `/re/`, `as x` or `NAME`, with an optional `as x` after it.
     func parsePattern(_ example: String) throws(Abandoned) -> (Pattern, Name?) {
         if cursor.isWord("as"), cursor.token(ahead: 1).kind == .word { return (.any, try parseAs()) }
         if cursor.kind == .regex {
@@ -77,7 +77,7 @@ struct ExpectationParser: GrammarPart {
         return (.value(value), try parseAs())
     }
 
-    /// Parses `"a", /b/, optional /c/`.
+    /// Parses what follows `lines in any order`: `"a", /b/, optional /c/`.
     func parseOpenLines() throws(Abandoned) -> [(isOptional: Bool, pattern: Pattern)] {
         let example = "expect lines in any order \"a\", /b/, optional /c/"
         var lines: [(isOptional: Bool, pattern: Pattern)] = []

@@ -1,13 +1,13 @@
-/// Reads a file for a scenario: an include, or the argument of `file(…)`. It must verify that no symbolic link leads
-/// out of the script's folder, and that the file is a regular one.
+/// Reads a file for a scenario: an include, or the argument of `file(…)`. A loader must verify that no symbolic link
+/// leads out of the script's folder, and that the file is a regular file.
 package typealias FileLoader = @Sendable (ScriptFile) throws(LoadError) -> [UInt8]
 
 /// A file that a script names.
 package struct ScriptFile: Hashable, Sendable {
-    /// The folder of the script being run; nothing outside of it is read. Absolute, or relative to the same folder as
-    /// the script's path; empty for the current folder.
+    /// The folder of the script being run, outside of which no file is read. The path is absolute, or relative to the
+    /// same folder as the script's path. It is empty for the current folder.
     package var folder: String
-    /// The path relative to that folder, without `..`.
+    /// The path relative to the script's folder, without `..`.
     package var path: String
 
     /// The path for messages, in the same form as the path that the user gave.
@@ -19,11 +19,11 @@ package enum LoadError: Error, Sendable, Equatable {
     case notFound
     case isFolder
     case notPermitted
-    /// The file is outside of the script's folder, through a symbolic link.
+    /// A symbolic link leads to a file outside of the script's folder.
     case outsideFolder
-    /// The file is not a regular one, but a pipe or a device.
+    /// The file is not a regular file but, for example, a pipe or a device.
     case notRegular
-    /// The error message of the system.
+    /// Reading the file failed with this error message of the system.
     case failed(String)
 
     /// The reason, for use after a colon.
@@ -52,11 +52,12 @@ package enum ScriptPath {
         return folder == "/" ? "/" + path : folder + "/" + path
     }
 
-    /// Returns the file that a script, or a file that it includes, names.
+    /// Returns the file that a script, or a file included by it, refers to.
     ///
     /// - Parameters:
     ///   - path: the path as it is written.
-    ///   - file: the path of the naming file: the script's path, or ``ScriptFile/shown`` of an include.
+    ///   - file: the path of the file that contains the reference: the script's path, or ``ScriptFile/shown`` of an
+    ///     include.
     ///   - script: the script's path.
     /// - Returns: the file; `nil` if it is outside of the script's folder.
     package static func file(_ path: String, referencedIn file: String, of script: String) -> ScriptFile? {

@@ -1,5 +1,5 @@
-/// Parses a whole file into a ``ParseContext``: the scenario, or one that it includes. A statement that can't be read
-/// is reported, and parsing continues with the next one.
+/// Parses a whole file into a ``ParseContext``: the scenario, or a file that it includes. A statement that can't be
+/// parsed is reported, and parsing continues with the next statement.
 struct FileParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -21,7 +21,7 @@ struct FileParser: GrammarPart {
         FileParser(cursor: cursor).parseFile(isInclude: isInclude)
     }
 
-    /// Parses the whole file: the scenario, or one that it includes.
+    /// Parses the whole file: the scenario, or a file that it includes.
     private func parseFile(isInclude: Bool) {
         while cursor.kind != .end {
             if cursor.take(.newline) || cursor.take(.semicolon) { continue }
@@ -41,8 +41,8 @@ struct FileParser: GrammarPart {
         }
     }
 
-    /// Notes that a statement was read, unless its first word is an undeclared name: it may then be a sentence of
-    /// prose.
+    /// Records that a statement was parsed, unless its first word is an undeclared name, because the statement may then
+    /// be a sentence of prose.
     private func noteRead(from start: Int) {
         let word = cursor.text(cursor.tokens[start])
         if ReservedNames.contains(word) || context.actorKinds[word] != nil { context.evidence.wasRead = true }

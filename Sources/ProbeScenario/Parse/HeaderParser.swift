@@ -9,7 +9,7 @@ struct HeaderParser: GrammarPart {
     var declarations: DeclarationParser { DeclarationParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// Parses a statement of the header; returns false if the next statement is of another kind.
+    /// Parses a statement of the header; returns false if the next statement is not a header statement.
     func parseStatement() throws(Abandoned) -> Bool {
         if let candidate = try cursor.take(HeaderStatement.phraseIndex) {
             try candidate.phrase.read(self)
@@ -18,7 +18,7 @@ struct HeaderParser: GrammarPart {
         return false
     }
 
-    /// Reports a statement that is allowed only once if it was already given.
+    /// Reports a statement that is allowed only once if it has already been given.
     func once(_ first: Token? = nil) {
         let first = first ?? cursor.lastWord
         let word = cursor.text(first)

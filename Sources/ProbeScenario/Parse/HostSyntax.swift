@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Whether text has the form of an address.
+/// Determines whether text has the form of a host name or an address.
 enum HostSyntax {
     static func isNameOrIPv4(_ host: String) -> Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -10,7 +10,8 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
-    /// Returns why the text is not a host name that a resolver can look up (RFC 1123, 2.1); `nil` if it is one.
+    /// Returns the reason why a resolver can't look up the text as a host name (RFC 1123, 2.1); `nil` if the text is a
+    /// valid host name.
     static func fault(inName name: String) -> String? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if name.isEmpty { return "it is empty" }

@@ -8,7 +8,7 @@ struct LinkParser: GrammarPart {
 
     // MARK: The header
 
-    /// Parses `S <-> T`, `S6, S4 <-> T`.
+    /// Parses what follows `link` in a declaration: `S <-> T`, `S6, S4 <-> T`.
     func parseDeclaration() throws(Abandoned) {
         let first = cursor.lastWord
         let left = try parseNames()
@@ -23,7 +23,8 @@ struct LinkParser: GrammarPart {
         return names
     }
 
-    /// Returns whether `link` begins a declaration: nothing follows the names. Called with the cursor at that word.
+    /// Returns whether `link` begins a declaration, in which nothing follows the names of the actors. Called with the
+    /// cursor at the word `link`.
     static func isDeclaration(_ cursor: TokenCursor) -> Bool {
         var ahead = 1
         var hasArrow = false
@@ -63,7 +64,8 @@ struct LinkParser: GrammarPart {
         return LinkStep(from: from, to: to, isBothWays: isBothWays, action: try candidate.phrase.read(self))
     }
 
-    /// Parses `data 3`, `data 2..5`, `syn all`, `data 3 again`; without a number, the first packet is selected.
+    /// Parses a selection of packets: `data 3`, `data 2..5`, `syn all`, `data 3 again`. Without a number, the first
+    /// packet is selected.
     func parseSelection() throws(Abandoned) -> PacketSelection<Parsed> {
         let first = cursor.token
         let kind = try cursor.parseChoice("a kind of packet", PacketKind.allCases)
@@ -83,7 +85,7 @@ struct LinkParser: GrammarPart {
             kind: kind, ordinals: PacketOrdinals(kind: ordinals, span: cursor.span(from: first)), isAgain: isAgain)
     }
 
-    /// Parses `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`.
+    /// Parses what follows `delay`: `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`.
     func parseDelay() throws(Abandoned) -> LinkCommand<Parsed> {
         guard cursor.kind == .number else {
             let selection = try parseSelection()
@@ -121,7 +123,7 @@ struct LinkParser: GrammarPart {
         return .reset(.outsideWindow)
     }
 
-    /// Parses `5% seed 7 burst 3`.
+    /// Parses what follows `loss`: `5% seed 7 burst 3`.
     func parseLoss() throws(Abandoned) -> LinkCommand<Parsed> {
         let example = "loss 5% seed 7"
         let place = cursor.place

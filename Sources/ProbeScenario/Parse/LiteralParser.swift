@@ -11,8 +11,8 @@ struct LiteralParser: GrammarPart {
 
     // MARK: Names from outside the script
 
-    /// Parses `redis-server`, `python3.11`, `br-lan`, `"/opt/x y/z"`: a string, or words, numbers, dots and signs
-    /// without spaces between them.
+    /// Parses a name from outside the script, such as `redis-server`, `python3.11`, `br-lan` or `"/opt/x y/z"`: a
+    /// string, or words, numbers, dots and signs without spaces between them.
     func parseSolidText(_ what: String, _ example: String) throws(Abandoned) -> Name {
         if cursor.kind == .string || cursor.kind == .rawString { return try parsePlainString(what, "") }
         guard cursor.kind == .word || cursor.kind == .number else { throw cursor.expected(what, example) }
@@ -25,7 +25,7 @@ struct LiteralParser: GrammarPart {
 
     // MARK: Strings
 
-    /// Returns the pieces of a string; errors in it are reported, and the invalid parts omitted.
+    /// Returns the pieces of a string. Errors in the string are reported, and its invalid parts are omitted.
     func pieces(of token: Token) -> [StringPiece] {
         token.kind == .string
             ? decoded(token) : [.text(Array(bytes[Int(token.start) + 1..<Int(token.end) - 1]))]
@@ -117,7 +117,8 @@ struct LiteralParser: GrammarPart {
         return index + 1
     }
 
-    /// Parses `${name}`, `${S.port}`, `${P.port.2}` at `start`, and returns the offset after it.
+    /// Parses an interpolation, such as `${name}`, `${S.port}` or `${P.port.2}`, at `start`, and returns it with the
+    /// offset after it.
     func interpolation(at start: Int, end: Int) -> (piece: StringPiece?, next: Int) {
         var close = start + 2
         while close < end, bytes[close] != UInt8(ascii: "}"), bytes[close] > UInt8(ascii: " ") { close += 1 }
@@ -148,13 +149,13 @@ struct LiteralParser: GrammarPart {
         cursor.report(message, at: SourceSpan(file: cursor.file, start: start, end: end))
     }
 
-    /// Parses a string without interpolation, as text: titles, paths and tags.
+    /// Parses a string without interpolation as text, for titles, paths and tags.
     func parsePlainString(_ what: String, _ example: String) throws(Abandoned) -> Spanned<String> {
         let bytes = try parsePlainBytes(what, example)
         return Spanned(String(decoding: bytes.value, as: UTF8.self), bytes.span)
     }
 
-    /// Parses a string without interpolation, as bytes.
+    /// Parses a string without interpolation as bytes.
     func parsePlainBytes(_ what: String, _ example: String) throws(Abandoned) -> Spanned<[UInt8]> {
         let first = token
         guard kind == .string || kind == .rawString else { throw cursor.expected(what, example) }
@@ -311,7 +312,8 @@ extension LiteralParser {
             }
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
-        // The pattern with a letter in place of each variable, and the offset of each of its bytes in the script.
+        // A sample of the pattern with a letter in place of each variable, and the offset of each byte of the sample in
+        // the script.
         var sample: [UInt8] = []
         var origins: [Int] = []
         var isInterpolated = false

@@ -9,8 +9,8 @@ struct NameParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
-    /// Returns whether `name` begins such a statement, because it may also be the name of an actor. Called with the
-    /// cursor at that word.
+    /// Returns whether `name` begins a statement; it may also be the name of an actor. Called with the cursor at the
+    /// word `name`.
     static func isStatement(_ cursor: TokenCursor) -> Bool {
         [.string, .rawString].contains(cursor.token(ahead: 1).kind)
     }
@@ -24,7 +24,7 @@ struct NameParser: GrammarPart {
         return NameStatement(name: name, answer: answer, isOptional: isOptional, span: cursor.span(from: first))
     }
 
-    /// Parses `"dual.test"`.
+    /// Parses a host name: `"dual.test"`.
     func parseName(_ example: String) throws(Abandoned) -> Spanned<String> {
         let name = try literals.parsePlainString("a name", example)
         if let fault = HostSyntax.fault(inName: name.value) {
@@ -64,7 +64,7 @@ struct NameParser: GrammarPart {
 
     // MARK: Addresses
 
-    /// Parses `S6`, `10.77.0.9`, `[fd77::9]`.
+    /// Parses an address that a name resolves to: `S6`, `10.77.0.9`, `[fd77::9]`.
     private func parseAddress() throws(Abandoned) -> NamedAddress {
         let first = cursor.token
         switch cursor.kind {
@@ -77,7 +77,7 @@ struct NameParser: GrammarPart {
             while !cursor.token.isSpaced, [.word, .number, .dot].contains(cursor.kind) { cursor.advance() }
             let place = cursor.span(from: first)
             return try nobody(at: cursor.bytes.text(place.start..<place.end), place)
-        // An address is missing at the end of the line before: this is the next statement.
+        // The address is missing at the end of the previous line, and this word begins the next statement.
         case .word where cursor.word == "name" && Self.isStatement(cursor):
             throw cursor.expected("the name of an actor, or an address", Self.example)
         default: return .actor(try cursor.parseName("the name of an actor, or an address", Self.example))
@@ -102,7 +102,7 @@ struct NameParser: GrammarPart {
 
     // MARK: Times
 
-    /// Parses `with aaaa after 300ms, a after 300ms, ttl 1s`.
+    /// Parses the times of an answer: `with aaaa after 300ms, a after 300ms, ttl 1s`.
     private func parseTimes() throws(Abandoned) -> NameTimes {
         var times = NameTimes()
         guard cursor.take(word: "with") else { return times }
@@ -144,7 +144,7 @@ struct NameParser: GrammarPart {
 
 }
 
-/// The networks of links: 10.77.N.0/24 and fd77:N::/64. The ends have the host numbers 1 and 2.
+/// The networks of links: 10.77.N.0/24 and fd77:N::/64. The two ends of a link have the host numbers 1 and 2.
 enum LinkNetwork {
     enum Place {
         /// The address is not in the network of a link.
@@ -160,7 +160,7 @@ enum LinkNetwork {
         switch address.family {
         case .v4:
             guard bytes.starts(with: [10, 77]) else { return .elsewhere }
-            // The network's own address, and its broadcast address.
+            // The host numbers 0 and 255 are the network's own address and its broadcast address.
             if bytes[3] == 0 || bytes[3] == 255 { return .elsewhere }
             host = bytes[3...]
         case .v6:

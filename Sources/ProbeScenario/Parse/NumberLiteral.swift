@@ -3,21 +3,21 @@ import ProbeBase
 /// The meaning of a number in a script.
 enum NumberLiteral: Equatable {
     case integer(Int)
-    /// From 2^63 to 2^64 - 1.
+    /// An integer from 2^63 to 2^64 - 1.
     case unsigned(UInt64)
     /// A number of bytes.
     case size(Int)
     case duration(Duration)
-    /// Bytes per second.
+    /// A number of bytes per second.
     case rate(Int)
-    /// Connections per second.
+    /// A number of connections per second.
     case frequency(Int)
     /// A number with an unknown unit.
     case unknownUnit(number: String, unit: String)
     case malformed
     case tooLarge
 
-    /// Parses `12`, `1_000`, `0x1f`, `4KiB`, `1.5s`, `10B/s`, `2000/s`.
+    /// Parses a number such as `12`, `1_000`, `0x1f`, `4KiB`, `1.5s`, `10B/s` or `2000/s`.
     init(_ text: [UInt8]) {
         if text.count > 2, text[0] == UInt8(ascii: "0"), text[1] | 0x20 == UInt8(ascii: "x") {
             self = Self.hexadecimal(text[2...])

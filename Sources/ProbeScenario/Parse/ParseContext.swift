@@ -3,9 +3,9 @@ final class ParseContext {
     var sources: SourceMap
     var diagnostics = Diagnostics()
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
-    /// Whether the scenario is not text.
+    /// Whether the scenario's file is not text.
     var isUnreadable = false
-    /// The evidence of whether the text of the scenario looks like one.
+    /// The evidence that the file is a scenario rather than some other text.
     var evidence = ScenarioEvidence()
     /// The kinds of the actors seen so far, which determine the available verbs.
     var actorKinds: [String: ActorKind] = [:]
@@ -19,24 +19,25 @@ final class ParseContext {
     var doubtful: Set<String> = []
     /// The definitions of the header, in the order of the text.
     var headerOrder: [HeaderItem] = []
-    /// The variables that hold an integer, as far as one pass can tell.
+    /// The variables whose values are integers, as far as one pass can determine.
     var integerNames: Set<String> = []
     var stepCount = 0
     /// The first statement of the scenario itself; statements of includes don't count.
     var firstStatement: SourceSpan?
     var titleStatement: SourceSpan?
     var firstStep: SourceSpan?
-    /// The statements that were given and are allowed only once.
+    /// The places of the statements so far that are allowed only once, by their keyword.
     var given: [String: SourceSpan] = [:]
     let loader: FileLoader
     /// The paths of the files being parsed, the scenario first.
     var includeStack: [String]
-    /// The paths of the files that were parsed to the end: including one again adds nothing.
+    /// The paths of the files that have been parsed completely. Including one of them again has no effect.
     var included: Set<String> = []
 
-    /// The names of actors with steps before their declaration, which comes later in the file or in an included one.
+    /// The names of actors that have steps before their declaration, which follows later in the file or in an included
+    /// file.
     private(set) var namesOfUnknownKind: Set<String> = []
-    /// The kinds that an earlier pass over the same files has found; see ``ScenarioCompiler``.
+    /// The kinds of actors that an earlier pass over the same files has found; see ``ScenarioCompiler``.
     let kindsKnownBefore: [String: ActorKind]
 
     init(
@@ -63,8 +64,8 @@ final class ParseContext {
         diagnostics.add(Diagnostic(Diagnostic.Message(id, text, hint: hint), span: span, notes: notes))
     }
 
-    /// Reports a message. Because a message may need a search for a similar name, none is created once there are too
-    /// many errors.
+    /// Reports a message. Once there are too many errors, the message is not even created, because creating it may
+    /// require a search for a similar name.
     func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !diagnostics.isFull else { return }
         let message = message()
@@ -97,7 +98,7 @@ final class ParseContext {
         return nil
     }
 
-    /// Whether steps were parsed as a connection's although their actor is of another kind.
+    /// Whether any steps were parsed as steps of a connection although their actor is of another kind.
     var needsSecondReading: Bool {
         namesOfUnknownKind.contains { name in
             actorKinds[name].map { [.subject, .process, .proxy, .crowd].contains($0) } ?? false

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Parses `pb(1: "text")`, `pb(m, 3.1)` and `sint -1`.
+/// Parses protobuf values: `pb(1: "text")`, `pb(m, 3.1)` and `sint -1`.
 struct ProtobufParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -8,7 +8,7 @@ struct ProtobufParser: GrammarPart {
 
     private static let example = "pb(1: \"text\", 2: 150)"
 
-    /// Parses the arguments from after the `(` to after the `)`.
+    /// Parses the arguments and the `)` after them; the `(` has been consumed.
     func parse(_ parseValue: ParseValue) throws(Abandoned) -> ProtobufExpression {
         if cursor.take(.rightParenthesis) { return .message([]) }
         let first = try parseValue("a field number or a message", Self.example)

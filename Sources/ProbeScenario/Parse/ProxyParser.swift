@@ -6,7 +6,7 @@ struct ProxyParser: GrammarPart {
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// Parses `client`, `server`.
+    /// Parses a side of the proxy: `client` or `server`.
     func parseSide(_ example: String) throws(Abandoned) -> ConversationSide {
         guard cursor.kind == .word, let side = ConversationSide(word: cursor.word) else {
             throw cursor.expected("`client` or `server`", example)
@@ -15,13 +15,13 @@ struct ProxyParser: GrammarPart {
         return side
     }
 
-    /// Parses `to client`.
+    /// Parses a destination: `to client`.
     func parseDestination(_ example: String) throws(Abandoned) -> ConversationSide {
         try cursor.expect(word: "to", example)
         return try parseSide(example)
     }
 
-    /// Parses `to client in pieces of 1B every 5ms`, `100 bytes to client`.
+    /// Parses what follows `forward`: `to client in pieces of 1B every 5ms`, `100 bytes to client`.
     func parseForward() throws(Abandoned) -> ProxyAction {
         let example = "forward to client in pieces of 1B every 5ms"
         var count: Expression?
@@ -60,7 +60,7 @@ struct ProxyParser: GrammarPart {
         return statement
     }
 
-    /// Parses `"a" with "b" to client`.
+    /// Parses what follows `replace`: `"a" with "b" to client`.
     func parseReplace() throws(Abandoned) -> ProxyAction {
         let example = "replace \"a\" with \"b\" to client"
         let wanted = try values.parseExpression("a value", example)

@@ -1,11 +1,12 @@
-/// Decides whether a file looks like a scenario at all. If it does not, a message for each of its lines would not help.
+/// Decides whether a file looks like a scenario at all. If it does not, a message for each of its lines would not help
+/// the user.
 struct ScenarioEvidence {
     /// Whether a statement was read without an error.
     var wasRead = false
-    /// The number of statements before the title that could not be read.
+    /// The number of unreadable statements before the title.
     var unreadBeforeTitle = 0
     private var statements = 0
-    /// Whether a line begins like a statement, or almost like one.
+    /// Whether a line begins with the first word of a statement, or with a similar word.
     private var hasWord = false
     private var unreadable: Unreadable?
 
@@ -15,7 +16,8 @@ struct ScenarioEvidence {
 
     /// The number of statements up to which every error is reported individually.
     private static let fewStatements = 10
-    /// The largest number of unreadable lines before the title that count as mistakes; more are prose.
+    /// The largest number of unreadable lines before the title that are regarded as mistakes. A larger number is
+    /// regarded as prose.
     private static let fewUnread = 5
 
     /// Records a statement.
@@ -50,10 +52,10 @@ struct ScenarioEvidence {
         return false
     }
 
-    /// Returns why the file is not a scenario, and the place that shows it; `nil` if it is one, possibly with mistakes.
-    /// Called only for a file with errors.
+    /// Returns why the file is not a scenario, and the place that shows why; `nil` if the file is a scenario, possibly
+    /// with mistakes. Called only for a file with errors.
     ///
-    /// - Parameter title: the statement `scenario "…"`.
+    /// - Parameter title: the span of the statement `scenario "…"`.
     func verdict(on bytes: [UInt8], title: SourceSpan?) -> (Diagnostic.Message, SourceSpan)? {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         switch unreadable {
@@ -98,7 +100,7 @@ extension Diagnostic.Message {
         .noScenario, "this is a Markdown file, not a scenario: a code block begins here",
         hint: "copy the example, without the ``` lines, to a file that ends in .scn")
 
-    /// The message for prose with a title at this line.
+    /// The message for prose that contains the title of a scenario at this line.
     static func scenarioInText(line: Int) -> Self {
         Self(
             .noScenario, "this is not a scenario file, but text with a scenario that begins at line \(line)",

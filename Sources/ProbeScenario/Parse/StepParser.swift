@@ -9,7 +9,7 @@ struct StepParser: GrammarPart {
     var wire: WireParser { WireParser(cursor: cursor) }
     private var actions: ActionParser { ActionParser(cursor: cursor) }
 
-    /// Parses `{ … }`.
+    /// Parses a block of steps: `{ … }`.
     func parseBlock() throws(Abandoned) -> Block {
         let open = cursor.token
         guard cursor.kind == .leftBrace else { throw cursor.expected("`{`") }
@@ -101,7 +101,8 @@ struct StepParser: GrammarPart {
 
     // MARK: Acts
 
-    /// Parses `S accept within 2s`; returns `nil` if the statement was skipped, because its actor is a link.
+    /// Parses a step of an actor, such as `S accept within 2s`; returns `nil` if the statement was skipped, because its
+    /// actor is a link.
     private func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
         let actor = Name(cursor.word, cursor.place)
         let kind = context.actorKinds[actor.value]
@@ -130,7 +131,7 @@ struct StepParser: GrammarPart {
             || next.kind == .word && !Suggestion.isNear(cursor.word)
     }
 
-    /// Whether the word is from another language, and not followed by a verb.
+    /// Whether the current word is from another language and is not followed by a verb.
     private var isForeign: Bool {
         let next = cursor.token(ahead: 1)
         if next.kind == .word, LanguageTable.firstWordsOfVerbs.contains(cursor.text(next)) { return false }
@@ -144,7 +145,7 @@ struct StepParser: GrammarPart {
         return cursor.fail(.unknownStatement(name.value, next: next, actors: actors), at: name.span)
     }
 
-    /// Parses `within 200ms`, `after 50ms`, in any order.
+    /// Parses the clauses `within 200ms` and `after 50ms`, in any order.
     func parseTiming() throws(Abandoned) -> Timing {
         var timing = Timing()
         while true {
@@ -170,7 +171,7 @@ struct StepParser: GrammarPart {
 
     // MARK: The end of a statement
 
-    /// Parses the end of a statement; anything else is reported.
+    /// Parses the end of a statement, and reports an error if there is anything else.
     func parseEndOfStatement() throws(Abandoned) {
         switch cursor.kind {
         case .newline, .end: cursor.advance()

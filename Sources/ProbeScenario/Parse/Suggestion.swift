@@ -1,7 +1,7 @@
-/// Finds the most similar word of a list, for "did you mean".
+/// Finds the word in a list that is most similar to a given word, for "did you mean" hints.
 package enum Suggestion {
-    /// Returns the word of `candidates` that is most similar to `word`; `nil` if none is similar enough for a typing
-    /// error.
+    /// Returns the word of `candidates` that is most similar to `word`; `nil` if none is similar enough for `word` to
+    /// be a typing error.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(word.lowercased().utf8.prefix(64))
         guard !wanted.isEmpty else { return nil }
@@ -20,10 +20,11 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// Returns whether the word is similar to one that begins a statement.
+    /// Returns whether the word is similar to a word that begins a statement.
     static func isNear(_ word: String) -> Bool { nearest(to: word, among: ReservedNames.all) != nil }
 
-    /// Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+    /// Returns the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of
+    /// adjacent bytes.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
         var beforeLast = [Int](repeating: 0, count: right.count + 1)
@@ -47,7 +48,7 @@ package enum Suggestion {
 /// Returns a number with its noun: `1 byte`, `2 bytes`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-/// Returns `did you mean …?`, or the whole list after `intro`.
+/// Returns `did you mean …?` or, if no choice is similar, the whole list of choices after `intro`.
 func didYouMean(_ word: String, _ choices: [String], _ intro: String) -> String {
     if let longer = choices.first(where: {
         $0.utf8.starts(with: word.utf8) && $0.utf8.dropFirst(word.utf8.count).first == 0x20

@@ -6,7 +6,7 @@ struct TLSParser: GrammarPart {
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// Returns the options that an actor of this kind has.
+    /// Returns the `tls` options that an actor of this kind accepts.
     static func options(of kind: ActorKind) -> [String] {
         switch kind {
         case .client: ["ca", "name", "version", "alpn", "cert", "key"]
@@ -16,7 +16,7 @@ struct TLSParser: GrammarPart {
         }
     }
 
-    /// Returns the options of a crowd.
+    /// Returns the `tls` options that a crowd with this role accepts.
     static func options(of role: CrowdRole) -> [String] {
         switch role {
         case .clients: ["name", "alpn"]
@@ -26,11 +26,11 @@ struct TLSParser: GrammarPart {
 
     private static let all = ["ca", "name", "version", "alpn", "cert", "key", "tickets", "client-cert"]
 
-    /// Parses options in any order, up to a word that is not an option.
+    /// Parses `tls` options in any order, up to a word that is not an option.
     ///
     /// - Parameters:
     ///   - first: the word `tls`.
-    ///   - role: the role, if the actor is a crowd.
+    ///   - role: the role of the members, if the actor is a crowd.
     func parseOptions(
         of kind: ActorKind, from first: Token, role: CrowdRole? = nil
     ) throws(Abandoned) -> TLSOptions {
@@ -124,7 +124,7 @@ struct TLSParser: GrammarPart {
 
     // MARK: Handshakes and alerts
 
-    /// Parses `failed`, `failed unknown-ca`, or nothing.
+    /// Parses the expected outcome of a handshake: `failed`, `failed unknown-ca`, or nothing.
     func parseOutcome() throws(Abandoned) -> TLSOutcome {
         guard cursor.take(word: "failed") else { return .succeeds }
         let isNamed = cursor.kind == .word && TLSAlert.code(named: cursor.word) != nil
@@ -157,7 +157,7 @@ struct TLSParser: GrammarPart {
             at: cursor.place)
     }
 
-    /// Parses `fatal`, `warning`, or a number.
+    /// Parses the level of an alert: `fatal`, `warning`, or a number.
     func parseAlertLevel() throws(Abandoned) -> Expression {
         let place = cursor.place
         if cursor.take(word: "warning") { return Expression(.integer(1), span: place) }

@@ -1,10 +1,11 @@
 import ProbeBase
 
-/// A position in the tokens of one file, which advances as the parts of the grammar read them.
+/// A position in the tokens of one file, which advances as the parts of the grammar read tokens.
 ///
-/// It is a class because all parts that parse a file share one cursor: no part can continue from an outdated position.
+/// The cursor is a class, so that all parts that parse a file share it and no part can continue from an outdated
+/// position.
 final class TokenCursor {
-    /// The deepest nesting of blocks and parentheses, which bounds the recursion of the parser.
+    /// The maximum nesting depth of blocks and parentheses, which bounds the recursion of the parser.
     static let maxNestingDepth = 48
 
     let file: Int
@@ -13,9 +14,9 @@ final class TokenCursor {
     let tokens: [Token]
     let context: ParseContext
     private(set) var index = 0
-    /// The number of blocks and parentheses around this position.
+    /// The number of blocks and parentheses that enclose the current position.
     var nesting = 0
-    /// The number of blocks around this position.
+    /// The number of blocks that enclose the current position.
     var blockDepth = 0
 
     init(file: Int, bytes: [UInt8], tokens: [Token], context: ParseContext) {
@@ -60,7 +61,7 @@ final class TokenCursor {
         return true
     }
 
-    /// Consumes the word if it is the current one.
+    /// Consumes the current token if it is this word, and returns whether it was.
     func take(word: StaticString) -> Bool {
         guard isWord(word) else { return false }
         advance()
@@ -81,7 +82,7 @@ final class TokenCursor {
         guard take(wanted) else { throw expected(what, example) }
     }
 
-    /// Returns the result of `ask` with the cursor moved ahead by some words; the cursor itself does not move.
+    /// Returns the result of `ask`, called with the cursor temporarily moved ahead by the given number of words.
     func at<Answer>(wordsAhead ahead: Int, _ ask: (TokenCursor) -> Answer) -> Answer {
         let here = index
         defer { index = here }
@@ -106,7 +107,7 @@ final class TokenCursor {
 
     // MARK: Names
 
-    /// Parses a name that is used.
+    /// Parses a name that refers to something in the script.
     func parseName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         guard kind == .word else { throw expected(what, example) }
         let name = Name(text(token), span(token))
@@ -215,7 +216,7 @@ extension TokenCursor {
         }
     }
 
-    /// Whether the next token allows the word to be a keyword.
+    /// Whether the current word can be a keyword without an operand, judging by the next token.
     var isAlone: Bool {
         switch token(ahead: 1).kind {
         case .leftParenthesis, .plus, .minus, .star, .dot: false
@@ -269,7 +270,8 @@ extension TokenCursor {
         return Abandoned()
     }
 
-    /// The span of a caret that means "here": at the end of a line, the position after its last token.
+    /// The span to which an error at the current position points: that of the current token or, at the end of a line,
+    /// the position after the last token of the line.
     private var spanForReport: SourceSpan {
         guard kind == .newline || kind == .end, index > 0 else { return span(token) }
         let end = Int(tokens[index - 1].end)
@@ -286,8 +288,8 @@ extension TokenCursor {
 
     // MARK: Recovery
 
-    /// Marks the words from `start` up to the current one as doubtful: later errors about them may be consequences of
-    /// an error that has been reported.
+    /// Marks the words from `start` up to the current one as doubtful, because later errors about these words may be
+    /// consequences of an error that has been reported.
     func doubtWords(from start: Int) {
         for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {
             context.doubtful.insert(text(token))

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// An expression and the depth of its tree, which is the depth of the recursion of every walk over it.
+/// An expression and the depth of its tree, which is also the recursion depth of every walk over the expression.
 struct ParsedExpression {
     var value: Expression
     var depth: Int
@@ -10,7 +10,8 @@ struct ParsedExpression {
 struct ValueParser: GrammarPart {
     let cursor: TokenCursor
 
-    /// The largest depth of a tree. Deeper trees are rejected, so no walk over one can exhaust the stack.
+    /// The maximum depth of an expression's tree. Deeper trees are rejected, so that no walk over a tree can exhaust
+    /// the stack.
     static let maxExpressionDepth = 200
 
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
@@ -22,7 +23,7 @@ struct ValueParser: GrammarPart {
     private func parseSum(_ what: String, _ example: String?) throws(Abandoned) -> ParsedExpression {
         let first = try parseProduct(what, example)
         guard cursor.kind == .plus || cursor.kind == .minus else { return first }
-        // A run of `+` becomes a balanced tree, so a long sum is not a deep tree.
+        // The operands of successive `+` operators become a balanced tree, so that a long sum is not a deep tree.
         var run = [first]
         while cursor.kind == .plus || cursor.kind == .minus {
             let isSum = cursor.kind == .plus
@@ -215,7 +216,8 @@ struct ValueParser: GrammarPart {
         }
     }
 
-    /// Parses an expression that contains values; it is one level deeper than they are.
+    /// Parses an expression that contains other values. Its tree is one level deeper than the deepest tree of these
+    /// values.
     private func parsed(
         from first: Token,
         _ parse: ((String, String?) throws(Abandoned) -> Expression) throws(Abandoned) -> Expression.Kind
@@ -232,7 +234,7 @@ struct ValueParser: GrammarPart {
         return ParsedExpression(value: Expression(kind, span: cursor.span(from: first)), depth: depth + 1)
     }
 
-    /// Parses the value that a protobuf field is compared with: any value, or `int -1` and `sint -1`.
+    /// Parses the value with which a protobuf field is compared: any value, `int -1` or `sint -1`.
     func parseProtobufOperand(_ example: String) throws(Abandoned) -> Expression {
         let first = cursor.token
         let parser = ProtobufParser(cursor: cursor)
@@ -244,7 +246,7 @@ struct ValueParser: GrammarPart {
         }.value
     }
 
-    /// Returns whether the expression results in an integer, as far as one pass can tell.
+    /// Returns whether the result of the expression is an integer, as far as one pass can determine.
     func isIntegerLike(_ expression: Expression) -> Bool {
         switch expression.kind {
         case .integer, .unsigned, .divide, .subtract: true
@@ -283,7 +285,7 @@ extension ValueParser {
         NumberLiteral(Array(cursor.bytes[Int(cursor.token.start)..<Int(cursor.token.end)]))
     }
 
-    /// Parses `20ms`; zero is an error unless allowed.
+    /// Parses a duration, such as `20ms`. Zero is an error unless `allowsZero` is set.
     func parseDuration(_ example: String, allowsZero: Bool = false) throws(Abandoned) -> Duration {
         guard cursor.kind == .number else { throw cursor.expected("a duration", example) }
         switch number() {
@@ -299,7 +301,7 @@ extension ValueParser {
         }
     }
 
-    /// Parses `10B/s`, in bytes per second.
+    /// Parses a rate in bytes per second, such as `10B/s`.
     func parseRate() throws(Abandoned) -> Int {
         guard cursor.kind == .number else { throw cursor.expected("a rate", "10B/s") }
         switch number() {
@@ -370,7 +372,7 @@ extension ValueParser {
         return comparison
     }
 
-    /// Parses `<= 100`; a number alone means `==`.
+    /// Parses a comparison with a number, such as `<= 100`. A number alone means `==`.
     func parseComparison(_ example: String) throws(Abandoned) -> (Comparison, Expression) {
         guard let comparison = takeComparison() else {
             return (.equal, try parseExpression("a number", example))
@@ -378,9 +380,9 @@ extension ValueParser {
         return (comparison, try parseExpression("a number", example))
     }
 
-    /// Parses `<= 100ms`.
+    /// Parses a comparison with a duration, such as `<= 100ms`.
     ///
-    /// - Parameter usual: the comparison that a message names.
+    /// - Parameter usual: the comparison that a message suggests.
     func parseTimeComparison(
         _ example: String, usual: Comparison, allowsZero: Bool = false
     ) throws(Abandoned) -> (Comparison, Duration) {

@@ -4,7 +4,7 @@ struct WebSocketParser: GrammarPart {
 
     private static let options = ["fin", "mask", "rsv", "opcode", "length", "length-form"]
 
-    /// Parses an expression.
+    /// Parses a WebSocket expression.
     ///
     /// - Parameters:
     ///   - first: the word `ws`; the cursor is at the token after the dot.

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Parses wire statements, which are about the captured packets.
+/// Parses wire statements, which are assertions about the captured packets.
 struct WireParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -9,7 +9,7 @@ struct WireParser: GrammarPart {
     /// Parses what follows `wire`.
     func parseWire() throws(Abandoned) -> WireStatement<Parsed> {
         let statement = try parseStatement()
-        // `arrived` is the last word of a statement.
+        // `arrived` can only be the last word of a statement.
         guard cursor.isWord("arrived") else { return statement }
         switch statement {
         case .halfConnection, .fin, .rst:
