@@ -1,4 +1,5 @@
-/// An action of an actor. Each kind of actor has its own type, so an action that no executor runs does not compile.
+/// An action of an actor. Each kind of actor has its own type of action, so an action that no executor runs is a
+/// compile-time error.
 ///
 /// A server and a client also have the actions of a connection: the server's name then refers to the connection that a
 /// plain `accept` accepted.
@@ -24,7 +25,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// The expectation of an `expect`; for any other step, the action itself.
+    /// What an `expect` expects; for any other step, the action itself.
     private var part: any LanguageElement {
         switch self {
         case .server(.expect(let expectation)): expectation
@@ -86,7 +87,8 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// Whether the action states what a peer must do. Connecting and accepting say nothing about the bytes that follow.
+    /// Whether the action states what a peer must do. Connecting and accepting don't count, because they say nothing
+    /// about the bytes that follow.
     var isTest: Bool {
         switch self {
         case .client(.connect(_, .refused, _)), .client(.connect(_, .timesOut, _)), .client(.connect(_, .tlsFails, _)),

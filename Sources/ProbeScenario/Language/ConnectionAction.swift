@@ -11,7 +11,7 @@ package enum ConnectionAction: LanguageElement {
     case vanish(silently: Bool)
     case stopReading
     case resumeReading
-    /// `read 1B every 100ms`
+    /// Reads slowly: `read 1B every 100ms`.
     case readSlowly(bytes: Expression, every: Duration)
     case set(SocketOption)
     case ignoreRest
@@ -20,7 +20,7 @@ package enum ConnectionAction: LanguageElement {
 }
 
 extension ConnectionAction {
-    /// The TCP feature that the action needs, as it is written in a script; `nil` if the action also works on a Unix
+    /// The TCP feature that the action requires, as written in a script; `nil` if the action also works on a Unix
     /// socket.
     package var tcpOnlyFeature: String? {
         switch self {
@@ -33,7 +33,7 @@ extension ConnectionAction {
         }
     }
 
-    /// `ignore rest`
+    /// The action `ignore rest`.
     package static var restIgnored: ConnectionAction { .ignoreRest }
 
     /// Whether the action is `ignore rest`.

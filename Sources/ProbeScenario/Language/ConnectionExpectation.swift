@@ -1,7 +1,7 @@
 package import ProbeBase
 
-/// What a connection is expected to receive, or what is expected of its own sending. The names after `as` are bound once
-/// the expectation is met.
+/// What a connection is expected to receive, or the expected outcome of its own sends. The names after `as` are bound
+/// once the expectation is met.
 package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case bytes(Stage.Bytes)
     case line(Stage.Text, as: Name?)
@@ -37,11 +37,12 @@ package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case sendFailed(reason: String?)
 }
 
-/// The stage of an expectation.
+/// A stage of an expectation: as parsed from the script, or with computed values.
 package protocol ExpectationStage: StatementStage {
     /// The text that a line or a message must match.
     associatedtype Text: Sendable
-    /// A WebSocket frame. The parser treats one as the value of a message, because the framing is known only at run time.
+    /// A WebSocket frame. The parser treats a frame as the value of a message, because the framing is known only at run
+    /// time.
     associatedtype Frame: Sendable
 }
 
@@ -241,7 +242,7 @@ enum ConnectionExpectationPhrases {
     private static func integerPhrase(_ format: IntegerFormat) -> Phrase<
         ExpectationParser, ConnectionExpectation<Parsed>
     > {
-        // One row of the reference and one choice represent all integer formats.
+        // All integer formats share one row of the reference and one choice in messages.
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
@@ -287,7 +288,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is that the peer ends the connection.
+    /// Whether the peer is expected to end the connection.
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .truncated: true
@@ -297,7 +298,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation has no meaning on a connection without TLS.
+    /// Whether the expectation is meaningful only on a connection with TLS.
     package var requiresTLS: Bool {
         switch self {
         case .notify, .truncated, .alert: true
@@ -308,10 +309,10 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is the end of the connection, or what TLS sends before it.
+    /// Whether the expectation is about the end of the connection, or about what TLS sends before the end.
     package var isAboutEnd: Bool { isEnd || requiresTLS }
 
-    /// Whether received bytes or the end of the connection decide the expectation.
+    /// Whether the outcome of the expectation depends on received bytes or on the end of the connection.
     package var isInput: Bool {
         switch self {
         case .urgent, .nothing, .stalled, .sent, .sendFailed: false
@@ -321,7 +322,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is raw bytes rather than units of the framing.
+    /// Whether the expectation is about raw bytes rather than units of the framing.
     package var isRaw: Bool {
         switch self {
         case .bytes, .count, .until, .anyBytes, .integer: true
@@ -329,7 +330,8 @@ extension ConnectionExpectation {
         }
     }
 
-    /// The feature of the framing `websocket` that the expectation needs, in words; `nil` if it needs none.
+    /// A description of the feature of the framing `websocket` that the expectation requires; `nil` if it requires
+    /// none.
     package var webSocketFeature: String? {
         switch self {
         case .ping, .pong, .closeFrame: "control frames"
@@ -338,7 +340,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is several lines, which the framing `websocket` doesn't have.
+    /// Whether the expectation is about several lines, which the framing `websocket` doesn't have.
     package var needsLines: Bool {
         switch self {
         case .untilLine, .linesInAnyOrder: true
@@ -351,7 +353,7 @@ extension ConnectionExpectation<Parsed>: LanguageElement {
     static var phrases: [Phrase<ExpectationParser, Self>] { ConnectionExpectationPhrases.all }
     static var valueEntries: [LanguageEntry] { ConnectionExpectationPhrases.values }
     static var entries: [String: LanguageEntry] { ConnectionExpectationPhrases.entries }
-    /// The entries that have no meaning on a connection without TLS.
+    /// The entries that are meaningful only on a connection with TLS.
     static var tlsEntries: [LanguageEntry] {
         ["notify", "truncated", "alert"].compactMap { entries[$0] }
     }
@@ -393,7 +395,7 @@ extension ConnectionExpectation<Parsed>: LanguageElement {
         }
     }
 
-    /// Computes the values.
+    /// Returns the expectation with its values computed.
     package func resolved(by evaluator: Evaluator) throws(EvaluationError) -> ConnectionExpectation<Resolved> {
         switch self {
         case .bytes(let value): return .bytes(try evaluator.bytes(of: value))
@@ -466,7 +468,7 @@ extension ConnectionExpectation<Resolved> {
         }
     }
 
-    /// The name of the event in a finding about its time.
+    /// The name by which a finding refers to the event whose time is judged.
     package var eventName: String { if case .sendFailed = self { "the failure of the send" } else { description } }
 
     private static func control(_ opcode: UInt8, code: Int? = nil, payload: [UInt8]?) -> String {

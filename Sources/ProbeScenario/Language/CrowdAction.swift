@@ -1,8 +1,9 @@
 package import ProbeBase
 
-/// An action of a crowd as a whole; what each member does is a ``CrowdScript``.
+/// An action of a whole crowd. A ``CrowdScript`` describes what each member does.
 package enum CrowdAction: LanguageElement {
-    /// Completes at once. `rate` is the number of members that begin per second; `nil`: as fast as possible.
+    /// Starts the members, and completes immediately. `rate` is the number of members that begin per second; `nil`
+    /// means as fast as possible.
     case start(rate: Int?, CrowdScript)
     /// Closes the connection of each member.
     case stop
@@ -134,6 +135,6 @@ extension Comparison {
 }
 
 extension CrowdDeclaration {
-    /// The largest number of members in a crowd.
+    /// The maximum number of members in a crowd.
     package static let most = 1_000_000
 }

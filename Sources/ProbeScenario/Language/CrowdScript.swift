@@ -6,8 +6,8 @@ package struct CrowdDeclaration: Sendable {
     package var count: Expression
     package var role: CrowdRole
     package var receiveBuffer: Expression?
-    /// `from 127.0.0.2..127.0.0.9`: the source addresses of the members; `nil`: 127.0.0.1, as long as it has free
-    /// ports.
+    /// The source addresses of the members, as in `from 127.0.0.2..127.0.0.9`; `nil` means 127.0.0.1, as long as it has
+    /// free ports.
     package var sources: (addresses: ClosedRange<UInt32>, span: SourceSpan)?
 
     package init(count: Expression, role: CrowdRole, receiveBuffer: Expression? = nil) {
@@ -19,7 +19,7 @@ package struct CrowdDeclaration: Sendable {
 package enum CrowdRole: Sendable {
     /// Each member opens a connection.
     case clients(Target)
-    /// Each member is a connection that was accepted at the crowd's one port.
+    /// Each member is a connection that was accepted on the port of the crowd.
     case servers
 }
 
@@ -32,7 +32,7 @@ package struct CrowdScript: Sendable {
         (self.statements, self.span) = (statements, span)
     }
 
-    /// All statements; those inside a `repeat` follow it.
+    /// All statements. Those inside a `repeat` follow the `repeat` itself.
     package var all: [CrowdStatement] { Self.flat(statements) }
 
     private static func flat(_ statements: [CrowdStatement]) -> [CrowdStatement] {
@@ -46,23 +46,24 @@ package struct CrowdScript: Sendable {
 package struct CrowdStatement: Sendable {
     package indirect enum Kind: Sendable {
         case connect
-        /// `isEndless`: `every` without separate pieces repeats the send indefinitely.
+        /// Sends bytes. If `isEndless` is set, the send is repeated indefinitely: it has an `every` clause, but no
+        /// separate pieces.
         case send(SendStatement, isEndless: Bool)
         case expect(CrowdWait)
         case wait(Duration)
         case close
         case reset
         case stopReading
-        /// Bytes that nothing consumes on this connection are accepted.
+        /// Accepts bytes on this connection that no statement consumes.
         case acceptRest
-        /// `read 1B every 1s`: from here on the member reads no faster than this.
+        /// `read 1B every 1s`: limits how fast the member reads from this statement on.
         case read(count: Expression, every: Duration)
-        /// Repeats its statements until the crowd stops.
+        /// Repeats these statements until the crowd stops.
         case repeats([CrowdStatement])
     }
 
     package var kind: Kind
-    /// The deadline of `connect` and `expect`; `nil`: the scenario's `timeout`.
+    /// The deadline of `connect` and `expect`; `nil` means the scenario's `timeout`.
     package var within: Duration?
     package var span: SourceSpan
 
@@ -88,13 +89,13 @@ package enum CrowdExpectation: Sendable {
 
 /// The states of members that a crowd counts.
 package enum CrowdCount: String, Sendable, CaseIterable {
-    /// Has been connected at least once; a member that reconnects counts once.
+    /// The members that have been connected at least once. A member that reconnects counts once.
     case connected
-    /// Is connected now.
+    /// The members that are connected now.
     case alive
-    /// Has failed to do what its script says.
+    /// The members that have failed to do what their script says.
     case failed
-    /// Has reached the end of its script.
+    /// The members that have reached the end of their script.
     case done
 }
 

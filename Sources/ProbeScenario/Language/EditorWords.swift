@@ -25,7 +25,7 @@ package enum EditorWords {
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
     private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
     private static let steps = entries(.step).map(\.entry.spelling).filter { !actors.contains($0) } + ["or"]
-    /// The verbs, those of several words first.
+    /// The verbs; those that consist of several words come first.
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
         let shown = spellings.filter { spelling in

@@ -30,9 +30,9 @@ package struct Expression: Sendable, Equatable {
         case webSocket(WebSocketExpression)
         /// `pb(1: "text")`, `pb(m, 3.1)`.
         case protobuf(ProtobufExpression)
-        /// `VALUE * n`, also integer multiplication.
+        /// `VALUE * n`: repeats bytes, or multiplies integers.
         case multiply(Expression, Expression)
-        /// `a + b`: joins bytes or adds integers.
+        /// `a + b`: joins bytes, or adds integers.
         case add(Expression, Expression)
         case subtract(Expression, Expression)
         case divide(Expression, Expression)
@@ -53,7 +53,7 @@ package struct Expression: Sendable, Equatable {
 
 extension AddressExpression {
     /// Whether the address is on loopback, with a port that belongs to an actor: `127.0.0.1:(int("${P.port}"))`. The
-    /// actor, or a process that it has started, listens there.
+    /// actor, or a process that it has started, listens at this address.
     package var isWithinRun: Bool {
         let isLoopback = host.hasPrefix("127.") || host == "::1" || host == "localhost"
         return isLoopback && port?.namesPort == true
@@ -90,17 +90,18 @@ package enum StringPiece: Sendable, Equatable {
     indirect case property(actor: Name, property: Name)
 }
 
-/// What a line, a message or a piece of output is compared with.
+/// The pattern that a line, a message or a piece of output must match.
 package enum Pattern: Sendable {
-    /// Equal to the value of this expression.
+    /// Matches what is equal to the value of this expression.
     case value(Expression)
-    /// The regex finds a match; its named groups are bound.
+    /// Matches if the regex finds a match. The named groups of the regex are then bound.
     indirect case regex(RegexLiteral)
-    /// Anything; used with `as`.
+    /// Matches anything; used with `as`.
     case any
 }
 
-/// `/…/i` with `${x}` pieces. It is compiled once all variables are known (at once if there are none).
+/// A regex literal such as `/…/i`, which can interpolate variables. It is compiled as soon as the values of all its
+/// variables are known (immediately if it has no variables).
 package struct RegexLiteral: Sendable {
     package var pieces: [StringPiece]
     package var ignoresCase: Bool

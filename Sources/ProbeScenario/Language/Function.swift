@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The functions of values and integers.
+/// The functions that compute values and integers.
 package enum Function: String, CaseIterable, Sendable {
     case base64, file, random, u8, u16, u24, u32, u64, u16le, u32le, u64le, varint, sized, line, lines, int, len, cuts
 
@@ -47,7 +47,7 @@ package enum Function: String, CaseIterable, Sendable {
             rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u24(n) u32(n) u64(n)"],
             "an integer in big-endian byte order; `u16le u32le u64le` are little-endian, and `varint(n)` has seven bits per byte, lowest first"
         )
-        // One row of the reference represents all integer formats.
+        // All integer formats share one row of the reference.
         if self != .u8 { entry.rows = [LanguageEntry.Row(forms: ["\(rawValue)(n)"], meaning: entry.meaning)] }
         return entry
     }

@@ -273,8 +273,8 @@ enum HeaderStatement {
     ]
     static let phraseIndex = PhraseIndex(phrases)
 
-    /// Returns whether words that no step precedes begin a header statement; for the layout, which has no parse
-    /// context.
+    /// Returns whether the words begin a header statement, assuming that no step precedes them. Used by the layout,
+    /// which has no parse context.
     static func begins(_ tokens: ArraySlice<Token>, of bytes: [UInt8]) -> Bool {
         let words = Array(tokens.prefix { ![.newline, .semicolon, .end].contains($0.kind) })
         guard let first = words.first else { return false }

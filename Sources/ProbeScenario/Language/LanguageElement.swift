@@ -1,13 +1,13 @@
 import ProbeBase
 
-/// An action of one kind of actor, an expectation, or a statement about the wire. The table holds everything that is
-/// known about the construct; the properties state which entry a value belongs to and what must be checked. Each
-/// property is a `switch` without a `default`.
+/// An action of one kind of actor, an expectation, or a statement about the wire. The language table describes each
+/// construct; the properties of an element state to which entry of the table the element belongs, and what must be
+/// checked. Each property is a `switch` without a `default`, so that no construct can be forgotten.
 protocol LanguageElement: Sendable {
     /// The parser that reads the element.
     associatedtype Reader: GrammarPart
 
-    /// The phrases that the parser looks for, in the order of messages and of the reference.
+    /// The phrases that the parser looks for, in the order in which messages and the reference list them.
     static var phrases: [Phrase<Reader, Self>] { get }
     /// The entries that do not begin with a keyword.
     static var valueEntries: [LanguageEntry] { get }
@@ -40,9 +40,9 @@ enum ValueCheck {
     case nonEmptyBytes(Expression)
     /// A name whose length in bytes must be in the range; the text describes the name in messages.
     case name(Expression, String, ClosedRange<Int>)
-    /// Bytes that must not be empty or given as a number.
+    /// Bytes that must be neither empty nor given as a number.
     case expectedBytes(Expression)
-    /// Bytes that are legal only with `framing none`.
+    /// Bytes that are allowed only with `framing none`.
     case unframedBytes(Expression)
     case delimiter(Expression)
     case pattern(Pattern, allowsEmpty: Bool)
@@ -63,7 +63,7 @@ enum ActionEffect {
     case accepts(as: Name?, ServerAction.AcceptMode)
     case listens
     case stopsListening
-    /// The server's connections end, and it listens again.
+    /// The server's connections end, and the server listens again.
     case reboots
     case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
 
@@ -74,22 +74,22 @@ enum ActionEffect {
     case ends(verb: String)
     case peerEnds
     case startsTLS
-    /// Like `sends`, on a connection with TLS.
+    /// Like `sends`, but only on a connection with TLS.
     case usesTLS
     case sendsNotify
     /// Sends a record that OpenSSL refuses to write.
     case forges
-    /// Expects an end of the connection or a message of TLS.
+    /// Expects the end of the connection, or a TLS message.
     case observesTLS(ends: Bool)
-    /// Also legal for a future connection.
+    /// Sets an option, which is also allowed before the connection exists.
     case changesOption
     case changesBuffer
-    /// Also legal for a future connection, like `changesOption`.
+    /// Changes how the connection is read, which is also allowed before the connection exists.
     case changesReading
 
     // subjects
     case startsSubject
-    /// An operation, which is legal in any state: the subject's answer may be the point of the test.
+    /// An operation, which is allowed in any state, because the subject's answer may be what the script tests.
     case operatesSubject
     case observesSubject
     case startsSubjectTLS
@@ -98,7 +98,7 @@ enum ActionEffect {
 
     // proxies
     case acceptsProxied(as: Name?)
-    /// Applies to future connections, too.
+    /// Changes how bytes are forwarded, also for future connections.
     case changesProxied
     case watchesProxied
 
@@ -110,14 +110,14 @@ enum ActionEffect {
     // processes
     case startsProcess
     case usesProcess
-    /// Also legal for a process that has ended.
+    /// Reads the output of a process, which is also allowed after the process has ended.
     case readsOutput
     case endsProcess
 }
 
 /// The variables that an expectation binds once it is met.
 struct Bindings {
-    /// The patterns whose named groups are bound; the groups of an optional pattern may stay unbound.
+    /// The patterns whose named groups are bound. The groups of an optional pattern may remain unbound.
     var patterns: [(isOptional: Bool, pattern: Pattern)] = []
     /// The name after `as`.
     var name: Name?
@@ -133,7 +133,7 @@ struct Bindings {
         self.init(patterns: pattern.mayBind ? [(false, pattern)] : [], name: name)
     }
 
-    /// The names that are bound, except the groups of a table's cells.
+    /// The names that are bound, except those of the regex groups in the cells of a table.
     var names: [String] {
         if patterns.isEmpty { return name.map { [$0.value] } ?? [] }
         return patterns.flatMap { entry in

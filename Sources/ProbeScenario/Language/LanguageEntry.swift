@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// What is known about one construct of the language. The parser's hints, the checker, the subject's capabilities, the
+/// The description of one construct of the language. The parser's hints, the checker, the subject's capabilities, the
 /// editors' grammars, the completions, `tcpprobe explain` and the tables of the reference are generated from it.
 package struct LanguageEntry: Sendable {
     /// One row of the reference: a form of the construct and its meaning.
@@ -14,9 +14,9 @@ package struct LanguageEntry: Sendable {
     package var spelling: String
     /// The name of the construct in messages.
     package var word: String
-    /// The form in lists of choices; `nil` if another entry represents this one there.
+    /// The form of the construct in lists of choices; `nil` if another entry represents the construct in these lists.
     package var choice: String?
-    /// The rows of the reference: the first one is a one-line summary, the others are about clauses.
+    /// The rows of the reference. The first one is a one-line summary; the others describe clauses.
     package var rows: [Row]
     /// An example without the actor, which the checker accepts after ``preparation``.
     package var example: String
@@ -26,11 +26,12 @@ package struct LanguageEntry: Sendable {
     package var timing: TimingClauses?
     /// The capability that a subject must have.
     package var capability: TransportCapability?
-    /// Whether a failure points at the operand after the words instead of at the words.
+    /// Whether the caret of a failure points at the operand after the words rather than at the words.
     var pointsAtOperand = false
     /// Whether the construct is available only at the server's end of a connection.
     var isServerOnly = false
-    /// Whether `if needed` may follow: the construct sets up something that must take effect before the case ends.
+    /// Whether `if needed` may follow, because the construct sets up something that must otherwise take effect before
+    /// the case ends.
     package var canBeUnneeded = false
 
     /// Creates an entry.
@@ -84,10 +85,10 @@ package struct LanguageEntry: Sendable {
 /// The meaning of `within` and `after` on a step, or the reason why they have none.
 package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
-        /// The run judges whether the step is met in time. `note` is for the reference.
+        /// The run judges whether the step completes in time. `note` is for the reference.
         case judged(note: String?)
-        /// The checker rejects the clause: `reason` explains why to the author of the script, `note` to readers of the
-        /// reference.
+        /// The checker rejects the clause. `reason` explains this to the author of the script, and `note` to readers of
+        /// the reference.
         case refused(reason: String, note: String?)
 
         /// The text in a cell of the reference.
@@ -106,9 +107,9 @@ package struct TimingClauses: Sendable {
     package var within: Clause
     package var after: Clause
 
-    /// For a step that waits for something.
+    /// The clauses of a step that waits for something.
     static let both = TimingClauses(within: .judged(note: nil), after: .judged(note: nil))
-    /// For a step that takes no time.
+    /// The clauses of a step that takes no time.
     static let neither = TimingClauses(
         within: .refused(reason: "`{}` does not wait", note: nil),
         after: .refused(reason: "this step does not", note: nil))
@@ -141,7 +142,7 @@ package struct TimingClauses: Sendable {
         within: .refused(
             reason: "this step checks the answer to the previous operation", note: "the step checks once, immediately"),
         after: .refused(reason: "this step checks the answer to the previous operation", note: nil))
-    /// For a statement of a crowd's member.
+    /// The clauses of a statement that a crowd's member executes.
     static let member = TimingClauses(
         within: .judged(note: nil),
         after: .refused(reason: "members of a crowd have only deadlines", note: "members have only deadlines"))

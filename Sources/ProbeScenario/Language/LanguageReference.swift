@@ -71,8 +71,8 @@ package enum LanguageReference {
         }
     }
 
-    /// Returns the entries that a table lists: none for an unknown table or one with its own generator, such as that of
-    /// the properties.
+    /// Returns the entries that a table lists: none for an unknown table, or for a table with its own generator, such
+    /// as the table of properties.
     private static func entries(of table: String) -> [ListedEntry] {
         switch table {
         case "values": entries(.function)
@@ -135,7 +135,7 @@ package enum LanguageReference {
 
     // MARK: Tables in other formats
 
-    /// The index: the words of each page, as `tcpprobe explain` names them.
+    /// The index: the words that each page explains, as `tcpprobe explain` names them.
     private static var wordTable: String {
         var lines = ["| page | words |", "| --- | --- |"]
         for page in pages {
@@ -179,8 +179,8 @@ package enum LanguageReference {
         return (["| property | value |", "| --- | --- |"] + lines).joined(separator: "\n")
     }
 
-    /// Steps with the same clauses share a row. Steps that accept both clauses are listed by their verb; those that
-    /// accept neither are the "others".
+    /// The table of timing clauses, in which steps with the same clauses share a row. Steps that accept both clauses
+    /// are listed by their verb; those that accept neither are the "others".
     private static var timingTable: String {
         var groups: [(within: String, after: String, steps: [String])] = [("yes", "yes", [])]
         for listed in LanguageTable.all where [.verb, .expectation, .step].contains(listed.category) {

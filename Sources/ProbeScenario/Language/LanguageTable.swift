@@ -2,8 +2,8 @@
 package enum LanguageTable {
     // MARK: For the parser
 
-    /// Returns the phrases that can follow the name of an actor: its own verbs, and those of other kinds, which the
-    /// checker rejects by name.
+    /// Returns the phrases that can follow the name of an actor: the verbs of the actor's kind, and those of other
+    /// kinds, so that the checker can reject them by name.
     static func verbs(of kind: ActorKind?) -> PhraseIndex<ActionParser, Action> {
         switch kind {
         case .server: serverVerbs
@@ -42,7 +42,8 @@ package enum LanguageTable {
     /// `C expect done`.
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
-    /// Built once for the indices of all kinds, because building them is part of the program's start-up time.
+    /// The candidates are built once for the indices of all kinds, because building them adds to the program's start-up
+    /// time.
     private typealias Candidates<Reader: GrammarPart> = [(
         kind: ActorKind, candidate: PhraseIndex<Reader, Action>.Candidate
     )]
@@ -120,7 +121,7 @@ package enum LanguageTable {
         }
     }
 
-    /// Returns the verbs as lists of choices show them, with `expect` after those that send.
+    /// Returns the verbs as lists of choices show them, with `expect` after the verbs that send.
     static func verbChoices(of kind: ActorKind) -> [String] {
         var choices = verbEntries(of: kind).compactMap(\.choice)
         let before: String =
@@ -171,7 +172,7 @@ package enum ReservedNames {
     private static let header = HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
     /// Words that begin a step.
     private static let steps = StepStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
-    /// `${dir}` of a process line is the script's folder.
+    /// `${dir}` in a `process` line is the script's folder.
     private static let variables = ["dir"]
 
     package static let all: [String] = Set(header + steps + variables).sorted()
@@ -197,7 +198,7 @@ package struct ListedEntry: Sendable {
     /// Whether the statement begins with `S -> T`.
     package var isDirected = false
 
-    /// The name that a user asks for: `stop reading`, `expect line`, `wire gap`.
+    /// The name by which a user asks for the entry: `stop reading`, `expect line`, `wire gap`.
     package var name: String {
         switch category {
         case .header, .step, .verb, .function: entry.spelling
@@ -211,7 +212,7 @@ package struct ListedEntry: Sendable {
     /// The words of the entry that an editor highlights.
     var words: [String] { entry.spelling.split(separator: " ").map(String.init).filter { $0 != "…" } }
 
-    /// Returns a line of a script with this text.
+    /// Returns a line of a script that uses the construct in the form `text`.
     package func line(_ text: String) -> String {
         switch category {
         case .header, .step, .function: text
@@ -223,7 +224,8 @@ package struct ListedEntry: Sendable {
         }
     }
 
-    /// Returns the form that the reference shows, in which statements about the wire are about a subject.
+    /// Returns the text as the reference shows it. There, statements about the wire name the subject `T` as the
+    /// receiver.
     package func form(_ text: String) -> String {
         switch category {
         case .link: ["down", "up", "heal"].contains(text) ? "link S <-> T \(text)" : "link S -> T \(text)"
@@ -265,8 +267,8 @@ extension LanguageTable {
         example: "hex(de ad be ef)", timing: nil
     )
 
-    /// Returns the entries that `words` name: by a spelling, or by its first words. A leading `expect` or `wire`
-    /// selects the category.
+    /// Returns the entries that `words` refer to, by a name or spelling or by its first words. A leading `expect` or
+    /// `wire` selects the category.
     package static func find(_ words: String) -> [ListedEntry] {
         let wanted = words.lowercased()
         let exact = all.filter { $0.name == wanted || $0.entry.spelling == wanted }
@@ -276,6 +278,6 @@ extension LanguageTable {
         }
     }
 
-    /// All names that a user can ask for.
+    /// The names of all entries, by which a user can ask for them.
     package static let names: [String] = Set(all.map(\.name)).sorted()
 }

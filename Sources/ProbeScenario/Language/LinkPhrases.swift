@@ -164,7 +164,7 @@ enum LinkPhrases {
 }
 
 extension LinkCommand {
-    /// The possible sizes of an injected payload: what fits in a segment on a link, with TCP options.
+    /// The allowed sizes of an injected payload: it must fit in a segment on a link, together with TCP options.
     package static var injectable: ClosedRange<Int> { 1...1400 }
 }
 

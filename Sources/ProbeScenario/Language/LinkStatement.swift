@@ -20,7 +20,7 @@ package enum LinkFamily: Sendable {
     case ipv4, ipv6
 }
 
-/// `link S -> T drop data 3`: what happens to packets.
+/// `link S -> T drop data 3`: a step that determines what happens to packets.
 package struct LinkStep: Sendable {
     package var from: Name
     package var to: Name

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The table of what a member of a crowd can do.
+/// The table of the statements that a member of a crowd can execute.
 extension CrowdStatement {
     static let phrases: [Phrase<CrowdParser, CrowdStatement.Kind>] = [
         Phrase(
@@ -85,9 +85,9 @@ extension CrowdStatement {
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 
-    /// The largest N of `expect N bytes`.
+    /// The maximum N in `expect N bytes`.
     package static let maxExpectedBytes = 64 << 20
-    /// The largest N of `read N every D`.
+    /// The maximum N in `read N every D`.
     package static let maxReadBytes = 1 << 30
 
     var values: [ValueCheck] {
@@ -130,7 +130,7 @@ extension CrowdStatement.Kind {
 }
 
 extension MemberWait {
-    /// Creates the wait that a statement is measured as; `nil` if the statement waits for nothing.
+    /// Creates the kind of wait under which a statement's duration is measured; `nil` if the statement does not wait.
     package init?(_ kind: CrowdStatement.Kind) {
         switch kind {
         case .connect: self = .connect

@@ -8,7 +8,7 @@ package struct NameStatement: Sendable {
         case addresses([NamedAddress], NameTimes)
         /// The name does not exist (NXDOMAIN).
         case nxdomain
-        /// SERVFAIL.
+        /// The resolver answers that it has failed (SERVFAIL).
         case fails
         /// The query is never answered.
         case timesOut
@@ -28,7 +28,7 @@ package struct NameStatement: Sendable {
         self.span = span
     }
 
-    /// Returns the key of a name: names are compared without regard to case (RFC 4343).
+    /// Returns the key of a name. Names that differ only in upper and lower case have the same key (RFC 4343).
     package static func key(of name: String) -> String { name.lowercased() }
 }
 
@@ -64,13 +64,13 @@ package enum NamedAddress: Sendable {
     case nobody(IPAddress, SourceSpan)
 }
 
-/// When a name is answered, and how long the answer is valid.
+/// The delays of the answers for a name, and the time for which the answers are valid.
 package struct NameTimes: Sendable {
     /// The delay of the answer for IPv4 addresses (A).
     package var ipv4Delay: Duration?
     /// The delay of the answer for IPv6 addresses (AAAA).
     package var ipv6Delay: Duration?
-    /// The TTL of all records; `nil`: 0, so nothing is cached.
+    /// The TTL of all records; `nil` means 0, so that nothing is cached.
     package var timeToLive: Duration?
 
     package init() {}

@@ -3,20 +3,21 @@ import ProbeBase
 /// A construct of a script, with the code that parses it.
 ///
 /// The meaning is a value of a type that the engine switches over without a `default`, so a construct that is parsed
-/// but not run does not compile.
+/// but never run is a compile-time error.
 struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     typealias Read = @Sendable (Reader) throws(Abandoned) -> Meaning
 
     var entry: LanguageEntry
     /// The words that the parser looks for, in order.
     var words: [[UInt8]]
-    /// Whether the first word can't be a variable, so that the parser requires the other words after it.
+    /// Whether the parser requires the other words after the first one, because the first word can't be a variable
+    /// here.
     var needsAllWords: Bool
     /// Decides whether the words have this meaning here; called with the cursor at the last of them.
     var isMeant: (@Sendable (TokenCursor) -> Bool)?
     /// Whether messages list the phrase as a choice. An alternative form of an entry is not listed.
     var isListed = true
-    /// Reads what follows the words.
+    /// Parses what follows the words.
     var read: Read
 
     /// Creates a phrase.
@@ -49,7 +50,7 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         return phrase
     }
 
-    /// Returns a phrase with the same words whose meaning is wrapped in a larger one.
+    /// Returns a phrase with the same words, whose meaning is wrapped in a value of a larger type.
     func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read
         return Phrase<Reader, Larger>(self) { (reader: Reader) throws(Abandoned) in wrap(try read(reader)) }

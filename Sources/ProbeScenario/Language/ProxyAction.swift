@@ -4,10 +4,10 @@ package import ProbeBase
 /// connections.
 package enum ProxyAction: LanguageElement {
     case accept(as: Name?)
-    /// `count`: forwards this number of bytes, then holds.
+    /// Forwards bytes to a side. If `count` is given, only this number of bytes is forwarded, and later ones are held.
     case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
     case hold(to: ConversationSide)
-    /// `nil`: both directions.
+    /// Releases held bytes; `nil` means in both directions.
     case release(to: ConversationSide?)
     case discard(to: ConversationSide)
     case replace(Expression, with: Expression, to: ConversationSide)

@@ -10,9 +10,9 @@ package struct ResourceExpectation: Sendable {
 
     package enum Wanted: Sendable {
         case amount(Comparison, Expression)
-        /// Compares ``Resource/cpu``.
+        /// Compares processor time (``Resource/cpu``).
         case time(Comparison, Duration)
-        /// `as n`
+        /// Binds the current amount: `as n`.
         case any(as: Name)
     }
 
@@ -26,8 +26,8 @@ extension ResourceExpectation {
     /// Returns the phrases for a kind of program.
     ///
     /// - Parameters:
-    ///   - whose: a phrase for the program, for the reference.
-    ///   - start: the moment from which processor time counts in the first step that reads it.
+    ///   - whose: a phrase by which the reference describes the program.
+    ///   - start: a phrase that describes from when the first step counts processor time.
     static func phrases(
         of whose: String, since start: String, after preparation: String?
     ) -> [Phrase<ExpectationParser, ResourceExpectation>] {

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// One parsed and checked scenario file, with its includes folded in.
+/// A parsed and checked scenario, including the contents of the files that it includes.
 package struct Scenario: Sendable {
     package var title: Spanned<String>
     package var about: String?
@@ -10,17 +10,17 @@ package struct Scenario: Sendable {
     package var requirements: [Requirement] = []
     /// The deadline of each step that waits.
     package var timeout: Duration = .seconds(5)
-    /// The allowed ranges of the integers that only the run can compute, by their expressions.
+    /// The allowed ranges of the integers that only the run can compute, by the spans of their expressions.
     package var integerRanges: [SourceSpan: IntegerRange] = [:]
     package var caseTimeout: Duration = .seconds(60)
     package var framing: Framing = .crlf
-    /// The subject's limit for a line; `nil`: the default of 1024.
+    /// The maximum length of a line that the subject accepts; `nil` means the default of 1024.
     package var maxLine: Expression?
     package var actors: [ActorDeclaration] = []
     package var links: [LinkDeclaration] = []
     /// The `name` statements of the header, which apply from the start of the case.
     package var names: [NameStatement] = []
-    /// The `each` statements in order. Several are multiplied; the last one varies fastest.
+    /// The `each` statements in order. Each combination of their values is a case; the last statement varies fastest.
     package var parameters: [Parameter] = []
     package var tables: [String: Table] = [:]
     /// The `let`s of the header, in order.
@@ -46,7 +46,7 @@ package struct Scenario: Sendable {
         actors.contains { $0.tls != nil } || startsTLS
     }
 
-    /// Whether the scenario tests a transport, or requires something of it.
+    /// Whether the scenario tests a transport, or requires a capability of one.
     package var needsSubject: Bool {
         hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
     }
@@ -58,7 +58,7 @@ package struct Scenario: Sendable {
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
-    /// The first step in which a connection vanishes and its machine comes up again, which needs a privilege.
+    /// The first step in which a connection vanishes and its machine comes up again, which requires a privilege.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }
@@ -94,9 +94,9 @@ package struct Scenario: Sendable {
         }
     }
 
-    /// The first place that names an address to connect to, which may belong to a server outside the run; for a client
-    /// whose steps give the address, its declaration. `nil` if every target is an actor or an address with the port of
-    /// an actor.
+    /// The first place that names an address to connect to, because the address may belong to a server outside the run.
+    /// For a client whose steps give the address, this is the client's declaration. `nil` if every target is an actor
+    /// or an address with the port of an actor.
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {
@@ -134,7 +134,7 @@ package struct Requirement: Sendable {
 
     package enum Kind: Sendable, Equatable {
         case capture, ipv6, link, tls, root
-        /// The name localhost resolves to 127.0.0.1 and to ::1.
+        /// The host name `localhost` resolves to both 127.0.0.1 and ::1.
         case localhostIPv6
         case command(String)
         case subject(capability: TransportCapability)
@@ -192,11 +192,11 @@ package struct ActorDeclaration: Sendable {
     }
 
     package enum Kind: Sendable {
-        /// `on`, `backlog`, `with …`
+        /// A server, with the values of its clauses `on`, `backlog` and `with …`.
         case server(address: AddressExpression?, backlog: Expression?, options: [SocketOption])
-        /// If the target is `nil`, `connect to` gives the address.
+        /// A client. If the target is `nil`, a `connect to` step gives the address.
         case client(target: Target?, options: [SocketOption])
-        /// If the target is `nil`, the subject listens.
+        /// A subject. If the target is `nil`, the subject listens.
         case subject(target: Target?, options: SubjectOptions)
         case process(ProcessCommand)
         case proxy(target: Target)
@@ -213,22 +213,22 @@ package enum Target: Sendable {
 /// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`, `unix`, `unix "/run/app.sock"`
 package struct AddressExpression: Sendable {
     package enum UnixSocket: Sendable {
-        /// `on unix`: a path in a folder of the case.
+        /// `on unix`: the path is in a folder of the case.
         case inCaseFolder
-        /// Relative to the script's folder, or absolute.
+        /// The path is relative to the script's folder, or absolute.
         case path(Expression)
     }
 
     /// The host, without brackets; empty for a Unix socket.
     package var host: String
-    /// The port; `nil`: any free port (only after `on`).
+    /// The port; `nil` means any free port (only after `on`).
     package var port: Expression?
     package var span: SourceSpan
     /// The path of a Unix socket; `nil` for an IP address.
     package var unix: UnixSocket?
-    /// The address family, if the address is that of a side of a link; there is no host then.
+    /// The address family, if the address is that of a side of a link; `host` is then empty.
     package var link: LinkFamily?
-    /// A name that a `name` statement defines. The subject gets the name, and there is no host.
+    /// A host name that a `name` statement defines. The subject receives this name, and `host` is empty.
     package var hostName: Spanned<String>?
 
     package init(host: String, port: Expression?, span: SourceSpan) {
@@ -255,7 +255,7 @@ package struct SubjectOptions: Sendable {
     /// them again.
     package var parsesProtobuf = false
     package var highWater: Expression?
-    /// The message that is sent when nothing else has been sent for this time.
+    /// The message that the subject sends when it has sent nothing else for the given interval.
     package var heartbeat: (interval: Duration, message: Expression)?
     /// The time without received bytes after which the subject stops.
     package var heartbeatTimeout: Duration?
@@ -284,7 +284,8 @@ package enum SocketOption: Sendable {
     case sendBuffer(Expression)
     case noDelay(Bool)
     case keepAlive(Bool)
-    /// Enabled, with this time as both the idle time before the first probe and the interval between probes.
+    /// Enables keep-alive probes, with this time as both the idle time before the first probe and the interval between
+    /// probes.
     case keepAliveEvery(Duration)
 
     /// The option as it is written in a script.
@@ -338,7 +339,8 @@ extension Scenario {
     /// Whether programs in the networks of its links resolve names with the run's own resolver.
     package var usesNames: Bool { firstName != nil }
 
-    /// The actors that links and names refer to: what the script says about them holds only while they exist.
+    /// The actors that links and `name` statements refer to. A script without these actors would make the references
+    /// invalid.
     package var actorsOfNetworks: Set<String> {
         var actors = Set(links.flatMap(\.names).map(\.value))
         for case .addresses(let addresses, _) in nameStatements.map(\.answer) {

@@ -1,6 +1,6 @@
 /// An action of a server, in addition to those of a connection.
 package enum ServerAction: LanguageElement {
-    /// `webSocket`: includes the opening handshake.
+    /// Accepts a connection. If `webSocket` is given, the step includes the opening handshake.
     case accept(as: Name?, AcceptMode, webSocket: WebSocketAccept?)
     case listen
     case stopListening
@@ -14,9 +14,9 @@ package enum ServerAction: LanguageElement {
     }
 
     package enum AcceptMode: Sendable {
-        /// With the TLS handshake, if the server was declared with `tls`.
+        /// Performs the TLS handshake if the server was declared with `tls`.
         case asDeclared
-        /// TCP only.
+        /// Performs no TLS handshake, although the server was declared with `tls`.
         case withoutTLS
         case tlsFails(alert: Expression?)
     }
@@ -29,12 +29,12 @@ package enum ServerExpectation: LanguageElement {
 
 /// An action of a client, in addition to those of a connection.
 package enum ClientAction: LanguageElement {
-    /// `webSocket`: the path that the opening handshake requests.
+    /// Opens the connection. `webSocket` is the path that the opening handshake requests.
     case connect(to: AddressExpression?, ConnectOutcome, webSocket: Expression?)
 
     package enum ConnectOutcome: Sendable {
         case succeeds, refused, timesOut
-        /// TCP only, for a client that was declared with `tls`.
+        /// Connects without a TLS handshake, although the client was declared with `tls`.
         case withoutTLS
         case tlsFails(alert: Expression?)
     }

@@ -42,7 +42,8 @@ package struct Step: Sendable {
         case name(NameStatement)
     }
 
-    /// Whether `if needed` may follow: the step sets up something that must take effect before the case ends.
+    /// Whether `if needed` may follow, because the step sets up something that must otherwise take effect before the
+    /// case ends.
     var canBeUnneeded: Bool {
         switch kind {
         case .link, .whenever, .name: true
@@ -113,13 +114,13 @@ package struct SendStatement: Sendable {
     }
 
     package var mode: Mode
-    /// `start sending`: the step completes at once, and `expect sent` waits for the send.
+    /// Whether the step is a `start sending`, which completes immediately; `expect sent` then waits for the send.
     package var inBackground: Bool
-    /// The values between `|`; at least one.
+    /// The values that are separated by `|`; there is at least one.
     package var pieces: [Expression]
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// `in records of 1B`: how TLS divides the plaintext into records.
+    /// The length of the TLS records into which the plaintext is divided: `in records of 1B`.
     package var recordLength: Expression?
     /// `with fin`: the FIN leaves in the segment of the last piece.
     package var carriesFIN = false

@@ -4,9 +4,9 @@ package import ProbeBase
 package enum SubjectAction: LanguageElement {
     case start
     case send(SendStatement)
-    /// `send early`: without waiting for the connection.
+    /// `send early`: sends without waiting for the connection.
     case sendEarly(SendStatement)
-    /// With framing `websocket`, where `send` sends a text message.
+    /// Sends a binary message with framing `websocket`; a plain `send` sends a text message.
     case sendBinary(SendStatement)
     case ping(Expression?)
     /// `close 1000 "bye"`: a WebSocket close frame.
@@ -201,7 +201,7 @@ extension SubjectAction {
         switch self {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
-        // About the adapter's program, which runs before the subject is started.
+        // A resource expectation is about the adapter's program, which runs before the subject is started.
         case .expect(.resource): .nothing
         case .expect(.secured): .observesSubjectTLS
         case .expect: .observesSubject

@@ -17,20 +17,21 @@ package enum SubjectExpectation: LanguageElement {
     case discarded
     case full
     case drained
-    /// The connection has ended and the subject will reconnect. The name is bound to the number of bytes that will never
-    /// be sent.
+    /// The connection has ended, and the subject will reconnect. The name is bound to the number of bytes that will
+    /// never be sent.
     case lost(reason: String?, as: Name?)
-    /// `reason` is `nil` for any reason.
+    /// An attempt to connect has failed; `nil` means for any reason.
     case attemptFailed(reason: String?)
     case data(Pattern, as: Name?)
     case bytes(Expression)
     case accept(as: Name)
-    /// The answer to the last operation, such as `already-started`.
+    /// The error that answers the last operation, such as `already-started`.
     case error(String)
-    /// `eof reset refused timeout too-long …`; `nil`: any reason. `closed` can have the code of the peer's close frame.
+    /// The subject has stopped for a reason such as `eof`, `reset` or `refused`; `nil` means any reason. With `closed`,
+    /// `code` is the code of the peer's close frame.
     case stopped(reason: String?, code: Expression?)
     case nothing(for: Duration)
-    /// The resources of the adapter's program.
+    /// The adapter's program uses this amount of a resource.
     case resource(ResourceExpectation)
 }
 
@@ -200,7 +201,7 @@ extension SubjectExpectation {
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
         "expects the subject to stop, for this reason or, without a word, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
         example: "expect stopped eof", timing: .both)
-    /// The entry of `stopped too-long`, which needs the line limit even if it is the default.
+    /// The entry of `stopped too-long`, which requires a line limit of the subject even if the limit is the default.
     private static let tooLongEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "stopped too-long", "", example: "expect stopped too-long", word: "stopped", choice: nil, timing: .both,

@@ -4,16 +4,16 @@ package import ProbeBase
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify
-    /// Sends a record of any content type. The harness writes it itself, because OpenSSL refuses to.
+    /// Sends a record of any content type. The harness writes the record itself, because OpenSSL refuses to.
     case sendRecord(type: Expression, Expression)
-    /// Sends an alert, which the harness also writes itself.
+    /// Sends an alert. The harness writes the record of the alert itself.
     case sendAlert(level: Expression, Expression)
     case sendNotify
     case sendMessage(TLSMessage)
     case fault(TLSRecordFault)
 }
 
-/// A message after the handshake, which OpenSSL writes.
+/// A message that follows the handshake and that OpenSSL writes.
 package enum TLSMessage: Sendable {
     case keyUpdate(isRequested: Bool)
     case ticket
@@ -44,8 +44,8 @@ package enum TLSMessage: Sendable {
     }
 }
 
-/// A fault of the next record that a connection sends. The raw value is the step that requests it, which can't follow a
-/// record that the harness wrote itself.
+/// A fault of the next record that a connection sends. The raw value is the step that requests the fault; such a step
+/// can't follow a record that the harness wrote itself.
 package enum TLSRecordFault: String, Sendable, CaseIterable {
     case corruptNextRecord = "corrupt next record"
 }
@@ -54,10 +54,11 @@ package enum TLSRecordFault: String, Sendable, CaseIterable {
 package struct TLSStart: Sendable {
     package var options: TLSOptions
     package var outcome = TLSOutcome.succeeds
-    /// How the first flight of the handshake is sent.
+    /// How the first flight of the handshake is cut.
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// Only this number of bytes of the first flight is sent, and nothing else of the handshake.
+    /// The number of bytes of the first flight after which nothing more of the handshake is sent; `nil` if it is
+    /// completed.
     package var stopsAfter: Expression?
 
     init(options: TLSOptions) { self.options = options }

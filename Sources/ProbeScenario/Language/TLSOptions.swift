@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// The options that follow `tls` in a declaration, and `start tls`.
+/// The options that follow `tls` in a declaration, or `start tls` in a step.
 package struct TLSOptions: Sendable {
     /// The certificate of the actor itself.
     package enum Certificate: Sendable {
@@ -45,7 +45,7 @@ package struct TLSOptions: Sendable {
 
     package init(span: SourceSpan) { self.span = span }
 
-    /// Returns these options, with those of `base` for everything that they leave unset.
+    /// Returns these options, with unset ones replaced with those of `base`.
     package func over(_ base: TLSOptions?) -> TLSOptions {
         guard let base else { return self }
         var options = self
@@ -76,7 +76,8 @@ package struct TLSOptions: Sendable {
 }
 
 extension Expression {
-    /// The contents of the file with this name, which must exist and not be empty, like that of `file("…")`.
+    /// An expression for the contents of the file with this name. As with `file("…")`, the file must exist and must not
+    /// be empty.
     fileprivate var contents: Expression {
         Expression(.call(Name(Function.file.rawValue, span), [Argument(value: self)]), span: span)
     }

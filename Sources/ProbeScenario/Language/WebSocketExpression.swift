@@ -11,7 +11,7 @@ package struct WebSocketExpression: Sendable, Equatable {
         case none
         /// A key derived from the payload's length and the seed.
         case chosen
-        /// These four bytes.
+        /// A key of these four bytes.
         case key(Expression)
     }
 

@@ -41,7 +41,7 @@ extension WireStatement {
         }
     }
 
-    /// Whether the statement is about how streams were divided into segments, or how fast they were read.
+    /// Whether the statement is about how streams were divided into segments, or about how fast they were read.
     package var isAboutCuts: Bool {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
@@ -284,7 +284,7 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about the sent bytes and their segments, which TLS makes different.
+    /// Whether the statement is about the sent bytes or their segments, which differ with TLS.
     var isAboutContents: Bool {
         switch self {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
@@ -296,8 +296,8 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about how a stream was divided into segments or how fast it was read, so that sending
-    /// the same bytes in another way can make it false.
+    /// Whether the statement is about how a stream was divided into segments or how fast it was read. Such a statement
+    /// can become false if the same bytes are sent in another way.
     fileprivate var isAboutCuts: Bool {
         switch self {
         case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
@@ -387,11 +387,12 @@ extension WireStatement<Parsed> {
         }
     }
 
-    /// Computes the values.
+    /// Returns the statement with its values computed.
     ///
     /// - Parameters:
     ///   - evaluator: an evaluator with the framing by which `messages` counts.
-    ///   - deadline: scales the deadline of `first byte within`; all other values are those of the script.
+    ///   - deadline: a function that scales the deadline of `first byte within`. All other values remain as in the
+    ///     script.
     package func resolved(
         by evaluator: Evaluator, deadline: (Duration) -> Duration = { $0 }
     ) throws(EvaluationError) -> WireStatement<Resolved> {
