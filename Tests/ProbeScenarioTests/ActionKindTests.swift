@@ -54,7 +54,8 @@ import Testing
         #expect(sends.count == 1)
     }
 
-    /// A definition is parsed once, so all of it must be about one kind of actor.
+    /// A definition is parsed only once, so the name of an actor in it must refer to the same kind of actor at each
+    /// `do`.
     @Test func definitionForTwoKindsIsAnError() {
         let script = """
             scenario "x"

@@ -1,7 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// Scripts that may need a server from before the run, and therefore don't get a network namespace automatically.
+/// Scripts that may need a server that was started before the run, and that are therefore not run in a network
+/// namespace automatically.
 struct AddressOutsideTests {
     @Test(
         arguments: [

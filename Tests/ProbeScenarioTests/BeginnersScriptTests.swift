@@ -75,7 +75,8 @@ import Testing
         #expect(result.diagnostics.count <= 2, "\(result.rendered)")
     }
 
-    /// The rest of each script is correct: without the line, or with a correct one, there is no diagnostic.
+    /// The rest of each script is valid: without the wrong line, or with a correct line in its place, there is no
+    /// diagnostic.
     @Test func restOfEachScriptIsValid() {
         #expect(compile(Self.head + "D expect line \"bye\"\n").rendered == "")
     }
@@ -136,7 +137,8 @@ import Testing
         #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
     }
 
-    /// Scripts with two clients of the server, D and E; each has accepts that are too early, and one line is reported.
+    /// Scripts in which the clients D and E connect to one server. Some accepts are too early, and exactly one line is
+    /// reported.
     @Test(arguments: [
         ("D connect\nMail accept as A\nMail accept as B #!\nE connect", "E connect"),
         ("D connect\nMail accept\nMail accept as B #!\nE connect", "E connect"),

@@ -15,6 +15,6 @@ func compile(
 }
 
 extension CompilationResult {
-    /// All diagnostics as users see them.
+    /// The text of all diagnostics, as users see it.
     var rendered: String { DiagnosticRenderer(sources: sources).render(diagnostics) }
 }

@@ -111,7 +111,7 @@ import Testing
         #expect(!ids.contains(.includeMissing))
     }
 
-    /// The limit that is exceeded is that of bytes, not of cases.
+    /// The cuts exceed the limit on bytes rather than the limit on cases.
     @Test func oversizedCutsAreReported() {
         let script = "scenario \"x\"\neach p = cuts(\"x\" * 70000000, 4)\nserver S\nS accept\n"
         let result = compile(script)

@@ -1,8 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// Small scripts that might be expensive: their cost must be linear in the script, or they are rejected. None of these
-/// would end within a minute if any cost were exponential or quadratic.
+/// Small scripts that might be expensive to check. Each script must be checked in time linear in its length, or be
+/// rejected. With exponential or quadratic cost, each test would take more than a minute.
 @Suite struct CostTests {
     private static let head = "scenario \"cost\"\nserver S\nclient C -> S\n"
     private static let steps = "C connect\nS accept\nC close\nS expect eof\nS close\n"
@@ -36,7 +36,7 @@ import Testing
         #expect(plan.cases.count == 1)
     }
 
-    /// A definition with many steps in a block that runs many times: every run counts with all its steps.
+    /// A definition with many steps is invoked many times. Each invocation counts all steps of the definition.
     @Test func frequentlyRepeatedLongBlockIsRefused() {
         let note = String(repeating: "note \"x\"\n", count: 3_000)
         let text =
@@ -44,7 +44,8 @@ import Testing
         #expect(compile(text).diagnostics.map(\.id) == [.tooDeep])
     }
 
-    /// Each loop's body is checked twice, and so is that of the enclosing loop.
+    /// Each loop's body is checked twice, and so is the body of the enclosing loop, so the cost could double with each
+    /// level.
     @Test func nestedLoopsAreCheckedQuickly() {
         let depth = 46
         let text =
@@ -102,7 +103,7 @@ import Testing
         #expect(plan.cases.reduce(0) { $0 + ($1.bindings["x"]?.size ?? 0) } <= 64 << 20)
     }
 
-    /// Cases share what they have in common.
+    /// Cases share the values of variables that are the same in all cases.
     @Test func casesShareTheirBindings() throws {
         var lets = ""
         for number in 0..<2_000 { lets += "let v\(number) = \"x\"\n" }
@@ -127,7 +128,7 @@ import Testing
 
     // MARK: Names
 
-    /// A mistake in each line, with as many names that may have been meant.
+    /// A script with a misspelt name in each line, and equally many names that may have been meant.
     @Test func manyErrorsAmongManyNamesAreReported() {
         var text = "scenario \"cost\"\n"
         for number in 0..<300 { text += "server S\(number)\n" }

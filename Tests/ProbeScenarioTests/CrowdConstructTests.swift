@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// How crowds are parsed.
+/// The syntax trees of crowds.
 struct CrowdConstructTests {
     private func action(_ text: String) throws -> CrowdAction {
         let start = text.hasPrefix("W start") ? "" : "W start { connect; send \"a\"; expect line }\n"

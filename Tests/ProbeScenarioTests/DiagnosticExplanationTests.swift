@@ -1,7 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// The examples of `explain` must be true: the wrong one has the diagnostic, and the right one doesn't.
+/// The examples that `explain` prints must be accurate: the wrong example causes the diagnostic, and the right one
+/// doesn't.
 @Suite struct DiagnosticExplanationTests {
     /// The diagnostics whose examples are the contents of an included file.
     private static let ofIncludes: Set<DiagnosticID> = [.stepInInclude, .scenarioInInclude, .includeCycle]

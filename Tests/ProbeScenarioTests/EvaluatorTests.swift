@@ -22,7 +22,7 @@ import Testing
         return try Evaluator(scope: scope, sources: result.sources, framing: framing).evaluate(expression)
     }
 
-    /// Returns steps that bind variables with these names and types.
+    /// Returns steps that bind variables with the given names and with values of the same types.
     static func binding(_ variables: [String: Value]) -> String {
         variables.sorted { $0.key < $1.key }.map { name, value in
             if case .integer = value { "S expect u64 as \(name)\n" } else { "S expect line as \(name)\n" }

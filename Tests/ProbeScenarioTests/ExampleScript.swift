@@ -2,12 +2,12 @@ import ProbeBase
 
 @testable import ProbeScenario
 
-/// The example of each entry in the table of the language, as a complete script.
+/// Creates complete scripts from the examples in the language table.
 enum ExampleScript {
     /// The files that examples include and read.
     static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
 
-    /// The entries whose examples need a connection with TLS.
+    /// The entries whose examples require a connection with TLS.
     private static let ofTLS =
         TLSAction.phrases.map(\.entry.spelling).filter { $0 != "start tls" } + ["notify", "truncated", "alert"]
 
@@ -37,7 +37,7 @@ enum ExampleScript {
                 return requiresTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
-        // A server of the script can't serve a crowd.
+        // A server that the script declares can't serve a crowd.
         case .member: return "process P = prog\ncrowd W = 20 clients -> P\n"
         case .link: return pair + "link S <-> C\nC connect\nS accept\n"
         case .step where ["link", "name"].contains(listed.entry.spelling):

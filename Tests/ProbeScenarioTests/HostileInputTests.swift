@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The example of each entry in the language, cut off anywhere.
+    /// Every prefix of an example in the language table must result in a plan or an error.
     @Test(arguments: LanguageTable.all)
     func everyPrefixOfAnExampleIsAnswered(_ listed: ListedEntry) {
         let text = Array(ExampleScript.text(of: listed).utf8)

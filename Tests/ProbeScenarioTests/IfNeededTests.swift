@@ -2,11 +2,11 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `if needed` is allowed after the statements for which the table allows it, and after no others.
+/// `if needed` is allowed after exactly those statements for which the language table allows it.
 @Suite struct IfNeededTests {
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
-    /// The steps in the table, except those whose example has more than one line.
+    /// The steps in the language table, except those whose example has more than one line.
     private static let steps = LanguageTable.all.filter {
         [.step, .verb, .link, .header].contains($0.category) && $0.name != "expect"
     }

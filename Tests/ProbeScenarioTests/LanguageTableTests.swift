@@ -2,8 +2,8 @@ import Testing
 
 @testable import ProbeScenario
 
-/// Each entry in the table of the language: its example, its position in messages, and the files that are generated
-/// from it.
+/// The entries of the language table: their examples, their order in messages, and the files that are generated from
+/// the table.
 @Suite struct LanguageTableTests {
     /// The diagnostics that an example may have because it is incomplete: nothing is expected, or an actor does
     /// nothing.
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Each clause is judged by the run, or rejected by the check with the table's reason.
+    /// Each timing clause is either judged by the run or rejected by the checker with the reason given in the table.
     @Test(
         arguments: LanguageTable.all.filter {
             [.verb, .expectation, .wire].contains($0.category) && $0.name != "expect"
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Every entry that the reference shows has an example there, in a scenario that is run or checked; all others are
-    /// used in the scenario of the whole language.
+    /// used in `whole-language.scn`.
     @Test func everyEntryIsUsedInAScenario() throws {
         let reference = Self.scenarios(of: Self.pages.map(\.text).joined())
         let whole = TestFiles.text(of: "whole-language.scn").split(separator: "\n")
@@ -150,7 +150,7 @@ import Testing
         #expect(choices.joined(separator: ", ").hasPrefix(first))
     }
 
-    /// `make editors` generates the files.
+    /// The files that `make editors` generates are up to date.
     @Test(arguments: GeneratedFile.allCases)
     func generatedFilesMatchTheTable(_ file: GeneratedFile) throws {
         let source = TestFiles.text(of: "../../\(file.source)")

@@ -3,7 +3,7 @@ import Testing
 @testable import ProbeScenario
 
 struct LanguageWordTests {
-    /// The words of all forms in the reference, of all highlighted words and of the properties.
+    /// All words in the forms of the reference, in the lists of highlighted words and in the properties.
     private static let words: [String] = {
         let forms = LanguageTable.all.flatMap(\.entry.rows).flatMap(\.forms) + ActorProperty.all.flatMap(\.forms)
         let listed = EditorWords.lists.flatMap(\.words).flatMap { $0.split(separator: " ").map(String.init) }.filter {

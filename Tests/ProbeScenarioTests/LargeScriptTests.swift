@@ -1,14 +1,15 @@
 import ProbeScenario
 import Testing
 
-/// Scripts with very many elements of one kind are checked in a time that is linear in their length. If it were
-/// quadratic, each of these would take minutes.
+/// Scripts with very many elements of one kind are checked in time linear in their length. In quadratic time, each of
+/// these scripts would take minutes.
 struct LargeScriptTests {
     private static let loader: FileLoader = { (_) throws(LoadError) in throw .notFound }
     private static let header = "server S\nclient C -> S\n"
     private static let steps = "C connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
 
-    /// An element that a script may have any number of: before the actors, among the actors, or after the first steps.
+    /// A kind of element of which a script may have any number: before the actors, among the actors, or after the first
+    /// steps.
     enum Kind: String, CaseIterable, Sendable {
         case constants, chainedConstants, clients, proxies, variables, accepted, hosts
 
@@ -28,7 +29,7 @@ struct LargeScriptTests {
         }
     }
 
-    /// Whether the script has errors does not matter here: unused actors are errors.
+    /// The scripts may have errors, such as unused actors, because only the time is tested.
     @Test(.timeLimit(.minutes(1)), arguments: Kind.allCases)
     func timeIsLinear(_ kind: Kind) {
         let bytes = Array(kind.script(20_000).utf8)

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Returns the kind of the last step of a script; the preparation creates what the step needs.
+/// Returns the kind of the last step of a script. The preparation consists of the steps that must precede it.
 func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
     let text = """
         scenario "x"

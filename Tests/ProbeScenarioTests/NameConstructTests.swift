@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// How host names are parsed.
+/// The syntax trees of host names.
 struct NameConstructTests {
     /// Returns a script with the line in its header.
     private func script(_ line: String, steps: String = "") -> String {
@@ -60,7 +60,7 @@ struct NameConstructTests {
         if case .timesOut = try statement(#"name "gone.test" times out"#).answer {} else { Issue.record("times out") }
     }
 
-    /// A subject that receives a name receives no address, and the meaning of a `name` step holds from that step on.
+    /// A subject that receives a host name receives no address, and a `name` step applies from that step on.
     @Test func subjectReceivesTheName() throws {
         let result = compile(script("", steps: #"name "dual.test" = [fd77::9]"#))
         let scenario = try #require(result.plan?.scenario, "\(result.rendered)")
@@ -73,7 +73,7 @@ struct NameConstructTests {
         #expect(scenario.names.count == 1 && scenario.addressOutside == nil)
     }
 
-    /// A target's port may be that of a server.
+    /// The port of a target may be the port of a server.
     @Test func targetPortMayBeAServersPort() {
         let text = script("").replacing("-> \"dual.test\":8080", with: #"-> "dual.test":int("${S.port}")"#)
         let result = compile(text)
@@ -99,7 +99,7 @@ struct NameConstructTests {
         #expect(variable.diagnostics.isEmpty, "\(variable.rendered)")
     }
 
-    /// The alignment of the header does not extend to the steps.
+    /// The names of actors are aligned in the header, but not in the steps.
     @Test func namesAreFormatted() throws {
         let text = """
             scenario "x"

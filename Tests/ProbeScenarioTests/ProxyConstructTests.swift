@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// How the steps of a proxy are parsed.
+/// The syntax trees of the steps of a proxy.
 struct ProxyConstructTests {
     private func action(_ text: String) throws -> ProxyAction {
         guard case .act(_, .proxy(let action), _) = try lastStep(text, "X accept\n") else {

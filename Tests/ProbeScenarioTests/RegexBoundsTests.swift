@@ -2,7 +2,7 @@ import ProbeRegex
 import ProbeScenario
 import Testing
 
-/// Guarantees for any pattern and input: linear time and no trap.
+/// Matching takes linear time and never traps, for any pattern and any input.
 struct RegexBoundsTests {
     @Test(arguments: ["^(a+)+$", "(?:a|a)*b", "(?:a*)*b", "(?:a?){50}a{50}b", "(?<x>a|aa)+$", "(?:.*)*b"])
     func pathologicalPatternsTakeLinearTime(_ pattern: String) throws {
@@ -40,7 +40,7 @@ struct RegexBoundsTests {
         #expect(steps < 20)
     }
 
-    /// Patterns made of fragments of the syntax: most contain an error, and many are valid.
+    /// Random patterns made of fragments of the syntax. Most contain an error, but many are valid.
     @Test(arguments: 0..<20)
     func arbitraryPatternsNeverTrap(_ seed: Int) {
         var random = SplitMix(state: UInt64(seed))

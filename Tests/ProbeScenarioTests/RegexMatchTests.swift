@@ -65,12 +65,12 @@ struct RegexMatchTests {
         (#"\u{e9}|\u{20AC}"#, "a€", "€"),
         (#"\xc3\xa9"#, "é", "é"),
         (#"\u{41}\x42"#, "AB", "AB"),
-        // Escapes.
+        // Escape sequences match the characters that they stand for.
         (#"\/a\.b\*"#, "x/a.b*", "/a.b*"),
         (#"\r\n\t\f\v\0$"#, "\r\n\t\u{0C}\u{0B}\0", "\r\n\t\u{0C}\u{0B}\0"),
         (#"[\r\n]+"#, "a\r\nb", "\r\n"),
         (#"[\]\\\-\b]+"#, "a]\\-\u{08}", "]\\-\u{08}"),
-        // Literal braces and brackets.
+        // Braces and brackets without a special meaning match literally.
         (#"{"a":\d+}"#, #"x{"a":12}"#, #"{"a":12}"#),
         (#"a{x}"#, "a{x}", "a{x}"),
         (#"a{2"#, "a{2", "a{2"),
@@ -90,7 +90,7 @@ struct RegexMatchTests {
         (#"a.b"#, "a\nb", nil),
         (#"(?s)a.b"#, "a\nb", "a\nb"),
         (#"(?s:a.)b."#, "a\nb\n", nil),
-        // Flags apply to the end of their group.
+        // Flags apply up to the end of their group.
         (#"(?:(?i)a)b"#, "AB", nil),
         (#"(?:(?i)a)b"#, "Ab", "Ab"),
         (#"x(?i)a|b"#, "B", "B"),
@@ -98,7 +98,7 @@ struct RegexMatchTests {
         (#"(?i-s:K)"#, "k", "k"),
         (#"(?i)[^k]"#, "K", nil),
         (#"(?i)[k]\x4b"#, "kk", "kk"),
-        // U+212A folds to k in Unicode; here letters are ASCII.
+        // U+212A folds to k in Unicode, but `(?i)` applies only to ASCII letters.
         (#"(?i)k"#, "\u{212A}", nil),
         // Earlier alternatives have priority.
         (#"a|ab"#, "ab", "a"),

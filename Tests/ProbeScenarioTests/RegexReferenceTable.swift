@@ -1,5 +1,5 @@
-/// The results of Python 3.11's `re` on bytes, one case a line: flags, pattern, input, then the range of the match and
-/// of each named group (`-` if there is none).
+/// The results of Python 3.11's `re` on bytes, one per line: flags, pattern, input, then the range of the match and of
+/// each named group (`-` if there is none).
 ///
 /// In the input `~` is LF, `!` is 0xFF, `_` is a space and `""` is the empty input. Python's `\Z` is `\z` here. The
 /// patterns are random, but none repeats a pattern that can match nothing: engines differ in what a group holds at the

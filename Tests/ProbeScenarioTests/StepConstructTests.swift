@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// The syntax tree of each step that doesn't begin with an actor, and those of statements about the wire with values.
-/// `LanguageTableTests` reads the example of each.
+/// The syntax trees of the steps that don't begin with an actor, and of the wire statements with values.
+/// `LanguageTableTests` parses the example of each.
 @Suite struct StepConstructTests {
     @Test func controlFlowIsParsed() throws {
         if case .wait(.milliseconds(50)) = try lastStep("wait 50ms") {} else { Issue.record("wait") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The syntax tree of statements about TLS, and the statements that are rejected.
+/// The syntax trees of statements about TLS, and the statements that are rejected.
 @Suite struct TLSConstructTests {
     private func scenario(_ text: String) throws -> Scenario {
         let result = compile("scenario \"x\"\n" + text)

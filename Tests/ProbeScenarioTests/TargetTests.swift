@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Addresses that a script may not use are errors of the check, wherever they appear.
+/// The checker reports each address that a script may not use, wherever the address appears.
 @Suite struct TargetTests {
     private func check(_ text: String, allowing targets: AllowedTargets?) -> CompilationResult {
         ScenarioCompiler.compile(
@@ -12,7 +12,7 @@ import Testing
 
     private static let steps = "C connect\nC expect eof\n"
 
-    /// Scripts with one address each that is not a loopback address.
+    /// Scripts, each of which contains one address that is not a loopback address.
     static let scripts: [(text: String, line: Int, address: String)] = [
         ("client C -> 192.0.2.1:80\n" + steps, 2, "192.0.2.1:80"),
         ("client C -> [2001:db8::1]:80\n" + steps, 2, "[2001:db8::1]:80"),

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Files of `Tests/Golden`.
+/// The files in `Tests/Golden`.
 enum TestFiles {
     static func path(_ name: String) -> String {
         var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Scripts that require the secrets of their connections to be stored.
+/// Scripts that use TLS, so that the run must store the secrets of their connections.
 struct UsesTLSTests {
     @Test(
         arguments: [

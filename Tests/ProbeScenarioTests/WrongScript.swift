@@ -14,7 +14,7 @@ struct WrongScript: Sendable {
     /// The script without marks.
     var script: String
     var files: [String: String] = [:]
-    /// The entry as it is in the file, without its first line.
+    /// The entry as it appears in the file, without its first line.
     var golden: String
 
     static func parse(_ text: String) -> [WrongScript] {
@@ -41,7 +41,7 @@ struct WrongScript: Sendable {
         }
     }
 
-    /// The entry as it should be, from the compiler's current output.
+    /// The entry that the compiler's current output would produce.
     var actual: String {
         let result = compile(script, path: "wrong.scn", files: files)
         var marks: [Int: [(Int, String)]] = [:]

@@ -26,7 +26,7 @@ import Testing
         for script in Self.scripts { #expect(script.golden.contains("1\u{FE0F}\u{20E3}"), "\(script.name)") }
     }
 
-    /// The ids of diagnostics are stable for users, and each appears for some script.
+    /// The IDs of diagnostics are stable, and each of them is reported for at least one script.
     @Test func everyDiagnosticIsCovered() {
         let elsewhere: Set<DiagnosticID> = [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting]
         for id in DiagnosticID.allCases where !elsewhere.contains(id) {

@@ -201,7 +201,8 @@ extension SubjectExpectation {
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
         "expects the subject to stop, for this reason or, without a word, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
         example: "expect stopped eof", timing: .both)
-    /// The entry of `stopped too-long`, which requires a line limit of the subject even if the limit is the default.
+    /// The entry of `stopped too-long`, which requires the capability for a line limit even if the scenario uses the
+    /// default limit.
     private static let tooLongEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "stopped too-long", "", example: "expect stopped too-long", word: "stopped", choice: nil, timing: .both,
