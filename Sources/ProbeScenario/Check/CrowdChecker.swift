@@ -24,7 +24,7 @@ struct CrowdChecker {
             if let tls = actor.tls {
                 names.report(
                     .crowdScript,
-                    "`\(other.value)` is one of the script's servers, which discard what a crowd sends and do no TLS handshake",
+                    "`\(other.value)` is one of the script's servers, which discard what a crowd sends and perform no TLS handshake",
                     hint: "remove `tls`, or connect the crowd to a process", at: tls.span)
             } else if known.tls != nil {
                 names.report(
@@ -86,7 +86,7 @@ struct CrowdChecker {
         else { return }
         names.reportOrder(
             .notRunning,
-            "`\(client.value)` connects to `\(name.value)`, which has not been started and does not listen yet",
+            "`\(client.value)` connects to `\(name.value)`, which has not been started and is not listening yet",
             hint: "add `\(name.value) start { … }` before this step", at: client.span)
     }
 

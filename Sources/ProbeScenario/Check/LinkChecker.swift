@@ -30,7 +30,7 @@ struct LinkChecker {
                 if !seen.insert(name.value).inserted {
                     names.report(
                         .linkEnds, "`\(name.value)` is already on a link",
-                        hint: "remove one of the two mentions: an actor is in one network only", at: name.span)
+                        hint: "remove one of the two mentions: an actor can be in only one network", at: name.span)
                 }
             }
         }
@@ -198,7 +198,7 @@ struct LinkChecker {
     func checkArrived(_ statement: WireStatement<Parsed>) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
             return names.report(
-                .linkEnds, "`arrived` is about packets on a link, but `\(name.value)` is not on one",
+                .linkEnds, "`arrived` applies to packets on a link, but `\(name.value)` is not on one",
                 hint: "remove `arrived`: without a link, every packet that was sent has arrived", at: name.span)
         }
     }

@@ -262,7 +262,7 @@ struct OrderChecker {
         names.report(
             .unknownExpectation,
             "`expect \(expectation.spelling)` requires `reconnect`, and `\(name.value)` is declared without it",
-            hint: "declare it with `reconnect 100ms..1s`, or expect its end with `\(name.value) expect stopped`",
+            hint: "declare it with `reconnect 100ms..1s`, or use `\(name.value) expect stopped` instead",
             at: step.focus)
     }
 

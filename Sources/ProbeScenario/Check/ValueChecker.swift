@@ -162,8 +162,8 @@ extension ValueChecker {
             if let length = requireBytes(value).length, !range.contains(length) {
                 names.report(
                     length == 0 ? .emptyValue : .outOfRange,
-                    "\(what) must have \(range.lowerBound) to \(range.upperBound) bytes, not \(length)",
-                    hint: length == 0 ? "omit the option if there is none" : nil, at: value.span)
+                    "\(what) must be \(range.lowerBound) to \(range.upperBound) bytes long, not \(length)",
+                    hint: length == 0 ? "remove the option if there is none" : nil, at: value.span)
             }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
@@ -661,7 +661,7 @@ extension ValueChecker {
             switch infer(part) {
             case .bytes, .pieces, .regex:
                 names.report(
-                    .wrongType, "`\(sign)` requires numbers, but this is bytes",
+                    .wrongType, "`\(sign)` requires numbers, but this operand is of type bytes",
                     hint: "use `int(…)` to read decimal text as a number", at: part.span)
             case .integer, .any: break
             }
@@ -734,7 +734,7 @@ extension ValueChecker {
             }
         default:
             names.report(
-                .cutsMisplaced, "`cuts(…)` means every way to cut a value, and is allowed only in `each`",
+                .cutsMisplaced, "`cuts(…)` stands for every way to cut a value, and is allowed only in `each`",
                 hint: "write `each piece = cuts(V)` in the header, and `send piece` here", at: expression.span)
         }
         return .bytes

@@ -101,7 +101,7 @@ extension EvaluationError.Reason {
             Diagnostic.Message.outOfRange(range.what, value, range.values.lowerBound, range.values.upperBound).text
         case .badLengthForm(let width): "a WebSocket length can't be written in \(counted(width, "byte"))"
         case .lengthAboveForm(let length): "the length \(length) does not fit in this form"
-        case .badMaskingKey(let count): "a masking key must have 4 bytes, not \(count)"
+        case .badMaskingKey(let count): "a masking key must be 4 bytes long, not \(count)"
         case .negativeField(let value): "\(value) is negative"
         case .tooLargeInteger(let value): "\(value) is too large here: the largest number is \(Int.max)"
         case .protobuf(let failure, _): failure.text

@@ -50,12 +50,12 @@ extension LanguageWord {
             example: "C expect line \"220 ready\" within 2s"),
         LanguageWord(
             "after", category: .timeClause,
-            "What the step waits for must not happen earlier than this, counted from the end of the previous step. "
+            "What the step waits for must not happen before this time has passed, counted from the end of the previous step. "
                 + "`after` and `within` can be combined.",
             example: "C expect line \"421 timeout\" after 900ms within 2s"),
         LanguageWord(
             "for", category: .timeClause,
-            "How long nothing may happen: the step takes this time, and passes at its end.",
+            "The time during which nothing may happen. The step lasts for this time, and then passes.",
             example: "C expect nothing for 200ms"),
         LanguageWord(
             "every", category: .timeClause,
@@ -66,8 +66,8 @@ extension LanguageWord {
     private static let sendClauses = [
         LanguageWord(
             "cut", "cut at", category: .sendClause,
-            "Divides the bytes at these offsets. Each piece is sent as a separate segment, and a capture must confirm "
-                + "that it was.",
+            "Divides the bytes at these offsets. Each piece is sent as a separate segment, which the capture must "
+                + "confirm.",
             example: "S send \"220 ready\\r\\n\" cut at 3, 10"),
         LanguageWord(
             "at random", "cut at random", category: .sendClause,
@@ -76,7 +76,7 @@ extension LanguageWord {
         LanguageWord(
             "at", category: .sendClause,
             "After `cut`, the offsets; otherwise a rate in bytes per second that limits the send on average. After "
-                + "the `start` of a crowd, how many members begin per second.",
+                + "the `start` of a crowd, the number of members that begin per second.",
             example: "S send \"a\" * 100 at 1kB/s"),
         LanguageWord(
             "in pieces of", "pieces", category: .sendClause,
@@ -108,8 +108,8 @@ extension LanguageWord {
             example: "server S with receive-buffer 4KiB, nodelay off"),
         LanguageWord(
             "seed", category: .clause,
-            "The number from which random choices are computed: the same seed gives the same choices on every run and "
-                + "machine. `--seed N` adds N to each.",
+            "The number from which random choices are computed: the same seed gives the same choices in every run and on "
+                + "every machine. `--seed N` adds N to each seed.",
             example: "S send \"220 ready\\r\\n\" cut at random seed 7"),
         LanguageWord(
             "if needed", "if", "needed", category: .clause,
@@ -118,11 +118,11 @@ extension LanguageWord {
             example: "link S -> C drop fin 1 if needed"),
         LanguageWord(
             "from", "to", category: .clause,
-            "The side of a proxy, the range of a crowd's addresses, or the address of a connection, as the verb "
-                + "defines."),
+            "The side of a proxy, the range of a crowd's addresses, or the address of a connection, depending on the "
+                + "verb."),
         LanguageWord(
             "in", category: .clause,
-            "The values or the table that a loop walks through, or the size of the pieces of a send.",
+            "The values or the table over which a loop iterates, or the size of the pieces of a send.",
             example: "for i in 1..3 { C send line \"${i}\" }"),
         LanguageWord(
             "or", category: .clause, "Separates the branches of an `either`.",
@@ -305,8 +305,8 @@ extension LanguageWord {
         let example = "T expect stopped \(reason)"
         var word = LanguageWord(
             category: .reason,
-            "Why a subject stopped, as it reports it. Most reasons also apply to a connection that is lost or could not "
-                + "be made.",
+            "Why a subject stopped, as it reports it. Most reasons also apply to a connection that is lost or can't be "
+                + "established.",
             example: example)
         word.names = [reason]
         return word

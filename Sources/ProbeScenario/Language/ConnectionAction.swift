@@ -50,7 +50,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "start sending", ["start sending V"],
-                "starts sending V in the background and completes immediately; the next `send` on the connection waits its turn",
+                "starts sending V in the background and completes immediately; the next `send` on the connection starts after this one has ended",
                 example: "start sending \"x\" * 64KiB", timing: .send)
         ) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: true)) },
         Phrase(
@@ -65,17 +65,17 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "reset",
-                "resets the connection with an RST, which discards bytes that were sent but not delivered yet, and unread bytes",
+                "resets the connection with an RST, which discards unread bytes and bytes that were sent but not delivered yet",
                 example: "reset")
         ) { _ throws(Abandoned) in .reset },
         Phrase(
             LanguageEntry(
                 "vanish",
-                "the connection disappears without a FIN or an RST, as after a power failure. Bytes that were sent but not delivered yet are discarded. Whatever the peer sends later is answered by an RST, as by a machine that is up again; a server continues to listen. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection disappears without a FIN or an RST, as after a power failure. Bytes that were sent but not delivered yet are discarded. Anything that the peer sends later is answered by an RST, as if the machine were up again; a server continues to listen. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 more: [
                     (
                         ["vanish silently"],
-                        "the connection disappears and the machine stays down: until the case ends, nothing answers what the peer sends. The step first waits until the peer has acknowledged what was sent. Requires no privilege"
+                        "the connection disappears and the machine stays down: until the case ends, nothing that the peer sends is answered. The step first waits until the peer has acknowledged what was sent. Requires no privilege"
                     )
                 ], example: "vanish"
             ).ifNeeded()
@@ -126,7 +126,7 @@ extension ConnectionAction {
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send", ["send V"],
-            "sends V; the step completes when the kernel has accepted all bytes. It fails if it makes no progress for as long as `timeout`, not counting the pauses of its own pacing",
+            "sends V; the step completes when the kernel has accepted all bytes. The step fails if it makes no progress for the duration of `timeout`, not counting the pauses due to pacing",
             more: [
                 (
                     ["send V \\| W"],
@@ -147,11 +147,11 @@ extension ConnectionAction {
                 ),
                 (
                     ["… at 10B/s"],
-                    "limits the average rate, counted from the first byte. Without a cut, the rate is kept in steps of 10 ms, or of one byte if that is slower"
+                    "limits the average rate, counted from the first byte. Without a cut, bytes are sent every 10 ms, or one at a time at longer intervals if the rate is very low"
                 ),
                 (
                     ["send line V", "send message V"],
-                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. Cuts and `\\|` count the terminator, too, which ends the last piece"
+                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. The terminator is part of the bytes that cuts and `\\|` divide; it is at the end of the last piece"
                 ),
                 (["send urgent \"!\""], "sends one out-of-band byte"),
                 (

@@ -68,7 +68,7 @@ enum ConnectionExpectationPhrases {
                     more: [
                         (
                             ["expect line /re/"],
-                            "expects the next line to match the regex, which sees it without its terminator"
+                            "expects the next line, without its terminator, to match the regex"
                         ),
                         (
                             ["expect line as x"],
@@ -138,7 +138,7 @@ enum ConnectionExpectationPhrases {
             },
             Phrase(
                 LanguageEntry(
-                    "urgent", "expects out-of-band bytes, which are kept separate from the others",
+                    "urgent", "expects out-of-band bytes, which are kept separate from the other bytes",
                     example: "expect urgent \"!\"",
                     timing: .both),
                 when: { !$0.isVariableHere }
@@ -151,13 +151,13 @@ enum ConnectionExpectationPhrases {
             ) { _ throws(Abandoned) in .eof },
             Phrase(
                 LanguageEntry(
-                    "reset", "expects an RST, as `recv` reports it. Only `wire` steps can see an RST after a FIN",
+                    "reset", "expects an RST, as `recv` reports it. Only `wire` steps can detect an RST after a FIN",
                     example: "expect reset", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .reset },
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once a step has expected an end, repeating the step succeeds immediately",
+                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once a step has expected the end, the same step succeeds again immediately",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
             Phrase(
@@ -196,7 +196,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "stalled for",
-                    "expects that the background send has made no progress for 1 s (within `timeout` plus that second)",
+                    "expects the background send to make no progress for 1 s; the deadline of the step is `timeout` plus this second",
                     example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .stalled(for: try parser.values.parseDuration("expect stalled for 1s")) },
             Phrase(

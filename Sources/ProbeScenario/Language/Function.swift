@@ -29,7 +29,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .lines:
             Self.entry(
                 "lines", "lines(\"GET / HTTP/1.1\", \"Host: a\", \"\")", forms: ["lines(\"a\", \"b\")"],
-                "each value as a line, all joined")
+                "the values as consecutive lines, each followed by a line terminator")
         case .int:
             Self.entry(
                 "int", "int(x)", "the integer that the decimal text represents; the text may start with `-`",

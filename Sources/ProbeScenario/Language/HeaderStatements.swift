@@ -41,7 +41,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "require", ["require …"],
-                "a prerequisite: if it is not met, the cases are skipped or, if the subject lacks a capability, unsupported",
+                "a prerequisite. If it is not met, the cases are skipped; if the subject lacks a capability, they are unsupported",
                 example: "require subject half-close")
         ) { parser throws(Abandoned) in try parser.parseRequirement() },
         Phrase(
@@ -61,7 +61,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "framing", [],
-                "how the bytes of a connection are divided into what `line` and `message` refer to; the default is `crlf`. `framing \"END\"` sets a delimiter of arbitrary bytes",
+                "how the bytes of a connection are divided into the lines or messages to which `line` and `message` refer; the default is `crlf`. `framing \"END\"` sets a delimiter of arbitrary bytes",
                 example: "framing crlf")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -130,7 +130,10 @@ enum HeaderStatement {
                 "client", ["client C -> S"],
                 "the harness connects to S at the step `connect`; the target can also be `-> P`, `-> T`, `-> 127.0.0.1:6379` or `-> unix \"/run/app.sock\"`",
                 more: [
-                    (["client C"], "a client without an address, which a step gives: `C connect to 127.0.0.1:6379`"),
+                    (
+                        ["client C"],
+                        "a client without a target; a step gives the address: `C connect to 127.0.0.1:6379`"
+                    ),
                     (["client C -> S with send-buffer 4KiB"], "socket options that are set before the client connects"),
                     (
                         ["client C -> S tls", "client C -> S tls ca run name \"localhost\""],
@@ -148,11 +151,11 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with allow-half-close"],
-                        "the peer's FIN does not stop the subject: it reports `half-closed` and can write until the script ends the connection"
+                        "the peer's FIN does not stop the subject, which reports `half-closed` and can write until the script ends the connection"
                     ),
                     (
                         ["subject T -> S with discard-too-long"],
-                        "a line or message longer than `max-line` does not stop the subject: it reports `discarded` and continues with the bytes that follow"
+                        "a line or message longer than `max-line` does not stop the subject, which reports `discarded` and continues with the bytes that follow"
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
@@ -168,7 +171,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with protobuf"],
-                        "the subject parses each message as the `Sample` that the adapter protocol defines, and serialises it again: it delivers what it has understood"
+                        "the subject parses each message as the `Sample` that the adapter protocol defines, serialises it again, and delivers the result"
                     ),
                     (
                         ["subject T -> S with heartbeat 200ms \"PING\""],
@@ -189,7 +192,7 @@ enum HeaderStatement {
                     (["subject T -> S with interface lo"], "the name of the network interface that the subject uses"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],
-                        "the address family, `ipv4` or `ipv6`, that the subject tries first if a name has addresses of both; the other follows"
+                        "the address family, `ipv4` or `ipv6`, that the subject tries first if a name has addresses of both families; the other family follows"
                     ),
                     (
                         ["subject T -> \"dual.test\":8080"],
@@ -216,7 +219,7 @@ enum HeaderStatement {
                 more: [
                     (
                         ["proxy X -> P"],
-                        "the proxy connects to the first port of a program; the program under test gets `${X.port}`"
+                        "the proxy connects to the first port of a program; the program under test is given `${X.port}`"
                     ),
                     (["proxy X -> 127.0.0.1:6379"], "the proxy connects to an address"),
                 ], example: "proxy Y -> S"),
@@ -237,7 +240,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["crowd W = 100 clients -> P from 127.0.0.2..127.0.0.9"],
-                        "the members connect from these addresses in turn, or all from a single one; without `from`, they connect from 127.0.0.1 as long as it has free ports"
+                        "the members connect from these addresses in turn, or from a single given address; without `from`, they connect from 127.0.0.1 as long as it has free ports"
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
@@ -249,7 +252,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "link", ["link S <-> C"],
-                "two networks that are private to the run, connected by a wire: the actors of each side are in one of them and can reach nothing else. `link` steps drop, change and delay the packets between them",
+                "two networks that are private to the run, connected by a wire. The actors on each side are in one of the networks, and can reach only the actors on the other side. `link` steps drop, change and delay the packets between them",
                 more: [
                     (["link S, R <-> T"], "several actors on one side"),
                     (

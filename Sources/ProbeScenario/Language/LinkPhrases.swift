@@ -16,9 +16,9 @@ enum LinkPhrases {
                     more: [
                         (
                             ["drop data 2..5", "drop syn all"],
-                            "drops several packets; `all` drops every packet of the kind and all of its copies"
+                            "drops several packets; `all` drops every packet of the kind, including retransmissions"
                         ),
-                        (["drop data 3 again"], "drops the next copy of the packet, which is a retransmission"),
+                        (["drop data 3 again"], "drops the next retransmission of the packet"),
                     ], example: "drop data 3")
             ) { parser throws(Abandoned) in .packets(.drop, try parser.parseSelection()) },
             Phrase(
@@ -81,13 +81,13 @@ enum LinkPhrases {
         [
             Phrase(
                 LanguageEntry(
-                    "zero-window", "makes the first actor announce a window of 0 from this step on",
+                    "zero-window", "makes the first actor advertise a window of 0 from this step on",
                     example: "zero-window")
             ) { _ throws(Abandoned) in .shutWindow },
             Phrase(
                 LanguageEntry(
                     "window",
-                    "limits the window that the first actor announces from this step on; the limit is at least the smallest window that the window scale of the connection can express",
+                    "limits the window that the first actor advertises from this step on; the limit is at least the smallest window that the window scale of the connection can express",
                     example: "window 1")
             ) { parser throws(Abandoned) in .window(try parser.values.parseExpression("a size", "window 1")) },
             Phrase(
@@ -98,7 +98,8 @@ enum LinkPhrases {
                 .strip(try parser.cursor.parseChoice("an option of TCP", StrippedOption.allCases))
             },
             Phrase(
-                LanguageEntry("clamp mss", "limits the MSS that SYN and SYN-ACK announce", example: "clamp mss 536"),
+                LanguageEntry(
+                    "clamp mss", "limits the value of the MSS option in SYN and SYN-ACK", example: "clamp mss 536"),
                 needsAllWords: true
             ) { parser throws(Abandoned) in .clampMSS(try parser.values.parseExpression("a size", "clamp mss 536")) },
             Phrase(
@@ -141,7 +142,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "drops this share of the packets at random, as the seed determines; with `burst`, this number in a row",
+                    "drops this share of the packets at random, as the seed determines; with `burst`, each loss affects this number of packets in a row",
                     example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(
@@ -155,7 +156,7 @@ enum LinkPhrases {
         + [
             ("down", "takes the link down: no packet arrives", LinkCommand<Parsed>.down),
             ("up", "brings the link up again after `down`", .up),
-            ("heal", "ends all faults and states of the link; packets that are held or delayed arrive", .heal),
+            ("heal", "ends all faults and states of the link; held and delayed packets are delivered", .heal),
         ].map { word, meaning, action in
             Phrase<LinkParser, LinkCommand<Parsed>>(LanguageEntry(word, meaning, example: word)) {
                 _ throws(Abandoned) in action

@@ -50,7 +50,7 @@ extension CrowdStatement {
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
             LanguageEntry(
-                "read … every", ["read 1B every 1s"], "from this statement on, reads no faster than this",
+                "read … every", ["read 1B every 1s"], "from this statement on, reads no faster than the given rate",
                 example: "read 1B every 1s"),
             words: "read"
         ) { parser throws(Abandoned) in

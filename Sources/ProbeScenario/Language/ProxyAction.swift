@@ -62,7 +62,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward to client joined"],
-                        "collects received bytes and forwards them in one write, when none has arrived for 5 ms, or after 100 ms"
+                        "collects received bytes and forwards them in one write when no byte has arrived for 5 ms, or after 100 ms at the latest"
                     ),
                     (
                         ["forward 100 bytes to client"],
@@ -73,14 +73,14 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "hold", ["hold to server"],
-                "forwards nothing more to this side, not even the end of the stream. Bytes that arrived earlier may be on their way",
+                "forwards nothing more to this side, not even the end of the stream. Bytes that arrived earlier may already be in transit",
                 example: "hold to server"),
             when: { $0.isWord("to", ahead: 1) }
         ) { parser throws(Abandoned) in .hold(to: try parser.proxies.parseDestination("hold to server")) },
         Phrase(
             LanguageEntry(
                 "release", ["release", "release to server"],
-                "forwards what was held, in both directions or to this side",
+                "forwards the held bytes, in both directions or only to this side",
                 example: "release")
         ) { parser throws(Abandoned) in
             .release(to: parser.cursor.isWord("to") ? try parser.proxies.parseDestination("release to server") : nil)
@@ -94,13 +94,13 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "replace", ["replace \"a\" with \"b\" to client"],
-                "replaces these bytes in everything that is forwarded from this step on, even if they arrive in pieces: the beginning of an `a` waits for what follows it",
+                "replaces these bytes in everything that is forwarded from this step on, even if they arrive in pieces: a partial match at the end of the data is held back until the bytes after it arrive",
                 example: "replace \"a\" with \"b\" to client")
         ) { parser throws(Abandoned) in try parser.proxies.parseReplace() },
         Phrase(
             LanguageEntry(
                 "insert", ["insert \"x\" to server"],
-                "forwards bytes that the other side never sent, ahead of all waiting bytes, and even during a `hold`",
+                "forwards bytes that the other side never sent, ahead of all waiting bytes, even during a `hold`",
                 example: "insert \"x\" to server")
         ) { parser throws(Abandoned) in
             let example = "insert \"x\" to server"
@@ -128,7 +128,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Whatever it sends later is answered by an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Anything that the side sends later is answered by an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]
@@ -137,7 +137,7 @@ extension ProxyAction {
     /// The entry for the `from` clause that follows a ``ConnectionExpectation``.
     static let watching = LanguageEntry(
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
-        "watches the bytes from this side without consuming them: they are forwarded as before. Each side has its own position, up to which steps have examined the bytes",
+        "watches the bytes from this side without consuming them: they are forwarded as before. For each side, the position up to which steps have examined the bytes is tracked separately",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
 
     /// Whether the action changes how bytes are forwarded, and therefore has no effect unless bytes arrive.

@@ -159,7 +159,7 @@ extension ClientAction {
         ) { _ throws(Abandoned) in .connect(to: nil, .refused, webSocket: nil) },
         Phrase(
             LanguageEntry(
-                "connect timeout", "passes if no answer has arrived by its deadline", example: "connect timeout",
+                "connect timeout", "passes if no answer has arrived by the step's deadline", example: "connect timeout",
                 word: "connect", choice: nil, timing: .silentConnect)
         ) { _ throws(Abandoned) in .connect(to: nil, .timesOut, webSocket: nil) },
         Phrase(

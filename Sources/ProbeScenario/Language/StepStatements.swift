@@ -52,7 +52,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names it. `or` must be on the line of the preceding `}`. The step waits until the longest of the deadlines of these first steps. A first step means the same as on its own: `nothing for 30ms` matches when 30 ms have passed and nothing was received",
+                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names it. `or` must be on the line of the preceding `}`. The step waits until the longest of the deadlines of these first steps. A first step has the same meaning as outside of an `either`: for example, `nothing for 30ms` matches if nothing is received for 30 ms",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(
@@ -71,14 +71,14 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "whenever", ["whenever C gets line /re/ { … }"],
-                "from this step on, runs the block for each line that matches, in order; no `expect` sees these lines. The rule is inactive while an `expect` of raw bytes waits on C. The regex's groups are variables in the block. In a loop, each different regex is a separate rule. A rule that is never used makes the case inconclusive",
+                "from this step on, runs the block for each line that matches, in order; these lines are not delivered to any `expect`. The rule is inactive while an `expect` of raw bytes waits on C. The regex's groups are variables in the block. In a loop, each different regex is a separate rule. A rule that is never used makes the case inconclusive",
                 example: "whenever C gets line /^PING (?<t>.*)/ { C send line \"PONG ${t}\" }", timing: nil
             ).ifNeeded()
         ) { parser throws(Abandoned) in try parser.parseWhenever() },
         Phrase(
             LanguageEntry(
                 "finally", ["finally { … }"],
-                "runs at the end of the case, whatever happened (even after Ctrl-C); several blocks run in the order of the script. A failure in one of them is reported, and the others still run. Of the timeline's variables, the block can use only those that it binds itself",
+                "runs at the end of the case, regardless of its outcome (even after Ctrl-C); several blocks run in the order of the script. A failure in one of them is reported, and the others still run. Of the timeline's variables, the block can use only those that it binds itself",
                 example: "finally { C ignore rest }", timing: nil)
         ) { parser throws(Abandoned) in .finally(try parser.parseBlock()) },
         Phrase(wireEntry) { parser throws(Abandoned) in

@@ -39,9 +39,10 @@ extension SubjectAction {
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
-        plain(.halfClose, "writes everything that was sent, then sends a FIN"),
-        plain(.stopReading, "stops reading; at most one read that has already happened is still delivered"),
-        plain(.resumeReading, "reads again, after a `stop reading`", needsAllWords: true),
+        plain(.halfClose, "writes all queued bytes, then sends a FIN"),
+        plain(
+            .stopReading, "stops reading; the data of at most one read that has already completed is still delivered"),
+        plain(.resumeReading, "resumes reading after a `stop reading`", needsAllWords: true),
         Phrase(readEntry("read", choice: "read"), when: { !$0.statementHolds("every") }) { parser throws(Abandoned) in
             let count = try parser.values.parseExpression("a number of bytes", "read 10 bytes")
             guard parser.cursor.take(word: "bytes") else { throw parser.expectedReadClause() }
@@ -54,7 +55,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "stop",
-                "writes everything that was sent, then sends a FIN, and delivers nothing more; while connecting, aborts the attempt",
+                "writes all queued bytes, then sends a FIN, and delivers nothing more; while connecting, aborts the attempt",
                 example: "stop",
                 needs: .stop)
         ) { _ throws(Abandoned) in .stop },
@@ -64,7 +65,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16", "framing u16 behind 1 line"],
-                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect when the subject has delivered this number of further lines or messages, before it divides anything after them",
+                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect when the subject has delivered this number of further lines or messages, before it divides the bytes after them",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         Phrase(
@@ -88,7 +89,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "close", ["close", "close 1000", "close 1000 \"bye\""],
-                "with `framing websocket`: sends a close frame after everything that was sent, with the code and the reason if given; the subject then stops with the reason `closed`, or `timeout` if the peer does not answer",
+                "with `framing websocket`: sends a close frame after all queued bytes, with the code and the reason if given; the subject then stops with the reason `closed`, or `timeout` if the peer does not answer",
                 example: "close 1000 \"bye\"", needs: .webSocket)
         ) { parser throws(Abandoned) in
             let code = try parser.expectations.parseOptionalValue()

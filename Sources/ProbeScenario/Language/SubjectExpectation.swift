@@ -128,7 +128,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "lost", ["expect lost eof", "expect lost reset as n"],
-                "with `reconnect`: expects the next event to be the loss of the connection, for this reason or, without a word, for any reason. `n` is the number of bytes that were to be sent and never will be",
+                "with `reconnect`: expects the next event to be the loss of the connection, for this reason or, without a word, for any reason. `n` is the number of bytes that will never be sent",
                 example: "expect lost eof", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in

@@ -80,11 +80,11 @@ extension TLSAction {
                     ),
                     (
                         ["start tls cut at 3", "start tls in pieces of 1B every 5ms"],
-                        "sends the first flight of the handshake cut or paced in this way"
+                        "cuts or paces the first flight of the handshake"
                     ),
                     (
                         ["start tls stop after 100 bytes"],
-                        "sends only this part of the first flight, so that the handshake hangs"
+                        "sends only this number of bytes of the first flight, so that the handshake hangs"
                     ),
                 ], example: "start tls", timing: .both), needsAllWords: false
         ) { parser throws(Abandoned) in .start(try parser.parseStartTLS()) },

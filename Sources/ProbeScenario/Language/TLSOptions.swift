@@ -60,16 +60,16 @@ package struct TLSOptions: Sendable {
     }
 
     var values: [ValueCheck] {
-        var values = protocols.map { ValueCheck.name($0, "the name of a protocol", 1...255) }
+        var values = protocols.map { ValueCheck.name($0, "a protocol name", 1...255) }
         switch certificate {
-        case .named(let name): values.append(.name(name, "the name of a server", 1...253))
+        case .named(let name): values.append(.name(name, "a server name", 1...253))
         case .file(let file, let key):
             values.append(.nonEmptyBytes(file.contents))
             if let key { values.append(.nonEmptyBytes(key.contents)) }
         case .flawed, .issuedByRun, nil: break
         }
         if case .file(let file) = trust { values.append(.nonEmptyBytes(file.contents)) }
-        if let name { values.append(.name(name, "the name of a server", 1...253)) }
+        if let name { values.append(.name(name, "a server name", 1...253)) }
         if let tickets { values.append(.integer(tickets, "the number of tickets", 0...100)) }
         return values
     }

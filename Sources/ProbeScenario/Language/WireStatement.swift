@@ -119,12 +119,13 @@ enum WirePhrases {
                 example: "first byte within 10ms", timing: .wire), needsAllWords: true
         ) { parser throws(Abandoned) in .firstByte(within: try parser.values.parseDuration("first byte within 10ms")) },
         Phrase(
-            LanguageEntry("zero window", "S has announced a window of 0", example: "zero window", timing: .wire),
+            LanguageEntry("zero window", "S has advertised a window of 0", example: "zero window", timing: .wire),
             needsAllWords: true
         ) { _ throws(Abandoned) in .zeroWindow },
         Phrase.comparison(
             LanguageEntry(
-                "window", "the comparison holds for the largest window that S has announced", example: "window >= 4KiB",
+                "window", "the comparison holds for the largest window that S has advertised",
+                example: "window >= 4KiB",
                 timing: .wire)
         ) { .window($0, $1) },
         Phrase(

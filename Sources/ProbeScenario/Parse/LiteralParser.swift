@@ -212,7 +212,7 @@ extension Diagnostic.Message {
     }
 
     static let badUnicodeEscape = Self(
-        .unknownEscape, "`\\u` must be followed by a character's one to six hexadecimal digits in braces",
+        .unknownEscape, "`\\u` must be followed by one to six hexadecimal digits in braces",
         hint: "write a character as `\\u{e9}`, and a byte as `\\xHH`")
 
     static func badInterpolation(_ text: String) -> Self {
