@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Mistakes of users who have read half of the tutorial: the first message must name the correction.
+/// Mistakes that users make who have read half of the tutorial. The first message must state the correction.
 @Suite struct BeginnersScriptTests {
     struct Wrong: Sendable, CustomTestStringConvertible {
         var testDescription: String { line }

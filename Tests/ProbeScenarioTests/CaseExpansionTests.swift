@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func labelsEscapeBackslashesAndQuotes() throws {
-        // A line feed, and a backslash followed by an n.
+        // The first value contains a line feed, the second one a backslash and an n.
         #expect(
             try labels(#"each x = "a\nb", "a\\nb", "\"q\"""#) == [#"[x="a\nb"]"#, #"[x="a\\nb"]"#, #"[x="\"q\""]"#])
         // An escape is never cut.

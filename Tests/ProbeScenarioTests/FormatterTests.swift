@@ -90,7 +90,7 @@ import Testing
         let wanted = expected.split(separator: "\n", omittingEmptySubsequences: false)
             .filter { $0 != "every 30ms" }.joined(separator: "\n")
         #expect(try formatted(broken) == wanted)
-        // The formatter does not guess at a line that is not a statement.
+        // A line that is not a statement is not formatted, because the formatter does not guess what was meant.
         guard case .unreadable(let diagnostics, _) = ScenarioFormatter.format(path: "x", bytes: Array(text.utf8)) else {
             Issue.record("an invalid line was formatted")
             return

@@ -132,7 +132,8 @@ import Testing
         return lines
     }
 
-    /// The golden texts of wrong scripts refer to these lists by name instead of containing them.
+    /// The golden texts of wrong scripts refer to lists of choices by name, so the contents of the lists are tested
+    /// here.
     @Test(arguments: [
         (LanguageTable.verbChoices(of: .subject), "start, send, expect, half-close"),
         (
@@ -158,7 +159,7 @@ import Testing
         #expect(text == TestFiles.text(of: "../../\(file.path)"), "make editors")
     }
 
-    /// A page that is not listed would keep tables that are no longer generated.
+    /// The reference lists every page with tables; otherwise, the tables of a page would no longer be generated.
     @Test func pagesListTheTablesOfTheReference() {
         for page in Self.pages {
             let tables = page.text.matches(of: /<!-- table: ([a-z ]+) -->/).map { String($0.1) }

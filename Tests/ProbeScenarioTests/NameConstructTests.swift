@@ -99,7 +99,7 @@ struct NameConstructTests {
         #expect(variable.diagnostics.isEmpty, "\(variable.rendered)")
     }
 
-    /// The names of actors are aligned in the header, but not in the steps.
+    /// A `name` statement is aligned with the declarations in the header, but not among the steps.
     @Test func namesAreFormatted() throws {
         let text = """
             scenario "x"

@@ -12,7 +12,7 @@ import Testing
 
     private static let steps = "C connect\nC expect eof\n"
 
-    /// Scripts, each of which contains one address that is not a loopback address.
+    /// Scripts that each contain one address that is not a loopback address.
     static let scripts: [(text: String, line: Int, address: String)] = [
         ("client C -> 192.0.2.1:80\n" + steps, 2, "192.0.2.1:80"),
         ("client C -> [2001:db8::1]:80\n" + steps, 2, "[2001:db8::1]:80"),

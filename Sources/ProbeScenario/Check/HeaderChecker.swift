@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks the header: its actors, and the values that it binds to names.
+/// Checks the header: the declarations of actors, and the values that are bound to names.
 struct HeaderChecker {
     let names: NameScope
     let values: ValueChecker

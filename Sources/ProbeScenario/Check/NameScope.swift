@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// The meaning of each name at the step being checked. Reports names that are unknown or of the wrong kind.
+/// Determines the meaning of each name at the step being checked, and reports names that are unknown or of the wrong
+/// kind.
 final class NameScope {
-    /// The position of the check in a script.
+    /// The current position of the checker in a script.
     struct Place {
         var isInHeader = true
         /// Whether the step is in a block that does not run at its position in the script, so that its order relative
@@ -28,7 +29,7 @@ final class NameScope {
     var constants: ConstantFolder
     /// The declared actors that no step has used so far.
     private(set) var unusedActors: Set<String>
-    /// Actors that exist without a declaration: the two ends of a captured connection.
+    /// The actors that exist without a declaration, such as the two ends of a captured connection.
     var givenActors: [String] = []
     /// The number of ports of each process that the script refers to.
     private(set) var processPorts: [String: Int] = [:]
@@ -40,11 +41,11 @@ final class NameScope {
     /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
     /// number of the binding line (-1 if several lines bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
-    /// The kind of the actor, if known, while an expectation is checked.
+    /// While an expectation is checked, the kind of the actor, if known.
     var expectationKind: ActorKind?
-    /// Whether the connection may speak TLS, while a send is checked.
+    /// While a send is checked, whether the connection may speak TLS.
     var sendsRecords = false
-    /// The names that the header binds, which are bound at every step.
+    /// The names that the header binds. They are bound at every step.
     private var headerNames: Set<String> = []
     private var boundInFinally: Set<String> = []
 
@@ -338,7 +339,7 @@ extension Diagnostic.Message {
 extension NameScope {
     /// Returns the error of an `accept` that can receive no connection, because all connections opened so far have
     /// already been accepted; `nil` if there may be another connection. A running subject or program can connect at any
-    /// time, as can any process that knows the server's port.
+    /// time, and so can any process that knows the server's port.
     func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
         guard let accepted = known.minAccepts, !isDoubtful(server) else { return nil }
         var opened = 0

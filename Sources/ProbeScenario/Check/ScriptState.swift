@@ -124,9 +124,9 @@ struct ScriptState {
         return Mark(place: journal.count)
     }
 
-    /// Ends a branch: undoes all its changes.
+    /// Ends a branch and undoes all its changes.
     ///
-    /// - Returns: the changes, so that a join can apply them.
+    /// - Returns: the changes that were undone, so that ``join(_:)`` can apply them.
     mutating func takeBack(to mark: Mark) -> Delta {
         openBranches -= 1
         var delta = Delta()

@@ -1,5 +1,5 @@
-/// Walks the steps of the timeline in order. A `define` is walked at each `do`, and a loop's body twice; the total
-/// number of walked steps is bounded.
+/// Walks the steps of the timeline in order. The steps of a `define` are walked at each `do`, and those of a loop's
+/// body twice. The total number of walked steps is bounded.
 final class StepChecker {
     let names: NameScope
     let values: ValueChecker

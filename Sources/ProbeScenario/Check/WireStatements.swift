@@ -29,10 +29,10 @@ package struct WireStatements: Sendable {
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
-    /// Parses `wire` statements. Comments and empty lines are allowed as in a script; the word `wire` may be omitted.
+    /// Parses `wire` statements. Comments and empty lines are allowed, as in a script. The word `wire` may be omitted.
     ///
     /// - Parameters:
-    ///   - path: the path in every message; files of `file("…")` are relative to it.
+    ///   - path: the path that messages show. The paths in `file("…")` are relative to it.
     ///   - framing: the framing that defines `messages`, `line(…)` and `lines(…)`.
     ///   - given: the names that the capture provides.
     package static func parse(

@@ -97,7 +97,8 @@ package struct Evaluator {
         return [bytes]
     }
 
-    /// Returns a string with its interpolated values; an error about the size of the text is reported at `span`.
+    /// Returns the bytes of a string with its interpolated values. An error about the size of the result is reported at
+    /// `span`.
     package func bytes(of pieces: [StringPiece], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces {
@@ -368,12 +369,12 @@ extension Evaluator {
 }
 
 extension Evaluator {
-    /// The largest number of pieces in one send.
+    /// The maximum number of pieces in one send.
     package static let maxPieces = 1 << 20
 
-    /// Returns the bytes that a `send` writes, one array for each piece that leaves in a separate segment: cut at `|`,
-    /// by `cuts()`, `cut at`, or `in pieces of`. `send line` adds the terminator of the framing to the last piece (or
-    /// the length before the first one). Pieces are never empty.
+    /// Returns the bytes that a `send` writes, one array for each piece that is sent as a separate segment. The pieces
+    /// result from `|`, `cuts()`, `cut at` or `in pieces of`. `send line` adds the terminator of the framing to the
+    /// last piece (or the length before the first one). Pieces are never empty.
     package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         let result = try wholePieces(of: statement)
         guard let cut = statement.cut else { return result }
@@ -457,7 +458,7 @@ extension Evaluator {
                 offsets.append(offset)
             }
         case .random(let seed):
-            // Draw at least one and at most 64 random places to cut at; equal places count once.
+            // Draw at least one and at most 64 random offsets to cut at. Equal offsets count once.
             var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
             let most = min(whole.count - 1, Self.maxPieces / 4)
@@ -483,7 +484,7 @@ extension Evaluator {
         return result
     }
 
-    /// Evaluates the expressions in the style in which a proxy forwards bytes.
+    /// Evaluates the expressions in the clauses that determine how a proxy forwards bytes.
     package func style(of style: ForwardStyle<Parsed>) throws(EvaluationError) -> ForwardStyle<Resolved> {
         ForwardStyle(
             cut: try style.cut.map { (cut) throws(EvaluationError) in try self.cut(cut) }, pace: style.pace,

@@ -43,10 +43,10 @@ package enum ExpectedText: Sendable {
 /// A WebSocket frame that must be received exactly as the script states it.
 package struct ExpectedFrame: Sendable {
     package enum Mask: Sendable {
-        /// Masked if the sender is a client, unmasked if it is a server.
+        /// The frame is masked if the sender is a client, and unmasked if the sender is a server.
         case asMust
         case unmasked
-        /// Masked with any key.
+        /// The frame is masked with any key.
         case masked
         case key([UInt8])
     }

@@ -16,7 +16,7 @@ package enum Value: Sendable, Equatable {
         self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
     }
 
-    /// The integer in two parts, of which the first is compared first; `nil` if the value is not an integer.
+    /// The integer as two parts that are compared in this order; `nil` if the value is not an integer.
     package var order: (high: Int, low: UInt64)? {
         switch self {
         case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))

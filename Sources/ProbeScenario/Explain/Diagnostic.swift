@@ -34,7 +34,7 @@ package struct Diagnostic: Sendable {
     package var hint: String? { message.hint }
 
     /// The text of a diagnostic. A message that several checks report is created by a static function next to one of
-    /// them.
+    /// these checks.
     package struct Message: Sendable {
         package var id: DiagnosticID
         package var text: String

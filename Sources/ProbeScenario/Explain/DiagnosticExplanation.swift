@@ -2,7 +2,7 @@ import ProbeBase
 
 /// The explanation of a kind of diagnostic, for a reader who sees it for the first time.
 package struct DiagnosticExplanation: Sendable {
-    /// A few sentences that explain the meaning; the first one is its summary in the list of diagnostics.
+    /// A few sentences that explain the diagnostic. The first sentence is the summary in the list of diagnostics.
     package var meaning: String
     /// A script with the error, or lines of such a script; `nil` if no text can show the error.
     package var wrong: String?

@@ -1,6 +1,7 @@
 /// Words and operators that users know from other languages, each with its equivalent in scenarios.
 enum ForeignWords {
-    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known foreign word.
+    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known word of another
+    /// language.
     static func statement(_ word: String, next: String, actors: [String]) -> String? {
         let known = word.lowercased()
         if let hint = statements[known] { return hint }

@@ -4,7 +4,7 @@ import ProbeBase
 /// characters are escaped, the caret takes the width of wide characters into account, and a long line is cut to a
 /// window around the span.
 package struct SourceExcerpt: Sendable, Equatable {
-    /// The largest width of the window, in columns.
+    /// The maximum width of the window, in columns.
     package static let widest = 100
 
     /// The line number, from 1.

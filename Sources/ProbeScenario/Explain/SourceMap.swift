@@ -38,7 +38,7 @@ package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
     package var path: String
     /// The line, from 1.
     package var line: Int
-    /// The column, from 1, in characters (Unicode scalars); a tab is one character.
+    /// The column, counted from 1 in Unicode scalars; a tab counts as one.
     package var column: Int
 
     package init(path: String, line: Int, column: Int) {
@@ -47,6 +47,6 @@ package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// `path:line:column`
+    /// The place in the form `path:line:column`.
     package var description: String { "\(path):\(line):\(column)" }
 }

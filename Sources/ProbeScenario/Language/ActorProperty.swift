@@ -49,7 +49,7 @@ package struct ActorProperty: Sendable {
     package static func choices(of kind: ActorKind) -> [String] {
         switch kind {
         case .process: ["port", "address", "port.2", "… up to port.\(maxPorts)"]
-        // A server's name refers to the connection that it has accepted.
+        // The name of a server also refers to the connection that the server has accepted.
         case .server: ["port", "address", "path", "peer.port", "peer.address"] + tlsProperties
         case .client, .connection: ["port", "address", "peer.port", "peer.address"] + tlsProperties
         case .subject: ["port", "address", "path"]

@@ -1,17 +1,18 @@
 package import ProbeBase
 
-/// An action of a connection of the harness.
+/// An action of one of the harness's own connections.
 package enum ConnectionAction: LanguageElement {
     case send(SendStatement)
     case expect(ConnectionExpectation<Parsed>)
     case close
     case halfClose
     case reset
-    /// The connection disappears without a FIN or an RST. If `silently`, later packets are not answered either.
+    /// The connection disappears without a FIN or an RST. If `silently` is set, later packets of the peer are not
+    /// answered.
     case vanish(silently: Bool)
     case stopReading
     case resumeReading
-    /// Reads slowly: `read 1B every 100ms`.
+    /// Reads at a limited rate: `read 1B every 100ms`.
     case readSlowly(bytes: Expression, every: Duration)
     case set(SocketOption)
     case ignoreRest

@@ -33,7 +33,7 @@ package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case nothing(for: Duration)
     case stalled(for: Duration)
     case sent
-    /// `reason` is the word after `send failed`, such as `reset`.
+    /// The background send has failed. `reason` is the word after `send failed`, such as `reset`.
     case sendFailed(reason: String?)
 }
 
@@ -213,7 +213,7 @@ enum ConnectionExpectationPhrases {
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]
 
-    /// The entries that begin with a value.
+    /// The entries of expectations that begin with a value rather than a word.
     static let values = [
         LanguageEntry(
             "bytes", ["expect V"],

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `crowd W = 10000 clients -> S with receive-buffer 4KiB`, `crowd V = 5000 servers`
+/// The declaration of a crowd: `crowd W = 10000 clients -> S with receive-buffer 4KiB`, `crowd V = 5000 servers`.
 package struct CrowdDeclaration: Sendable {
     /// The number of members, known before the case begins.
     package var count: Expression
@@ -81,7 +81,7 @@ package enum CrowdWait: Sendable {
     case eof
 }
 
-/// `connected 10000`, `alive >= 9990`, `latency p99 <= 50ms of line`
+/// What a crowd is expected to have achieved: `connected 10000`, `alive >= 9990`, `latency p99 <= 50ms of line`.
 package enum CrowdExpectation: Sendable {
     case count(CrowdCount, Comparison, Expression)
     case latency(Percentile, Comparison, Duration, of: MemberWait)
@@ -99,14 +99,14 @@ package enum CrowdCount: String, Sendable, CaseIterable {
     case done
 }
 
-/// `p99`, `p99.9`, `max`
+/// A percentile of the measured times: `p99`, `p99.9`, `max`.
 package struct Percentile: Sendable, Equatable {
     /// The percentile, from 0 to 100; `max` is 100.
     package var value: Double
 
     package init(value: Double) { self.value = value }
 
-    /// The percentile as it is written in a script.
+    /// The percentile as written in a script.
     package var text: String {
         if value == 100 { return "max" }
         let text = "\(value)"

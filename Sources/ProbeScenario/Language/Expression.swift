@@ -1,7 +1,7 @@
 package import ProbeRegex
 
-/// An expression for bytes or an integer. Its operands determine which of the two it is; the checker has verified that
-/// it has the type that its context requires.
+/// An expression for bytes or an integer. The operands determine the type of the result. The checker has verified that
+/// it is the type that the context requires.
 package struct Expression: Sendable, Equatable {
     package var kind: Kind
     package var span: SourceSpan
@@ -12,23 +12,23 @@ package struct Expression: Sendable, Equatable {
     }
 
     package indirect enum Kind: Sendable, Equatable {
-        /// `"text ${x}"` or `'raw'`.
+        /// A string, such as `"text ${x}"` or `'raw'`.
         case string([StringPiece])
-        /// `12`, `0x1f`, or a size (`4KiB` is 4096).
+        /// A number, such as `12` or `0x1f`, or a size (`4KiB` is 4096).
         case integer(Int)
         /// A literal from 2^63 to 2^64 - 1.
         case unsigned(UInt64)
         /// A variable.
         case variable(String)
-        /// `hex(…)`, already decoded.
+        /// The decoded bytes of `hex(…)`.
         case hex([UInt8])
-        /// `base64("…")`, `file("…")`, `random(64KiB, seed 7)`, `u16(n)`, `sized(u16, V)`, `line("x")`, `lines(…)`,
-        /// `varint(n)`, `int(x)`, `len(V)`, `cuts(V, 2)`. A bare word argument (`u16` of `sized`) is `.variable`; `seed 7`
-        /// is the label and its value.
+        /// A call of a function, such as `base64("…")`, `file("…")`, `random(64KiB, seed 7)`, `u16(n)`, `sized(u16,
+        /// V)`, `line("x")`, `lines(…)`, `varint(n)`, `int(x)`, `len(V)` or `cuts(V, 2)`. An argument that is a bare
+        /// word, such as the `u16` of `sized`, is a `.variable`; `seed 7` is a label and its value.
         case call(Name, [Argument])
-        /// `ws.text("x")`.
+        /// A WebSocket frame, such as `ws.text("x")`.
         case webSocket(WebSocketExpression)
-        /// `pb(1: "text")`, `pb(m, 3.1)`.
+        /// A protobuf message or a field of one: `pb(1: "text")`, `pb(m, 3.1)`.
         case protobuf(ProtobufExpression)
         /// `VALUE * n`: repeats bytes, or multiplies integers.
         case multiply(Expression, Expression)
@@ -36,7 +36,7 @@ package struct Expression: Sendable, Equatable {
         case add(Expression, Expression)
         case subtract(Expression, Expression)
         case divide(Expression, Expression)
-        /// `(…)`.
+        /// An expression in parentheses.
         case parenthesized(Expression)
     }
 
@@ -84,9 +84,10 @@ package enum StringPiece: Sendable, Equatable {
     case text([UInt8])
     // Most pieces are text, so the other cases must not make the enum larger.
 
-    /// `${x}`
+    /// A variable that is interpolated: `${x}`.
     indirect case variable(Name)
-    /// `${S.port}`, `${S.address}`, `${P.port.2}` (`property` is then `port.2`)
+    /// A property of an actor that is interpolated: `${S.port}`, `${S.address}`, or `${P.port.2}`, whose `property` is
+    /// `port.2`.
     indirect case property(actor: Name, property: Name)
 }
 

@@ -139,7 +139,7 @@ package enum LanguageReference {
     private static var wordTable: String {
         var lines = ["| page | words |", "| --- | --- |"]
         for page in pages {
-            // Several actors on a page may have the same word.
+            // Several actors on a page may have the same word, which is listed only once.
             var seen: Set<String> = []
             let words = page.tables.flatMap { entries(of: $0) }.map { "`\($0.name)`" }
                 .filter { seen.insert($0).inserted }

@@ -78,7 +78,7 @@ package enum LanguageTable {
         PhraseIndex(candidates.map { ($1, isOwn: $0 == .connection ? kind.isConnection : $0 == kind) })
     }
 
-    /// The words that a verb can begin with.
+    /// The words with which a verb can begin.
     static let firstWordsOfVerbs = connectionVerbs.firstWords.union(["expect"])
 
     // MARK: For messages, the editors and the reference
@@ -185,7 +185,7 @@ package enum ReservedNames {
     static func isHeaderOnly(_ word: String) -> Bool { headerOnly.contains(word) }
 }
 
-/// An entry with its place in the language.
+/// An entry with its category and the kind of actor that has it.
 package struct ListedEntry: Sendable {
     package enum Category: String, Sendable, CaseIterable {
         case header, step, verb, expectation, wire, link, member, function
@@ -261,7 +261,8 @@ extension LanguageTable {
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]
         + WebSocketExpression.Kind.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
 
-    /// The lexer reads `hex`, because its digits are not words.
+    /// The entry of `hex`, which is no ``Function`` because the lexer reads it: hexadecimal digits are not always
+    /// words.
     static let hexEntry = LanguageEntry(
         "hex", ["hex(de ad be ef)"], "the bytes in hexadecimal; spaces between whole bytes are optional",
         example: "hex(de ad be ef)", timing: nil

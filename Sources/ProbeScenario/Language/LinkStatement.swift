@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `link S <-> T`, in the header: two networks that are connected by a wire.
+/// The declaration `link S <-> T`, in the header: two networks that are connected by a wire.
 package struct LinkDeclaration: Sendable {
     package var left: [Name]
     package var right: [Name]
@@ -45,7 +45,7 @@ package enum Parsed: StatementStage {
     package typealias HeaderFraming = Void
 }
 
-/// The ordinals of the selected packets, and the place of the selection in the script.
+/// The numbers of the selected packets, and the place of the selection in the script.
 package struct PacketOrdinals: Sendable {
     package enum Kind: Sendable {
         case one(Expression)

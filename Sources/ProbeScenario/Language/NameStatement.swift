@@ -14,10 +14,10 @@ package struct NameStatement: Sendable {
         case timesOut
     }
 
-    /// The host name (RFC 1123, 2.1) as it is written, without a trailing dot.
+    /// The host name (RFC 1123, 2.1) as written in the script, without a trailing dot.
     package var name: Spanned<String>
     package var answer: Answer
-    /// Whether `if needed` follows, so that the name need not be queried.
+    /// Whether the statement has the clause `if needed`, so that the name need not be queried.
     package var isOptional: Bool
     package var span: SourceSpan
 

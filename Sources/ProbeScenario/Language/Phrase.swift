@@ -13,7 +13,8 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     /// Whether the parser requires the other words after the first one, because the first word can't be a variable
     /// here.
     var needsAllWords: Bool
-    /// Decides whether the words have this meaning here; called with the cursor at the last of them.
+    /// Decides whether the words have this meaning at their place in the script. Called with the cursor at the last
+    /// word.
     var isMeant: (@Sendable (TokenCursor) -> Bool)?
     /// Whether messages list the phrase as a choice. An alternative form of an entry is not listed.
     var isListed = true
@@ -60,8 +61,8 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 /// Phrases by their first letter, with the longest phrases first. If two phrases have the same words, the actor's own
 /// phrase comes first.
 struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
-    /// A class, because an entry has so many parts that a copy for each word of a script would take longer than the
-    /// search.
+    /// A phrase with its words and position. It is a class, because copying an entry for each word of a script would
+    /// take longer than the search itself.
     final class Candidate: Sendable {
         let phrase: Phrase<Reader, Meaning>
         let words: [[UInt8]]
@@ -148,7 +149,7 @@ extension TokenCursor {
 }
 
 extension Phrase where Reader == WireParser {
-    /// Returns a phrase with a comparison and a number after its words.
+    /// Returns a phrase whose words are followed by a comparison and a number.
     static func comparison(
         _ entry: LanguageEntry, needsAllWords: Bool = false,
         _ meaning: @escaping @Sendable (Comparison, Expression) -> Meaning
@@ -161,9 +162,9 @@ extension Phrase where Reader == WireParser {
 }
 
 extension Phrase where Reader == ExpectationParser {
-    /// Returns a phrase with a value or a regex after its words, or only a name for the received bytes.
+    /// Returns a phrase whose words are followed by a value or a regex, or only by a name for the received bytes.
     ///
-    /// - Parameter sample: the example in messages; `nil`: the entry's example.
+    /// - Parameter sample: the example that messages show; `nil` means the entry's example.
     static func pattern(
         _ entry: LanguageEntry, sample: String? = nil,
         when isMeant: @escaping @Sendable (TokenCursor) -> Bool = { !$0.isVariableHere },

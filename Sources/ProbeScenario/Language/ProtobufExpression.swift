@@ -2,11 +2,11 @@ package import ProbeBase
 
 /// `pb(…)`: a protobuf message to build, or a field of a received one.
 package enum ProtobufExpression: Sendable, Equatable {
-    /// `pb(1: "text", 2: 150)`
+    /// A message to build: `pb(1: "text", 2: 150)`.
     case message([Field])
-    /// `pb(m, 3.1)`
+    /// A field of a message: `pb(m, 3.1)`.
     case field(of: Expression, ProtobufPath)
-    /// `sint -1`, compared with a field: the number as it is encoded on the wire.
+    /// A number in the encoding of a field with which it is compared: `sint -1`.
     case number(Scalar)
 
     package struct Field: Sendable, Equatable {
@@ -16,7 +16,7 @@ package enum ProtobufExpression: Sendable, Equatable {
 
     package enum Content: Sendable, Equatable {
         case single(Scalar)
-        /// `[1, 2]`
+        /// A packed field: `[1, 2]`.
         case packed([Scalar])
     }
 

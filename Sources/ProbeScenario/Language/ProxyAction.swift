@@ -1,13 +1,13 @@
 package import ProbeBase
 
-/// What a proxy does with the connections that pass through it. A step before the first `accept` applies to all
+/// An action of a proxy on the connections that pass through it. A step before the first `accept` applies to all
 /// connections.
 package enum ProxyAction: LanguageElement {
     case accept(as: Name?)
     /// Forwards bytes to a side. If `count` is given, only this number of bytes is forwarded, and later ones are held.
     case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
     case hold(to: ConversationSide)
-    /// Releases held bytes; `nil` means in both directions.
+    /// Releases held bytes to a side; `nil` means in both directions.
     case release(to: ConversationSide?)
     case discard(to: ConversationSide)
     case replace(Expression, with: Expression, to: ConversationSide)

@@ -51,8 +51,8 @@ package struct Scenario: Sendable {
         hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
     }
 
-    /// Whether the scenario mentions TLS anywhere: for an actor, in a requirement or in a step. Its programs may then
-    /// speak TLS, too.
+    /// Whether the scenario mentions TLS anywhere: for an actor, in a requirement or in a step. The programs under test
+    /// may then speak TLS, too.
     package var usesTLS: Bool {
         speaksTLS || requirements.contains { $0.kind == .tls } || Self.useTLS(steps)
             || definitions.values.contains { Self.useTLS($0.steps) }
@@ -122,7 +122,7 @@ package struct Scenario: Sendable {
     }
 }
 
-/// `require …`
+/// A prerequisite of the scenario: `require …`.
 package struct Requirement: Sendable {
     package var kind: Kind
     package var span: SourceSpan
@@ -141,7 +141,7 @@ package struct Requirement: Sendable {
     }
 }
 
-/// `each a, b in table`, `each x = 1, 2`, `each n = 1..13`, `each piece = cuts(V)`
+/// A parameter of the cases: `each a, b in table`, `each x = 1, 2`, `each n = 1..13`, `each piece = cuts(V)`.
 package struct Parameter: Sendable {
     package var names: [Name]
     package var source: Source
@@ -161,7 +161,7 @@ package struct Parameter: Sendable {
     }
 }
 
-/// `table`: rows of cells, which `each` and `for` iterate over.
+/// A `table`: rows of cells, over which `each` and `for` iterate.
 package struct Table: Sendable {
     package var name: Name
     package var rows: [[Cell]]
@@ -204,13 +204,13 @@ package struct ActorDeclaration: Sendable {
     }
 }
 
-/// The target that a client or a subject connects to.
+/// The target to which a client or a subject connects.
 package enum Target: Sendable {
     case actor(Name)
     case address(AddressExpression)
 }
 
-/// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`, `unix`, `unix "/run/app.sock"`
+/// An address in a script: `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`, `unix`, `unix "/run/app.sock"`.
 package struct AddressExpression: Sendable {
     package enum UnixSocket: Sendable {
         /// `on unix`: the path is in a folder of the case.
@@ -243,8 +243,8 @@ package struct AddressExpression: Sendable {
     }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2,
-/// interface lo, prefer ipv6, path "/chat", protobuf`
+/// The options of a subject: `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water
+/// 64KiB, local 127.0.0.2, interface lo, prefer ipv6, path "/chat", protobuf`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
@@ -261,7 +261,7 @@ package struct SubjectOptions: Sendable {
     package var heartbeatTimeout: Duration?
     /// The only message that counts as a sign of life from the peer.
     package var heartbeatAnswer: Expression?
-    /// The range of the delay before reconnecting after a lost connection.
+    /// The shortest and the longest delay before the subject reconnects after it has lost its connection.
     package var reconnect: (shortest: Duration, longest: Duration)?
     /// The local address, with or without a port; for a subject that listens, the address that it listens on.
     package var local: AddressExpression?
@@ -269,7 +269,7 @@ package struct SubjectOptions: Sendable {
     package var interface: Name?
     /// The path that the subject requests in the WebSocket opening handshake.
     package var path: Expression?
-    /// The address family that the subject tries first if a name has both.
+    /// The address family that the subject tries first if a name has addresses of both families.
     package var preference: AddressPreference?
 
     package init(connectTimeout: Duration? = nil, idleTimeout: Duration? = nil) {
@@ -278,7 +278,7 @@ package struct SubjectOptions: Sendable {
     }
 }
 
-/// `receive-buffer 4KiB`, `send-buffer 4KiB`, `nodelay off`, `keepalive on` / `keepalive 5s`
+/// A socket option: `receive-buffer 4KiB`, `send-buffer 4KiB`, `nodelay off`, `keepalive on` or `keepalive 5s`.
 package enum SocketOption: Sendable {
     case receiveBuffer(Expression)
     case sendBuffer(Expression)
@@ -288,7 +288,7 @@ package enum SocketOption: Sendable {
     /// probes.
     case keepAliveEvery(Duration)
 
-    /// The option as it is written in a script.
+    /// The option as written in a script.
     package var word: String {
         switch self {
         case .receiveBuffer: "receive-buffer"
@@ -321,7 +321,7 @@ package struct ProcessCommand: Sendable {
 
 /// The host names that a script defines.
 extension Scenario {
-    /// The `name` statements of the header and of all steps, in blocks too.
+    /// The `name` statements of the header and of all steps, including those in blocks.
     private var nameStatements: [NameStatement] {
         names + ([steps] + definitions.values.map(\.steps)).flatMap(Self.nameStatements)
     }
@@ -339,8 +339,8 @@ extension Scenario {
     /// Whether programs in the networks of its links resolve names with the run's own resolver.
     package var usesNames: Bool { firstName != nil }
 
-    /// The actors that links and `name` statements refer to. A script without these actors would make the references
-    /// invalid.
+    /// The actors that links and `name` statements refer to. These actors must not be removed from the script, because
+    /// the references would become invalid.
     package var actorsOfNetworks: Set<String> {
         var actors = Set(links.flatMap(\.names).map(\.value))
         for case .addresses(let addresses, _) in nameStatements.map(\.answer) {

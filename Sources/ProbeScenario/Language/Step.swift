@@ -9,7 +9,7 @@ package struct Step: Sendable {
     package var span: SourceSpan
     /// Where the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
-    /// `if needed`: whether the step may have no effect.
+    /// Whether the step has the clause `if needed`, so that it may remain without effect.
     package var isOptional = false
 
     package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {
@@ -24,17 +24,17 @@ package struct Step: Sendable {
         case note(Expression)
         case assign(Name, Expression)
         case check(Expression, CheckOperator, CheckOperand)
-        /// `for i in 1..100 { … }`
+        /// A loop: `for i in 1..100 { … }`.
         case loop(names: [Name], LoopSource, Block)
-        /// `do login`
+        /// Runs a definition: `do login`.
         case invoke(Name)
-        /// `do { … }`
+        /// A group of steps: `do { … }`.
         case sequence(Block)
         case together(Block)
         case either([Block])
         case retry(every: Duration, within: Duration, Block)
         case finally(Block)
-        /// `whenever C gets line /re/ { … }`
+        /// A rule: `whenever C gets line /re/ { … }`.
         case whenever(connection: Name, RegexLiteral, Block)
         case act(actor: Name, Action, Timing)
         case wire(WireStatement<Parsed>, Timing)
@@ -83,7 +83,7 @@ package struct Block: Sendable {
     }
 }
 
-/// `within 200ms`, `after 50ms`
+/// The timing clauses of a step: `within 200ms`, `after 50ms`.
 package struct Timing: Sendable, Equatable {
     package var within: Duration?
     package var after: Duration?
@@ -105,11 +105,11 @@ package struct ProcessSignal: Sendable, Equatable {
     }
 }
 
-/// `send …`, `send line …`, `send urgent …`, `start sending …`
+/// A send: `send …`, `send line …`, `send urgent …`, `start sending …`.
 package struct SendStatement: Sendable {
     package enum Mode: Sendable {
         case bytes, line, urgent
-        /// `send plaintext`: bypasses TLS.
+        /// Sends bytes without encryption, bypassing TLS: `send plaintext`.
         case plaintext
     }
 
@@ -122,7 +122,7 @@ package struct SendStatement: Sendable {
     package var pace: Pace?
     /// The length of the TLS records into which the plaintext is divided: `in records of 1B`.
     package var recordLength: Expression?
-    /// `with fin`: the FIN leaves in the segment of the last piece.
+    /// Whether the FIN is sent in the segment of the last piece: `with fin`.
     package var carriesFIN = false
 
     package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut<Parsed>?, pace: Pace?) {

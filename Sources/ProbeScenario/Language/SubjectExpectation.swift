@@ -6,7 +6,7 @@ package enum SubjectExpectation: LanguageElement {
     case secured
     case line(Pattern, as: Name?)
     case message(Pattern, as: Name?)
-    /// `message binary V`, with framing `websocket`.
+    /// A text or binary message, with framing `websocket`: `message binary V`.
     case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
     /// The peer's next ping or pong, with framing `websocket`.
     case ping(Expression?)
@@ -20,7 +20,7 @@ package enum SubjectExpectation: LanguageElement {
     /// The connection has ended, and the subject will reconnect. The name is bound to the number of bytes that will
     /// never be sent.
     case lost(reason: String?, as: Name?)
-    /// An attempt to connect has failed; `nil` means for any reason.
+    /// An attempt to connect has failed, for any reason if `reason` is `nil`.
     case attemptFailed(reason: String?)
     case data(Pattern, as: Name?)
     case bytes(Expression)

@@ -50,7 +50,7 @@ package enum TLSRecordFault: String, Sendable, CaseIterable {
     case corruptNextRecord = "corrupt next record"
 }
 
-/// `start tls …`
+/// The options and clauses of `start tls …`.
 package struct TLSStart: Sendable {
     package var options: TLSOptions
     package var outcome = TLSOutcome.succeeds

@@ -4,14 +4,14 @@ package import ProbeBase
 package struct TLSOptions: Sendable {
     /// The certificate of the actor itself.
     package enum Certificate: Sendable {
-        /// `cert expired`: generated for the case.
+        /// A flawed certificate that is generated for the case: `cert expired`.
         case flawed(Flaw)
-        /// `cert for "other.test"`: generated for the case.
+        /// A certificate for another name that is generated for the case: `cert for "other.test"`.
         case named(Expression)
-        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without `key`, the certificate's file also
-        /// contains the key.
+        /// A certificate from a file: `cert "a.pem" key "a.key"`. The paths are relative to the script's folder.
+        /// Without `key`, the certificate's file also contains the key.
         case file(Expression, key: Expression?)
-        /// `cert run`: a client's certificate, issued by the run's authority.
+        /// A client certificate that the run's certificate authority issues: `cert run`.
         case issuedByRun
     }
 
@@ -23,11 +23,11 @@ package struct TLSOptions: Sendable {
         case unknownAuthority = "unknown-ca"
     }
 
-    /// The authority that a client or a subject trusts.
+    /// The certificate authority that a client or a subject trusts.
     package enum Trust: Sendable {
-        /// The authority of the run.
+        /// The certificate authority of the run.
         case run
-        /// `ca "a.pem"`: relative to the script's folder.
+        /// An authority from a file: `ca "a.pem"`. The path is relative to the script's folder.
         case file(Expression)
     }
 
@@ -86,7 +86,8 @@ extension Expression {
 /// The expected outcome of a handshake.
 package enum TLSOutcome: Sendable {
     case succeeds
-    /// `tls failed`, `tls failed unknown-ca`: an alert by its number, received or sent.
+    /// The handshake fails: `tls failed`, `tls failed unknown-ca`. The alert, which can be received or sent, is given
+    /// by its number.
     case fails(alert: Expression?)
 
     var values: [ValueCheck] {

@@ -1,9 +1,9 @@
-/// `ws.text("x")` and similar expressions: the bytes of a frame.
+/// An expression for the bytes of a WebSocket frame, such as `ws.text("x")`.
 package struct WebSocketExpression: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case text, binary, ping, pong, close, frame, accept
 
-        /// The name as it is written in a script.
+        /// The name as written in a script.
         package var name: String { "ws.\(rawValue)" }
     }
 
@@ -16,7 +16,8 @@ package struct WebSocketExpression: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// The arguments in order: a payload; the code and reason of a close; the opcode and payload of a frame; a key.
+    /// The arguments in order. Depending on the kind, these are a payload, the code and reason of a close, the opcode
+    /// and payload of a frame, or a key.
     package var arguments: [Expression]
     package var isFinal: Bool?
     package var mask: Mask?

@@ -1,9 +1,9 @@
 package import ProbeBase
 
-/// `wire …`: an assertion about what the capture shows.
+/// An assertion about what the capture shows: `wire …`.
 package enum WireStatement<Stage: StatementStage>: Sendable {
     case halfConnection(from: Name, to: Name, HalfConnectionStatement<Stage>)
-    /// `wire fin from S`, `wire fin from P to S`
+    /// A FIN was sent: `wire fin from S`, `wire fin from P to S`.
     case fin(from: Name, to: Name?)
     case rst(from: Name, to: Name?)
     case noReset

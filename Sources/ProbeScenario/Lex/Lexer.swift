@@ -436,10 +436,10 @@ extension Lexer {
 package struct TypographicCharacter: Sendable {
     package enum Replacement: Sendable {
         case space
-        /// The symbol that the language uses instead.
+        /// The symbol that the language uses instead of the character.
         case sign(String)
         case quote
-        /// A letter or a digit.
+        /// The letter or digit that the character resembles.
         case character(String)
     }
 

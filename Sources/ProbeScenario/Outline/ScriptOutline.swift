@@ -161,7 +161,7 @@ package struct ScriptOutline: Sendable {
         if case .actor(let kind) = role, actors[name] == nil { actors[name] = kind }
     }
 
-    /// Binds the names of groups: `(?<name>…)`.
+    /// Binds the names of the groups in a regex: `(?<name>…)`.
     private mutating func bindGroups(_ token: Token, _ statement: Int) {
         var index = Int(token.start)
         while index + 3 < Int(token.end) {

@@ -26,7 +26,7 @@ package enum LoadError: Error, Sendable, Equatable {
     /// Reading the file failed with this error message of the system.
     case failed(String)
 
-    /// The reason, for use after a colon.
+    /// The reason of the error, for use after a colon.
     package var reason: String {
         switch self {
         case .notFound: "no such file"
@@ -55,7 +55,7 @@ package enum ScriptPath {
     /// Returns the file that a script, or a file included by it, refers to.
     ///
     /// - Parameters:
-    ///   - path: the path as it is written.
+    ///   - path: the path as written in the script or include.
     ///   - file: the path of the file that contains the reference: the script's path, or ``ScriptFile/shown`` of an
     ///     include.
     ///   - script: the script's path.

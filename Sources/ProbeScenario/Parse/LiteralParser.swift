@@ -263,7 +263,7 @@ extension LiteralParser {
                 index += 1
             case UInt8(ascii: "\\"):
                 let next = index + 1 < end ? bytes[index + 1] : byte
-                // In double quotes, a backslash quotes only special characters (POSIX, XCU 2.2.3).
+                // Between double quotes, a backslash escapes only special characters (POSIX, XCU 2.2.3).
                 let isSpecial = [UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(
                     next)
                 if isInDoubleQuotes, !isSpecial { builder.append(byte) }

@@ -14,7 +14,7 @@ final class ParseContext {
     /// The names that the header declares.
     var declarations: [String: SourceSpan] = [:]
     var definitionNames: [String: Name] = [:]
-    /// The words of statements that could not be read. Further errors about such a word are likely consequences, so
+    /// The words of statements that could not be parsed. Further errors about these words are likely consequences, so
     /// they are not reported.
     var doubtful: Set<String> = []
     /// The definitions of the header, in the order of the text.

@@ -45,7 +45,7 @@ package enum Suggestion {
     }
 }
 
-/// Returns a number with its noun: `1 byte`, `2 bytes`.
+/// Returns a number followed by its noun, in the singular or plural: `1 byte`, `2 bytes`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 /// Returns `did you mean …?` or, if no choice is similar, the whole list of choices after `intro`.

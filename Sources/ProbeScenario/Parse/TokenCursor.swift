@@ -107,7 +107,7 @@ final class TokenCursor {
 
     // MARK: Names
 
-    /// Parses a name that refers to something in the script.
+    /// Parses a name that refers to something defined elsewhere.
     func parseName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         guard kind == .word else { throw expected(what, example) }
         let name = Name(text(token), span(token))

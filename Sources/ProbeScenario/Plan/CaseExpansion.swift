@@ -25,7 +25,8 @@ struct CaseExpansion {
     var totalSize = 0
     /// The total size of the `let` values that have been stored so far.
     var constantsSize = 0
-    /// The remaining budget for evaluating `let`s; when it is used up, the run evaluates the others.
+    /// The remaining budget for evaluating `let`s. When the budget is used up, the remaining `let`s are evaluated by
+    /// the run.
     var evaluations = 2_000_000
     var evaluatedBytes = 1 << 30
 
@@ -40,7 +41,7 @@ struct CaseExpansion {
         return expansion.cases
     }
 
-    /// Expands the parameter at `index`, and those after it.
+    /// Expands the parameter at `index` and the parameters after it.
     ///
     /// - Parameters:
     ///   - levels: the bound values; the last level is completed here.
@@ -81,7 +82,7 @@ struct CaseExpansion {
         }
         var name = label.isEmpty ? "" : "[\(label.joined(separator: ","))]"
         if !name.isEmpty, !labels.insert(name).inserted {
-            // The same value occurs twice, or two values have the same shortened text.
+            // The label is already used: the same value occurs twice, or two values have the same shortened text.
             let whole = name
             let stem = name.dropLast()
             var number = nextNumbers[whole] ?? 2
@@ -221,7 +222,7 @@ extension CaseExpansion {
         var labels: [String]
     }
 
-    /// Returns the rows of a parameter; none after ``stop``.
+    /// Returns the rows of a parameter; none once ``stop`` has been called.
     mutating func rows(_ index: Int, _ levels: [PlanLevel]) -> [Row] {
         if let known = commonRows[index] { return known }
         let parameter = context.scenario.parameters[index]
@@ -327,7 +328,8 @@ extension CaseExpansion {
     private mutating func cuts(
         _ expression: Expression, _ count: Int, _ name: String, _ scope: PlanScope
     ) throws(EvaluationError) -> [Row] {
-        // Every way to cut the value is a copy of it, so a value that is too large is rejected before any copy is made.
+        // Every way to cut the value requires a copy of the value, so a value that is too large is rejected before any
+        // copy is made.
         let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if let length = folded.length, length > count, (length - 1) > Self.largestTotal / length {
             stop(.cutsTooLarge(length: length, limit: Self.largestTotal), at: expression.span)

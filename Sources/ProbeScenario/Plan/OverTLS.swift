@@ -4,7 +4,7 @@ package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
     /// The number of removed wire statements about bytes and segments, which don't apply to what TLS sends.
     package private(set) var leftOut = 0
-    /// The reason why the scenario can't be run with TLS; `nil` if it can.
+    /// The reason why the scenario can't be run with TLS; `nil` if there is none.
     package private(set) var obstacle: String?
     /// The first removed statement, if no remaining statement judges the case, so that the case would always pass;
     /// otherwise `nil`.

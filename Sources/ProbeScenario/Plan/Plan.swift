@@ -2,7 +2,7 @@
 package struct Plan: Sendable {
     package var scenario: Scenario
     package var sources: SourceMap
-    /// The cases: one without `each`, otherwise one for each combination, in order.
+    /// The cases in order: a single case if there is no `each`, otherwise one case for each combination of values.
     package var cases: [CasePlan]
 
     package init(scenario: Scenario, sources: SourceMap, cases: [CasePlan]) {
@@ -14,7 +14,7 @@ package struct Plan: Sendable {
 
 /// One case of a plan: its label, and the values that distinguish it from the other cases.
 package struct CasePlan: Sendable {
-    /// The label: `""`, or `[x=1022]`, `[n=1,m=2]`; it never contains raw bytes.
+    /// The label, such as `[x=1022]` or `[n=1,m=2]`; empty without `each`. A label never contains raw bytes.
     package var label: String
     /// The values by level: first those that all cases share, then those of each `each`. Cases that differ only in the
     /// last `each` share all other levels.
@@ -25,8 +25,8 @@ package struct CasePlan: Sendable {
         self.levels = levels
     }
 
-    /// The values of the `each` variables, and of those header `let`s that were computed before the run because they
-    /// don't depend on it and are not large.
+    /// The values of the `each` variables, and of those header `let`s that were computed before the run, because they
+    /// don't depend on the run and are not large.
     package var bindings: [String: Value] {
         levels.reduce(into: [:]) { $0.merge($1) { $1 } }
     }

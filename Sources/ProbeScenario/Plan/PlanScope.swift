@@ -86,7 +86,7 @@ extension Expression {
 }
 
 extension Value {
-    /// The number of bytes that the value keeps in memory, without the fixed size of every value.
+    /// The number of bytes that the value occupies in memory, excluding the fixed size of every value.
     package var size: Int {
         switch self {
         case .bytes(let bytes): bytes.count

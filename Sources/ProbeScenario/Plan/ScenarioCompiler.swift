@@ -8,7 +8,7 @@ package enum ScenarioCompiler {
     /// - Parameters:
     ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
     ///   - bytes: the bytes of the script.
-    ///   - settings: values for `let`s of the header, by name, that replace those of the script.
+    ///   - settings: values for `let`s of the header, by name. They replace the values in the script.
     ///   - targets: the addresses that the script may use; `nil` allows any address, which is sufficient for listing
     ///     the cases.
     ///   - loader: reads includes and the files of `file(…)`.
@@ -52,7 +52,7 @@ extension ScenarioCompiler {
     /// and no file is read.
     ///
     /// - Parameters:
-    ///   - bytes: whole statements; the last one may be incomplete.
+    ///   - bytes: the bytes of whole statements, of which only the last one may be incomplete.
     ///   - actors: the actors that the rest of the script declares.
     package static func syntaxErrors(in bytes: [UInt8], actors: [String: ActorKind]) -> [SourceSpan] {
         let context = ParseContext(path: "", bytes: bytes) { _ throws(LoadError) in throw .notFound }
