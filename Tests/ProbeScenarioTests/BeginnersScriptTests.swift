@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Mistakes that users make who have read half of the tutorial. The first message must state the correction.
+/// Mistakes made by users who have read only half of the tutorial. The first message must state the correction.
 @Suite struct BeginnersScriptTests {
     struct Wrong: Sendable, CustomTestStringConvertible {
         var testDescription: String { line }

@@ -3,7 +3,7 @@ import ProbeScenario
 import Testing
 
 struct RegexSyntaxErrorTests {
-    /// `†` marks the offset that the error names.
+    /// `†` marks the offset that the error reports.
     @Test(arguments: [
         ("a†(b", RegexSyntaxError.Kind.unclosedGroup),
         ("†(?i", .unclosedGroup),

@@ -5,7 +5,7 @@ import ProbeBase
 struct FilesOfCommands {
     let context: ParseContext
 
-    /// How the program uses a word of its command line.
+    /// The role of a word in a program's command line.
     private enum Place {
         /// The program can't run without the file: a command with a `/`, or the script that an interpreter runs.
         case decisive

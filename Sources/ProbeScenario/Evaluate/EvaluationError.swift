@@ -109,7 +109,7 @@ extension EvaluationError.Reason {
         }
     }
 
-    /// How to fix the error.
+    /// A hint that states how to fix the error.
     package var hint: String? {
         switch self {
         case .notDecimal: "pass only digits to `int(…)`"

@@ -30,7 +30,7 @@ package struct Diagnostic: Sendable {
     package var severity: Severity { message.id.severity }
     /// A one-line description of the problem.
     package var text: String { message.text }
-    /// How to fix the problem.
+    /// A hint that states how to fix the problem.
     package var hint: String? { message.hint }
 
     /// The text of a diagnostic. A message that several checks report is created by a static function next to one of

@@ -1,6 +1,6 @@
 /// The stable names of the kinds of diagnostics, as used by `explain`, the JSON output and tests.
 package enum DiagnosticID: String, Sendable, CaseIterable {
-    // Characters
+    // Diagnostics about characters
     case notUTF8 = "not-utf8"
     case nulByte = "nul-byte"
     case tooLarge = "too-large"
@@ -15,7 +15,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case regexSyntax = "regex-syntax"
     case shellOperator = "shell-operator"
     case tooManyErrors = "too-many-errors"
-    // Words
+    // Diagnostics about words
     case expected
     case unmatchedBrace = "unmatched-brace"
     case unexpectedSlash = "unexpected-slash"
@@ -41,7 +41,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case pipeAndCut = "pipe-and-cut"
     case timingNeverHolds = "timing-never-holds"
     case asNotHere = "as-not-here"
-    // Names
+    // Diagnostics about names
     case reservedName = "reserved-name"
     case duplicateName = "duplicate-name"
     case unknownActor = "unknown-actor"
@@ -54,7 +54,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case notAVariable = "not-a-variable"
     case unusedActor = "unused-actor"
     case recursiveDefinition = "recursive-definition"
-    // The order of steps
+    // Diagnostics about the order of steps
     case unreachableStep = "unreachable-step"
     case notConnected = "not-connected"
     case alreadyConnected = "already-connected"
@@ -70,15 +70,15 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case nothingTested = "nothing-tested"
     case noTLS = "no-tls"
     case afterForged = "after-forged"
-    // Links
+    // Diagnostics about links
     case linkEnds = "link-ends"
     case linkFault = "link-fault"
-    // Host names
+    // Diagnostics about host names
     case hostName = "host-name"
     case hostAddress = "host-address"
-    // Crowds
+    // Diagnostics about crowds
     case crowdScript = "crowd-script"
-    // Values
+    // Diagnostics about values
     case fileBesideScript = "file-beside-script"
     case fileMayBeBesideScript = "file-may-be-beside-script"
     case missingBraces = "missing-braces"
@@ -93,7 +93,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case outsideFolder = "outside-folder"
     case tooManyCases = "too-many-cases"
     case targetNotAllowed = "target-not-allowed"
-    // The file as a whole
+    // Diagnostics about the whole file
     case noScenario = "no-scenario"
     case emptyScript = "empty-script"
     case missingScenario = "missing-scenario"

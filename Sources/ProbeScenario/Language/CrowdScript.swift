@@ -72,7 +72,7 @@ package struct CrowdStatement: Sendable {
     }
 }
 
-/// What a member waits for.
+/// The input that a member waits for.
 package enum CrowdWait: Sendable {
     case line(Pattern)
     case count(Expression)

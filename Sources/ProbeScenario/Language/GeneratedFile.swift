@@ -8,7 +8,7 @@ package enum GeneratedFile: Sendable, CaseIterable {
         [.textMate, .visualStudioCode, .vim] + LanguageReference.pages.map { .reference(page: $0.name) }
     }
 
-    /// The path in the repository.
+    /// The path of the file in the repository.
     package var path: String {
         switch self {
         case .textMate: "Editors/TextMate/scn.tmLanguage.json"

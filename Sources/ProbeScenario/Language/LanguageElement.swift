@@ -14,7 +14,7 @@ protocol LanguageElement: Sendable {
     /// The entries by their spelling.
     static var entries: [String: LanguageEntry] { get }
 
-    /// The spelling of the value's entry.
+    /// The spelling of the entry to which the element belongs.
     var spelling: String { get }
     var values: [ValueCheck] { get }
     /// The variables that the element binds.
@@ -23,7 +23,7 @@ protocol LanguageElement: Sendable {
 
 extension LanguageElement {
     static var valueEntries: [LanguageEntry] { [] }
-    /// The choices that messages list.
+    /// The forms that messages list as choices.
     static var choices: [String] { phrases.filter(\.isListed).compactMap(\.entry.choice) }
 
     var bindings: Bindings { Bindings() }
@@ -59,7 +59,7 @@ enum ValueCheck {
 enum ActionEffect {
     case nothing
 
-    // servers and clients
+    // Effects on servers and clients
     case accepts(as: Name?, ServerAction.AcceptMode)
     case listens
     case stopsListening
@@ -67,7 +67,7 @@ enum ActionEffect {
     case reboots
     case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
 
-    // connections
+    // Effects on connections
     case usesConnection
     case sends
     case endsSending
@@ -87,7 +87,7 @@ enum ActionEffect {
     /// Changes how the connection is read, which is also allowed before the connection exists.
     case changesReading
 
-    // subjects
+    // Effects on subjects
     case startsSubject
     /// An operation, which is allowed in any state, because the subject's answer may be what the script tests.
     case operatesSubject
@@ -96,18 +96,18 @@ enum ActionEffect {
     case observesSubjectTLS
     case subjectAccepts(as: Name)
 
-    // proxies
+    // Effects on proxies
     case acceptsProxied(as: Name?)
     /// Changes how bytes are forwarded, also for future connections.
     case changesProxied
     case watchesProxied
 
-    // crowds
+    // Effects on crowds
     case startsCrowd
     case stopsCrowd
     case observesCrowd
 
-    // processes
+    // Effects on processes
     case startsProcess
     case usesProcess
     /// Reads the output of a process, which is also allowed after the process has ended.

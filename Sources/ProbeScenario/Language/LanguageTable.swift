@@ -163,7 +163,7 @@ package enum ActorKind: String, Sendable, CaseIterable {
     }
 }
 
-/// The closed list of words that can't name an actor or a variable, because each begins a statement.
+/// The fixed list of words that can't name an actor or a variable, because each of them begins a statement.
 package enum ReservedNames {
     /// Words that are not reserved, because they begin a statement only in a specific form: `proxy` and `link` before a
     /// name and an arrow, `crowd` before a name and `=`, `name` before a string.

@@ -4,7 +4,7 @@ import ProbeBase
 enum LinkPhrases {
     static let all: [Phrase<LinkParser, LinkCommand<Parsed>>] = (faults + states).map { $0.ifNeeded() }
     static let index = PhraseIndex(all)
-    /// The choices that messages list.
+    /// The commands that messages list as choices.
     static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 
     private static let faults: [Phrase<LinkParser, LinkCommand<Parsed>>] =

@@ -72,7 +72,7 @@ extension CrowdStatement {
         ) { parser throws(Abandoned) in .repeats(try parser.parseBlock().statements) },
     ]
     static let phraseIndex = PhraseIndex(phrases)
-    /// The choices that messages list.
+    /// The statements that messages list as choices.
     static let choices = phrases.map(\.entry.spelling)
 
     private static let sendEntry = LanguageEntry(

@@ -18,7 +18,7 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     var isMeant: (@Sendable (TokenCursor) -> Bool)?
     /// Whether messages list the phrase as a choice. An alternative form of an entry is not listed.
     var isListed = true
-    /// Parses what follows the words.
+    /// Parses what follows the words of the phrase.
     var read: Read
 
     /// Creates a phrase.

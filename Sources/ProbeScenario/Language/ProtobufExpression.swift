@@ -36,7 +36,7 @@ package enum ProtobufExpression: Sendable, Equatable {
         package var value: Expression
     }
 
-    /// All values in the expression.
+    /// All values that the expression contains.
     package var values: [Expression] {
         switch self {
         case .message(let fields): fields.flatMap { [$0.number] + $0.content.scalars.map(\.value) }

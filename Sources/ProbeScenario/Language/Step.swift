@@ -7,7 +7,7 @@ package struct Step: Sendable {
     package var kind: Kind
     /// The span of the whole statement; for a block, its first line.
     package var span: SourceSpan
-    /// Where the caret points when the step fails: usually the value or the verb.
+    /// The place to which the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
     /// Whether the step has the clause `if needed`, so that it may remain without effect.
     package var isOptional = false

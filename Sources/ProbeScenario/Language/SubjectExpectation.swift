@@ -217,7 +217,7 @@ extension SubjectExpectation {
         "protocol", "stopped", "other",
     ]
 
-    /// The reasons for which a subject reconnects. It does not reconnect after a violation of the protocol.
+    /// The reasons for which a subject reconnects. A subject does not reconnect after a violation of the protocol.
     package static let lossReasons = stopReasons.filter {
         !["refused", "too-long", "protocol", "tls-failed", "stopped"].contains($0)
     }

@@ -54,7 +54,7 @@ package enum TLSRecordFault: String, Sendable, CaseIterable {
 package struct TLSStart: Sendable {
     package var options: TLSOptions
     package var outcome = TLSOutcome.succeeds
-    /// How the first flight of the handshake is cut.
+    /// The clause that cuts the first flight of the handshake.
     package var cut: Cut<Parsed>?
     package var pace: Pace?
     /// The number of bytes of the first flight after which nothing more of the handshake is sent; `nil` if it is

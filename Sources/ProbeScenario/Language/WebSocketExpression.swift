@@ -26,7 +26,7 @@ package struct WebSocketExpression: Sendable, Equatable {
     package var lengthForm: Expression?
     package var opcode: Expression?
 
-    /// All values in the expression.
+    /// All values that the expression contains.
     package var values: [Expression] {
         var values = arguments + [reserved, length, lengthForm, opcode].compactMap(\.self)
         if case .key(let key) = mask { values.append(key) }

@@ -243,7 +243,7 @@ enum WirePhrases {
         ]
     static let halfConnectionIndex = PhraseIndex(halfConnectionPhrases)
     static let index = PhraseIndex(all)
-    /// The choices that messages list.
+    /// The statements that messages list as choices.
     static let halfConnectionChoices = halfConnectionPhrases.compactMap(\.entry.choice)
     static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 

@@ -21,7 +21,7 @@ struct Lexer {
         self.bytes = bytes
     }
 
-    /// Returns the tokens of a file, by its index and its bytes.
+    /// Returns the tokens of a file, which is given by its index and its bytes.
     static func tokens(file: Int, bytes: [UInt8]) -> TokenList {
         var lexer = Lexer(file: file, bytes: bytes)
         if bytes.count > largestScript {

@@ -14,7 +14,7 @@ package struct ScriptFile: Hashable, Sendable {
     package var shown: String { ScriptPath.join(folder, path) }
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 package enum LoadError: Error, Sendable, Equatable {
     case notFound
     case isFolder

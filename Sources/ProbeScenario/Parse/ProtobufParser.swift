@@ -57,7 +57,7 @@ struct ProtobufParser: GrammarPart {
         cursor.advance()
         guard cursor.kind == .number else { throw cursor.expected("a number after the `-`", "pb(1: sint -1)") }
         let place = cursor.place
-        // The smallest integer can't be parsed as a positive number and negated.
+        // The smallest integer is a special case, because it can't be parsed as a positive number and negated.
         if cursor.word.filter({ $0 != "_" }) == "9223372036854775808" {
             cursor.advance()
             return ProtobufExpression.Scalar(
@@ -89,7 +89,7 @@ struct ProtobufParser: GrammarPart {
         repeat {
             guard cursor.kind == .number else { throw cursor.expected("a field number", example) }
             let place = cursor.place
-            // The lexer reads `3.1` as one number.
+            // The lexer reads `3.1` as one number, which is split at the dot.
             for digits in cursor.word.split(separator: ".", omittingEmptySubsequences: false) {
                 guard let number = Int(digits), digits.utf8.allSatisfy(\.isDigit) else {
                     throw cursor.expected("a field number", example)

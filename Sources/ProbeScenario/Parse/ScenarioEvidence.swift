@@ -24,7 +24,7 @@ struct ScenarioEvidence {
     ///
     /// - Parameters:
     ///   - word: the statement's first word; `nil` if it does not begin with one.
-    ///   - next: the word after it.
+    ///   - next: the word after the first one.
     mutating func noteStatement(_ word: String?, next: String) {
         statements += 1
         guard let word, !hasWord, statements <= Self.fewStatements else { return }

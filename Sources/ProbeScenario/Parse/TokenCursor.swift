@@ -127,7 +127,7 @@ final class TokenCursor {
         return name
     }
 
-    /// Parses one of a closed list of words.
+    /// Parses a word that must be in a fixed list.
     func parseChoice<Choice: RawRepresentable<String>>(
         _ what: String, _ choices: [Choice]
     ) throws(Abandoned) -> Choice {
@@ -156,7 +156,7 @@ extension GrammarPart {
 
 /// Queries about the next tokens, which do not consume them.
 extension TokenCursor {
-    /// Whether `if needed` is next.
+    /// Whether the next words are `if needed`.
     var isIfNeeded: Bool { isWord("if") && isWord("needed", ahead: 1) }
 
     func takeIfNeeded() -> Bool {
@@ -166,7 +166,7 @@ extension TokenCursor {
         return true
     }
 
-    /// Whether the statement ends here.
+    /// Whether the statement ends at the current token.
     var isAtEnd: Bool {
         switch kind {
         case .newline, .semicolon, .end, .rightBrace: true
@@ -174,7 +174,7 @@ extension TokenCursor {
         }
     }
 
-    /// Whether a value can start here.
+    /// Whether a value can start with the current token.
     var startsExpression: Bool {
         switch kind {
         case .string, .rawString, .number, .word, .leftParenthesis: true

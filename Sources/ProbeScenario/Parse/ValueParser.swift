@@ -277,7 +277,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// Parses what accompanies expressions: quantities, comparisons, and words of closed lists.
+/// Parses what accompanies expressions: quantities, comparisons, and words from fixed lists.
 extension ValueParser {
     // MARK: Quantities
 

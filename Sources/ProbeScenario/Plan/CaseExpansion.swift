@@ -208,7 +208,7 @@ extension CaseExpansion {
 }
 
 extension Diagnostic.Message {
-    /// The message for `each` values that exceed the limit in MiB in all cases together.
+    /// The message for `each` values whose total size in all cases exceeds the limit, given in MiB.
     static func casesTooLarge(_ limit: Int) -> Self {
         Self(
             .cantCompute, "the values of `each` exceed \(limit) MiB in total over all cases",
@@ -387,7 +387,7 @@ extension Diagnostic.Message {
             hint: "shorten the lists of `each`, whose lengths multiply, or split the script")
     }
 
-    /// The message for a value of this length whose cuts together exceed the limit in bytes.
+    /// The message for a value of this length whose cuts have a total size above the limit, given in bytes.
     static func cutsTooLarge(length: Int, limit: Int) -> Self {
         Self(
             .tooManyCases,
