@@ -109,7 +109,7 @@ enum ForeignWords {
 
     private static let expectText = "expect \"text\""
 
-    /// Returns the word without its final `s`, such as `send` for `sends`; `nil` if it does not end with one.
+    /// Returns the word without its final `s`, such as `send` for `sends`; `nil` if the result would not be a verb.
     private static func singular(_ word: String) -> String? {
         guard word.hasSuffix("s"),
             LanguageTable.firstWordsOfVerbs.contains(String(word.dropLast()))

@@ -57,8 +57,8 @@ package struct TLSStart: Sendable {
     /// The clause that cuts the first flight of the handshake.
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// The number of bytes of the first flight after which nothing more of the handshake is sent; `nil` if it is
-    /// completed.
+    /// The number of bytes of the first flight after which nothing more of the handshake is sent; `nil` if the
+    /// handshake is completed.
     package var stopsAfter: Expression?
 
     init(options: TLSOptions) { self.options = options }

@@ -3,8 +3,8 @@
 package struct ScriptOutline: Sendable {
     /// A statement: the tokens between two ends of statements.
     package struct Statement: Sendable {
-        /// The range of the statement's tokens in ``tokens``; empty for the place directly after a brace that opens a
-        /// block.
+        /// The range of the statement's tokens in ``tokens``; empty if a block begins without any words before its
+        /// brace.
         package var tokens: Range<Int>
         /// The statement whose block contains this one, as an index into ``statements``; `nil` outside of blocks.
         package var opener: Int?
