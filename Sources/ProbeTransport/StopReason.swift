@@ -6,11 +6,11 @@ public enum StopReason: Sendable, Hashable {
     case eof, reset, refused, timeout, tooLong, tlsTruncated, tlsFailed, brokenPipe
     /// No sign of life was received from the peer for ``TransportHeartbeat/timeout``.
     case heartbeat
-    /// The peer's close was received, with the framing `websocket`; its code is `nil` if the close had none.
+    /// The peer's WebSocket close frame was received; `code` is `nil` if the frame contained no code.
     case closed(code: UInt16?)
     case `protocol`, stopped, other
 
-    /// The reason's word in the language and in the adapter protocol, such as `too-long`.
+    /// The word for the reason in the scenario language and in the adapter protocol, such as `too-long`.
     public var word: String {
         switch self {
         case .eof: "eof"
@@ -29,7 +29,7 @@ public enum StopReason: Sendable, Hashable {
         }
     }
 
-    /// Creates the reason with a word; `closed` has no code in this case.
+    /// Creates the reason that a word names; `closed` is created without a code.
     public init?(word: String) {
         guard let reason = Self.all.first(where: { $0.word == word }) else { return nil }
         self = reason
@@ -56,13 +56,13 @@ extension StopReason {
     }
 }
 
-/// The meaning of errors of a transport's own sockets.
+/// Interprets the errors that occur on a transport's own sockets.
 extension SystemError {
     static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
 
     /// The reason for a connection that ended with this error.
     var stopReason: StopReason { StopReason(errno: code) }
 
-    /// Whether the same call may succeed at once or when the descriptor is ready.
+    /// Whether the failed call may succeed if it is repeated, at once or when the descriptor is ready.
     var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }

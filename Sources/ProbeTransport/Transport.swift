@@ -6,41 +6,40 @@ public import ProbeBase
 ///
 /// Guarantees of a conforming type:
 /// - `stopped` is reported exactly once for each transport that was started, and nothing after it.
-/// - `stop()` is allowed in any state. Before `start()` it only makes a later `start()` an error; after `stopped` it
-///   does nothing.
-/// - Starting twice, and sending before `start()` or after the stop, throw a ``TransportError``, and never trap.
+/// - `stop()` is allowed in any state. Before `start()`, it makes a later `start()` throw; after `stopped`, it does
+///   nothing.
+/// - Starting twice, sending before `start()`, and sending after the stop throw a ``TransportError``; they never trap.
 /// - Methods return at once. Their results are reported to the ``TransportHandler``, on any thread, one event at a
 ///   time.
 public protocol Transport: AnyObject, Sendable {
     /// Starts connecting. `started` or `stopped` reports the result.
     func start() throws(TransportError)
 
-    /// Queues one message, which the transport frames. Messages are written in the order of the calls. A message waits
-    /// until `started`.
+    /// Queues one message, which the transport frames. Messages are written in the order of the calls, and not before
+    /// `started`.
     ///
     /// - Throws: `notStarted`, `stopped`, or `invalid` if the message contains its own terminator.
     func send(_ message: [UInt8]) throws(TransportError)
 
-    /// Does the same as ``send(_:)`` for a message of either kind, with the framing `websocket`. ``send(_:)`` sends a
-    /// text message.
+    /// Queues a text or binary message on a connection with the framing `websocket`. ``send(_:)`` sends a text message.
     ///
-    /// - Throws: also `invalid` for a text that is not valid UTF-8.
+    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a text message that is not valid UTF-8.
     func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError)
 
-    /// Sends a ping with this payload after the queued messages, with the framing `websocket`.
+    /// Sends a WebSocket ping with the given payload after the queued messages.
     ///
-    /// - Throws: also `invalid` for more than 125 bytes (RFC 6455, 5.5).
+    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a payload of more than 125 bytes (RFC 6455, 5.5).
     func sendPing(_ payload: [UInt8]) throws(TransportError)
 
-    /// Sends a close after the queued messages, with the framing `websocket`. Reading continues until the peer's close,
+    /// Sends a WebSocket close frame after the queued messages. Reading continues until the peer's close frame arrives,
     /// which is reported by `stopped(.closed)`, or until the wait for it times out, which is reported by
     /// `stopped(.timeout)`.
     ///
     /// - Parameters:
     ///   - code: the close code; `nil` for a close without a payload.
     ///   - reason: the reason, in UTF-8.
-    /// - Throws: also `invalid` for a code that must not be sent (RFC 6455, 7.4), and for a reason of more than 123
-    ///   bytes or without a code.
+    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a code that must not be sent (RFC 6455, 7.4), for a
+    ///   reason of more than 123 bytes, and for a reason without a code.
     func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError)
 
     /// Writes the queued messages, then sends FIN. Reading continues.
@@ -49,55 +48,57 @@ public protocol Transport: AnyObject, Sendable {
     /// Stops reading. At most one read (64 KiB) that has already happened is still delivered.
     func stopReading() throws(TransportError)
 
-    /// Ends ``stopReading()``.
+    /// Resumes reading after ``stopReading()``.
     func resumeReading() throws(TransportError)
 
-    /// Changes the framing of messages that are sent and delivered from now on. Received bytes that are not a complete
-    /// message at that time are divided by the new framing.
+    /// Changes the framing of messages that are sent and delivered from now on. Bytes that have been received but do
+    /// not yet form a complete message are divided by the new framing.
     func setFraming(_ framing: TransportFraming) throws(TransportError)
 
-    /// Starts TLS, as a client, on an open connection that does not use it: STARTTLS. `secured` or `stopped` reports
-    /// the result; nothing is delivered before, and messages that were sent before are written in the clear.
+    /// Starts TLS, as a client, on an open connection that does not use TLS yet (STARTTLS). `secured` or `stopped`
+    /// reports the result. Nothing is delivered before the result; messages that were queued before this call are
+    /// written in the clear.
     ///
-    /// Received bytes that have not been delivered at that time arrived in the clear: they are discarded, or the
-    /// connection stops with `tlsFailed`. They are never delivered.
+    /// Bytes that arrived in the clear and have not been delivered before this call are never delivered: they are
+    /// discarded, or the connection stops with `tlsFailed`.
     func startTLS(_ tls: TransportTLS) throws(TransportError)
 
-    /// Writes the queued messages, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
-    /// aborts.
+    /// Writes the queued messages, then sends FIN. Nothing more is delivered except `stopped(.stopped)`. A connection
+    /// attempt in progress is aborted.
     func stop() throws(TransportError)
 
     /// Ends the connection with an RST and reports `stopped(.stopped)`, without writing the messages that are still
-    /// queued. While connecting, aborts. Interrupts a ``stop()`` that is still writing; does nothing after `stopped`.
+    /// queued. A connection attempt in progress is aborted, and a ``stop()`` that is still writing is interrupted. Does
+    /// nothing after `stopped`.
     ///
     /// - Throws: `notStarted`.
     func reset() throws(TransportError)
 
-    /// Requests one read from a transport with the capability `reads`. The event `data` or `stopped(.timeout)` is the
-    /// answer.
+    /// Requests one read from a transport with the capability `reads`. The result is reported by `data` or
+    /// `stopped(.timeout)`.
     func read(_ request: TransportRead, timeout: Duration?) throws(TransportError)
 }
 
 extension Transport {
-    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    /// Throws `unsupported`; the default for transports without the capability `websocket`.
     public func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    /// Throws `unsupported`; the default for transports without the capability `websocket`.
     public func sendPing(_ payload: [UInt8]) throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    /// Throws `unsupported`; the default for transports without the capability `websocket`.
     public func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `half-close`.
     public func halfClose() throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `stop-reading`.
     public func stopReading() throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `resume-reading`.
     public func resumeReading() throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `framing`.
     public func setFraming(_ framing: TransportFraming) throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `reset`.
     public func reset() throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without the capability `start-tls`.
+    /// Throws `unsupported`; the default for transports without the capability `start-tls`.
     public func startTLS(_ tls: TransportTLS) throws(TransportError) { throw .unsupported }
-    /// Throws `unsupported`, for a transport without this capability.
+    /// Throws `unsupported`; the default for transports without the capability `reads`.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 
     package func perform(_ operation: PlainOperation) throws(TransportError) {
@@ -120,51 +121,54 @@ public enum TransportRead: Sendable, Equatable {
 /// Receives a transport's events. Called on any thread, never concurrently for one transport.
 public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 
-/// The reports of a transport. The comments name the callbacks of Apple's sample.
+/// The events that a transport reports. The names in parentheses are the callbacks of Apple's TCPTransport sample.
 public enum TransportEvent: Sendable, Equatable {
     /// Connected (didStart).
     case started
-    /// The TLS handshake is complete and the peer's certificate is verified, with the protocol that was negotiated
-    /// (ALPN). It is reported right before `started` if the connection begins with TLS, otherwise after
+    /// The TLS handshake is complete and the peer's certificate has been verified. `protocol` is the one that was
+    /// negotiated (ALPN). Reported immediately before `started` if the connection begins with TLS, otherwise after
     /// ``Transport/startTLS(_:)``.
     case secured(TLSVersion, protocol: [UInt8]?)
     /// A line without its terminator (didReceive).
     case line([UInt8])
-    /// A message of a framing without lines.
+    /// A complete message, with a framing that is not line-based.
     case message([UInt8])
-    /// A message of the framing `websocket`, joined from its fragments.
+    /// A WebSocket message, reassembled from its fragments.
     case webSocketMessage(WebSocketMessageKind, [UInt8])
-    /// A ping from the peer, which the transport answers itself. Not reported by a transport that lacks the capability
-    /// `pings`.
+    /// A ping from the peer, which the transport answers automatically. Not reported by a transport that lacks the
+    /// capability `pings`.
     case ping([UInt8])
-    /// The peer's answer to a ping, or an unsolicited pong.
+    /// A pong from the peer, as the answer to a ping or unsolicited.
     case pong([UInt8])
-    /// Bytes as they arrived, with framing `none`, or as the answer to a read.
+    /// Bytes as they arrived, with the framing `none`, or the result of ``Transport/read(_:timeout:)``.
     case data([UInt8])
-    /// Received bytes that are not a complete message. Required before `stopped(.eof)`, optional otherwise.
+    /// The bytes received after the last complete message. Must be reported before `stopped(.eof)`; optional before any
+    /// other stop.
     case leftover([UInt8])
-    /// The number of bytes passed to the kernel since the last `sent`.
+    /// The number of bytes passed to the kernel since the previous `sent` event.
     case sent(Int)
-    /// The peer's FIN, on a connection that stays open for writing (``TransportConfiguration/allowsHalfClose``).
-    /// ``leftover(_:)`` is reported before it. Once this side has ended too, `stopped(.eof)` follows.
+    /// The peer's FIN was received on a connection that stays open for writing
+    /// (``TransportConfiguration/allowsHalfClose``). A ``leftover(_:)`` precedes this event. When this side has ended
+    /// the connection too, `stopped(.eof)` follows.
     case halfClosed
-    /// A message longer than `maxLine`, on a connection that continues after it
-    /// (``TransportConfiguration/discardsTooLong``). It is reported once for each such message, in order with the other
-    /// messages. Its bytes are not delivered, and are not a ``leftover(_:)``.
+    /// A message longer than `maxLine` was discarded, and the connection continues
+    /// (``TransportConfiguration/discardsTooLong``). Reported once for each discarded message, in order with the other
+    /// messages. The discarded bytes are neither delivered nor reported by ``leftover(_:)``.
     case discarded
     /// The kernel accepts no more bytes, and at least ``TransportConfiguration/highWater`` bytes are queued.
     case full
-    /// Follows ``full`` when fewer bytes are queued.
+    /// Fewer bytes are queued than when ``full`` was reported; the transport chooses the threshold.
     case drained
     /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
-    /// A connection that was `started` has ended, and another one will be made (``TransportConfiguration/reconnect``):
-    /// `started`, `attemptFailed` or `stopped` follows. `dropped` is the number of sent bytes that were not passed to
-    /// the kernel, and won't be. All other bytes that no `sent` has reported are sent by the next connection.
+    /// A connection that was `started` has ended, and the transport will reconnect
+    /// (``TransportConfiguration/reconnect``): `started`, `attemptFailed` or `stopped` follows. `dropped` is the number
+    /// of queued bytes that were not and never will be passed to the kernel. All other bytes that no `sent` has
+    /// reported are sent on the next connection.
     case lost(StopReason, dropped: Int, detail: String?)
-    /// A connection attempt failed, the first one or a later one; another attempt follows.
+    /// A connection attempt failed, whether the first or a later one. Another attempt follows.
     case attemptFailed(StopReason, detail: String?)
-    /// A new connection of a listener.
+    /// A listener accepted a new connection.
     case accepted(any Transport)
 
     /// Returns whether two events are equal. Two stops are equal if their reasons are; details are not compared.
@@ -196,7 +200,7 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid
     case other(String)
 
-    /// The error's word in the adapter protocol, such as `not-started`.
+    /// The word for the error in the adapter protocol, such as `not-started`.
     public var code: String {
         switch self {
         case .unsupported: "unsupported"
@@ -219,19 +223,20 @@ public struct TransportConfiguration: Sendable {
     public var path: String?
     /// The framing, which defines what a message is.
     public var framing: TransportFraming
-    /// The longest content of a line, without its terminator: this many bytes are delivered, one more is `too-long`.
+    /// The maximum length of a line, in bytes, without its terminator. A longer line is `too-long`.
     public var maxLine: Int
-    /// The time from `start()` to `started`; `nil` for the system's limit. Needs the capability `connect-timeout`.
+    /// The maximum time from `start()` to `started`; `nil` for the system's limit. Needs the capability
+    /// `connect-timeout`.
     public var connectTimeout: Duration?
     /// The time without traffic, from `started` on, after which the connection stops; `nil` for none. Needs the
     /// capability `idle-timeout`.
     public var idleTimeout: Duration?
 
     /// Whether the connection stays open after the peer's FIN, which is then reported as `halfClosed`, until this side
-    /// ends it. Otherwise it stops with `eof`. Needs the capability `half-closed`.
+    /// ends the connection. Otherwise the connection stops with `eof`. Needs the capability `half-closed`.
     public var allowsHalfClose: Bool
-    /// Whether a message longer than ``maxLine`` is discarded and reported as `discarded`, and the connection
-    /// continues; otherwise it stops with `tooLong`. Needs the capability `discarded`.
+    /// Whether the connection continues after a message longer than ``maxLine``, which is discarded and reported as
+    /// `discarded`. Otherwise the connection stops with `tooLong`. Needs the capability `discarded`.
     public var discardsTooLong = false
     /// The number of bytes that may be queued before `full` is reported; `nil` if neither `full` nor `drained` is
     /// reported. Needs the capability `high-water`.
@@ -253,8 +258,8 @@ public struct TransportConfiguration: Sendable {
     /// The path that a client requests in the opening handshake of the framing `websocket`.
     public var requestPath = "/"
 
-    /// Whether each message is a `Sample`, in the schema of the adapter protocol's page: received messages are parsed
-    /// and delivered as they are serialised again, and so are sent ones. Needs the capability `protobuf`.
+    /// Whether each message is a `Sample`, whose Protocol Buffers schema is in the adapter protocol's documentation.
+    /// Messages are parsed and serialised again before they are delivered or sent. Needs the capability `protobuf`.
     public var parsesProtobuf = false
 
     /// How the transport keeps the connection alive and notices that the peer has vanished; `nil` if it does neither.
@@ -269,7 +274,8 @@ public struct TransportConfiguration: Sendable {
     /// requests.
     public var reads = false
 
-    /// Creates a configuration with the defaults of the language: `crlf`, 1024, no timeouts.
+    /// Creates a configuration with the scenario language's defaults: framing `crlf`, lines of at most 1024 bytes, no
+    /// timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil, allowsHalfClose: Bool = false,
@@ -286,7 +292,7 @@ public struct TransportConfiguration: Sendable {
     }
 }
 
-/// How a stream is divided into messages, in the words of the language.
+/// How a stream is divided into messages, as in the scenario language's `framing`.
 public typealias TransportFraming = Framing
 
 /// Creates transports of one kind.
@@ -294,13 +300,13 @@ public protocol TransportFactory: Sendable {
     /// The name on the command line, such as `bsd`.
     var name: String { get }
     var capabilities: Set<TransportCapability> { get }
-    /// The capabilities among ``TransportCapability/assumed`` that its transports lack; none by default.
+    /// The capabilities among ``TransportCapability/assumed`` that the factory's transports lack; none by default.
     var lacks: Set<TransportCapability> { get }
-    /// The framings that its transports have; `nil` if they are not declared, so that ``makeTransport(_:handler:)``
-    /// refuses the others.
+    /// The framings that the factory's transports support; `nil` if they are not declared, in which case
+    /// ``makeTransport(_:handler:)`` refuses the unsupported ones.
     var framings: Set<TransportFraming>? { get }
 
-    /// Makes a transport that has not been started.
+    /// Creates a transport that has not been started.
     func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
@@ -322,9 +328,10 @@ public protocol TransportFactory: Sendable {
 
 /// A listening socket whose connections are transports.
 ///
-/// Guarantees of a conforming type: it listens from its creation on. Each connection is reported as `accepted` before
-/// any event of that connection. `stopped` is reported once, and nothing after it. A listener that its owner releases
-/// closes and reports nothing. Connections are independent of the listener, and each closes when its owner releases it.
+/// Guarantees of a conforming type: it listens as soon as it has been created. Each connection is reported as
+/// `accepted` before any event of that connection. `stopped` is reported once, and nothing after it. A listener that is
+/// released by its owner closes without reporting anything. Accepted connections are independent of the listener, and
+/// each of them closes when its owner releases it.
 public protocol TransportListener: AnyObject, Sendable {
     /// The port to which the listener is bound; 0 for a Unix socket.
     var port: UInt16 { get }
@@ -334,18 +341,18 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
-    /// The capabilities that are lacking: none.
+    /// By default, no capability is lacking.
     public var lacks: Set<TransportCapability> { [] }
 
-    /// The framings, which are not declared.
+    /// By default, the framings are not declared.
     public var framings: Set<TransportFraming>? { nil }
 
-    /// The capabilities and framings that a case may require of its transports.
+    /// The capabilities that a case may require of the factory's transports.
     var offers: Set<TransportCapability> {
         capabilities.union(TransportCapability.assumed).subtracting(lacks)
     }
 
-    /// Throws `unsupported`, for a factory without the capability `listen`.
+    /// Throws `unsupported`; the default for factories without the capability `listen`.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

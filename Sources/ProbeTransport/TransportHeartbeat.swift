@@ -1,7 +1,7 @@
 /// How a transport keeps its connection alive, and how it notices that the peer has vanished.
 ///
-/// It applies from `started` on, until one side has ended the stream. A peer that has vanished sends neither FIN nor
-/// RST: only its silence reveals it.
+/// Heartbeats are used from `started` on, until one side has ended the stream. A peer that has vanished sends neither
+/// FIN nor RST, so only its silence reveals that it is gone.
 public struct TransportHeartbeat: Sendable, Equatable {
     /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if none is sent.
     public var interval: Duration?
@@ -10,8 +10,8 @@ public struct TransportHeartbeat: Sendable, Equatable {
     /// The time without a sign of life, while reading, after which the connection stops with `heartbeat`; `nil` for
     /// never.
     public var timeout: Duration?
-    /// The only message that counts as a sign of life; it is not delivered. If it is `nil`, every byte counts, and
-    /// every message is delivered.
+    /// The only message that counts as a sign of life; it is not delivered. If `nil`, every received byte counts as a
+    /// sign of life, and every message is delivered.
     public var answer: [UInt8]?
 
     /// Creates a configuration that sends heartbeats, detects silence, or both.

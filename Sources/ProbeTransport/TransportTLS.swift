@@ -7,12 +7,13 @@ public struct TransportTLS: Sendable, Equatable {
     /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066), an address
     /// is not.
     public var name: String
-    /// The offered protocols (ALPN, RFC 7301), the preferred one first; without any, the extension is omitted.
+    /// The offered protocols (ALPN, RFC 7301), the preferred one first. If there are none, the ALPN extension is
+    /// omitted.
     public var protocols: [[UInt8]]
-    /// The only version that may be used; `nil` for 1.2 or later.
+    /// The only TLS version that may be used; `nil` for 1.2 or later.
     public var version: TLSVersion?
 
-    /// Creates a configuration with the defaults of the language: no ALPN, 1.2 or later.
+    /// Creates a configuration with the scenario language's defaults: no ALPN, TLS 1.2 or later.
     public init(authorities: String, name: String, protocols: [[UInt8]] = [], version: TLSVersion? = nil) {
         self.authorities = authorities
         self.name = name
@@ -32,7 +33,7 @@ extension TransportTLS {
             .optional("version", \.version, .word),
         ])
 
-    /// RFC 7301, 3.1: its length is a byte, which is not 0.
+    /// RFC 7301, 3.1: the length of a protocol name is encoded in one byte and is not 0.
     private static let protocolName = JSONCodec<[UInt8]>(
         "a string of 1 to 255 bytes", encode: { .latin1($0) },
         decode: { value, _ in value.latin1.flatMap { (1...255).contains($0.count) ? $0 : nil } })

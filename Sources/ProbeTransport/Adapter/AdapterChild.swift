@@ -10,7 +10,7 @@ final class AdapterChild {
     private(set) var errors: Int32?
     /// The exit status in the encoding of `waitpid`; `nil` while the program runs.
     private(set) var status: Int32?
-    /// The marker in the program's environment, by which descendants that leave its process group are found too.
+    /// The marker in the program's environment, by which descendants that have left the process group are found.
     private let marker: String
 
     init(path: String, words: [String], marker: String, in place: ProgramPlace?) throws(SystemError) {
@@ -47,7 +47,7 @@ final class AdapterChild {
         case end
     }
 
-    /// Reads once, without waiting.
+    /// Reads once from a pipe, without waiting.
     func read(_ descriptor: Int32, into chunk: inout [UInt8]) -> Read {
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -58,7 +58,7 @@ final class AdapterChild {
         }
     }
 
-    /// Writes once, without waiting.
+    /// Writes once to the program's stdin, without waiting.
     ///
     /// - Returns: the number of bytes written; `nil` if the reading end is closed.
     func write(_ bytes: ArraySlice<UInt8>) -> Int? {
@@ -92,12 +92,12 @@ final class AdapterChild {
         closeErrors()
     }
 
-    /// Collects the program's exit status; returns whether the program has ended.
+    /// Collects the program's exit status if the program has ended, and returns whether it has.
     func reap() -> Bool {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // The program is killed together with its guard.
+        // The guard was lost, and the program is killed together with its guard.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }
@@ -109,7 +109,8 @@ final class AdapterChild {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed. The guardian ends most descendants; the remaining ones are found by the marker.
+        // The guard was killed. The guardian ends most descendants, and the remaining ones are found by the marker and
+        // killed here.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 

@@ -7,7 +7,7 @@ final class AdapterDriver: SubjectDriver {
     let capabilities: Set<TransportCapability>
     let framings: Set<TransportFraming>?
     private let process: AdapterProcess
-    /// The source that keeps the process for another case; `nil` if the process serves this case only.
+    /// The source to which the process returns after the case; `nil` if the process serves only one case.
     private let source: AdapterSource?
     private let isClosed = Mutex(false)
     package let servedBefore: String?
@@ -36,8 +36,8 @@ final class AdapterDriver: SubjectDriver {
         process.perform(operation, on: connection, reply: reply)
     }
 
-    /// Events arrive through a pipe, whenever the program writes them. No op can confirm that all of them have arrived,
-    /// because adapters respond to an op on a stopped connection in different ways.
+    /// The time to wait for events that the program has not written to its pipe yet. No op can confirm that all events
+    /// have arrived, because adapters respond to an op on a stopped connection in different ways.
     var drainInterval: Duration { .milliseconds(5) }
 
     var reportsAreExact: Bool { false }

@@ -4,20 +4,22 @@ import Glibc
 import ProbeSystem
 import Synchronization
 
-/// The thread that serves one ``AdapterProcess``. It polls the pipes, and ends with the program.
+/// The thread that serves one ``AdapterProcess``. The thread polls the program's pipes, and ends when the program ends.
 final class AdapterLoop {
     private let process: AdapterProcess
     private var lines: LineBuffer
     private var chunk = [UInt8](repeating: 0, count: 65536)
-    /// Bytes to be written to the pipe, and how many of them have been written.
+    /// The bytes to be written to the program's stdin. The first `written` bytes have been written.
     private var writing: [UInt8] = []
     private var written = 0
     private let start = MonotonicTime.now
-    /// When the request to end was noticed.
+    /// The time at which the request to end was noticed; `nil` before.
     private var quitting: MonotonicTime?
-    /// When the program closed its stdout or its stdin while it was still running.
+    /// The time at which the running program closed its stdout or stdin, and which of the two; `nil` if it has closed
+    /// neither.
     private var pipeEnd: (time: MonotonicTime, what: String)?
-    /// Since when a caller has been waiting for ops of an earlier case to be answered.
+    /// The time since which a caller has been waiting for ops of an earlier case to be answered; `nil` if no caller is
+    /// waiting.
     private var waiting: MonotonicTime?
 
     init(_ process: AdapterProcess) {
@@ -27,7 +29,8 @@ final class AdapterLoop {
 
     func run() {
         probe_name_thread("adapter")
-        // If the program has ended, a write fails with EPIPE; the signal would end this process.
+        // SIGPIPE is blocked because it would end this process when the program has ended; a write then fails with
+        // EPIPE.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -84,12 +87,13 @@ final class AdapterLoop {
             }
             return false
         }
-        // Checked after the pipes were read: if this process was suspended, output that arrived in time is read late.
+        // Deadlines are checked after the pipes have been read because, if this process was suspended, it reads output
+        // late that the program wrote in time.
         if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         return true
     }
 
-    // MARK: Time
+    // MARK: Deadlines
 
     private var deadline: MonotonicTime? {
         [
@@ -99,8 +103,8 @@ final class AdapterLoop {
         ].compactMap(\.self).min()
     }
 
-    /// The time that a program has to exit after it has closed its pipes. Most do so soon, and the exit status is more
-    /// informative.
+    /// The time that a program has to exit after it has closed one of its pipes. Most programs exit soon, and the exit
+    /// status is more informative than the closed pipe.
     private static let exitGrace = Duration.milliseconds(300)
 
     private func overdue(_ child: AdapterChild) -> (String, String?)? {

@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// A message of an adapter.
+/// A message from an adapter to the harness.
 enum AdapterMessage: Sendable, Equatable {
     case hello(AdapterHello)
     case done(id: Int, error: String?, port: UInt16?)
     case event(connection: Int, SubjectReport.Event)
     case accept(connection: Int, listener: Int)
-    /// A message that also names the error of the machine that caused it, by its errno.
+    /// A message that also names the machine error that caused it, by the errno's name.
     indirect case withMachineError(AdapterMessage, String)
 
-    /// The number of bytes that the message delivers.
+    /// The number of payload bytes that the message delivers.
     var payloadSize: Int {
         if case .withMachineError(let message, _) = self { return message.payloadSize }
         guard case .event(_, let event) = self else { return 0 }
@@ -22,19 +22,19 @@ enum AdapterMessage: Sendable, Equatable {
     }
 }
 
-/// The first message of an adapter.
+/// The first message that an adapter sends.
 struct AdapterHello: Sendable, Equatable {
     var name: String
     var version: String?
-    /// The capabilities that `can` lists, and the assumed ones that `lacks` does not name.
+    /// The capabilities that `can` lists, and the assumed capabilities that `lacks` does not list.
     var capabilities: Set<TransportCapability>
-    /// The framings among the words of `can`; `nil` if there are none.
+    /// The framings that `can` lists; `nil` if it lists none.
     var framings: Set<TransportFraming>?
-    /// The minor version of the protocol; this implementation uses 4. It is 0 if the field is missing.
+    /// The minor version of the adapter protocol; 0 if the field `minor` is missing. This implementation uses 4.
     var minor = AdapterHello.minorVersion
 }
 
-/// What is wrong with an adapter's line, as a clause.
+/// The reason why an adapter's line is invalid, as a noun phrase that follows "sent an invalid message:".
 struct AdapterMessageError: Error, Equatable {
     var text: String
 
@@ -42,7 +42,7 @@ struct AdapterMessageError: Error, Equatable {
 }
 
 extension AdapterMessage {
-    /// Parses one line.
+    /// Parses one line of an adapter's output.
     init(line: Span<UInt8>) throws(AdapterMessageError) {
         let value: JSONValue
         do throws(JSONError) {
@@ -56,8 +56,8 @@ extension AdapterMessage {
         if mayNameMachineError, let fault = value["machine"]?.text { self = .withMachineError(self, fault) }
     }
 
-    /// Whether the message reports that something has ended, or could not be started. In other messages `machine` is an
-    /// unknown field.
+    /// Whether the message reports a failed op, a failed connection attempt or the end of a connection. In other
+    /// messages, `machine` is an unknown field.
     private var mayNameMachineError: Bool {
         switch self {
         case .done(_, let error, _): error != nil
@@ -125,7 +125,7 @@ extension AdapterMessage {
             return .attemptFailed(try value.reason(in: word), detail: try value.optionalText("detail", in: word))
         case "sent":
             let count = try value.number("bytes", in: word)
-            // Sums of such numbers must not overflow, whatever the adapter sends.
+            // The count is limited so that sums of counts can't overflow, whatever the adapter sends.
             guard (0...1 << 40).contains(count) else { throw AdapterMessageError("`sent` of \(count) bytes") }
             return .sent(count)
         case "stop":
@@ -134,7 +134,7 @@ extension AdapterMessage {
         }
     }
 
-    /// Returns the message as an adapter writes it: one line of ASCII, with its line feed.
+    /// Returns the message as an adapter writes it: one line of ASCII, including the line feed.
     func encoded() -> [UInt8] { AdapterMessage.line(members) }
 
     private var members: [JSONValue.Member] {
@@ -169,7 +169,7 @@ extension AdapterMessage {
         return members
     }
 
-    /// Returns members of an object as one line of ASCII, with its line feed.
+    /// Returns a JSON object with the given members as one line of ASCII, including the line feed.
     static func line(_ members: [JSONValue.Member]) -> [UInt8] {
         var line: [UInt8] = []
         JSONValue.object(members).append(to: &line, .ascii)
@@ -202,7 +202,7 @@ extension AdapterMessage {
             return [("ev", .string("attempt-failed"))] + members(of: reason, detail)
         case .stopped(let reason, let detail): return [("ev", .string("stop"))] + members(of: reason, detail)
         case .accepted, .output, .broken:
-            // `accept` is a separate message; an adapter does not send the others.
+            // `accept` is a separate message, and an adapter does not send the other two events.
             return []
         }
     }
@@ -217,9 +217,9 @@ extension AdapterMessage {
 extension AdapterHello {
     static let protocolVersion = 1
     static let minorVersion = 4
-    /// The first minor version in which a message may name an error of the machine.
+    /// The first minor version in which a message may name a machine error.
     static let machineVersion = 4
-    /// The longest name that is accepted; every report contains the name.
+    /// The maximum length of a name, in bytes. It is limited because every report contains the name.
     private static let nameLimit = 200
 
     fileprivate init(_ value: JSONValue) throws(AdapterMessageError) {
@@ -243,7 +243,7 @@ extension AdapterHello {
             throw AdapterMessageError("`hello` without the list `can`")
         }
         let framings = Set(words.compactMap(TransportFraming.init(offer:)))
-        // Words of a later version are ignored.
+        // Unknown words of an adapter that uses a later minor version are ignored.
         let allowsUnknown = minor > AdapterHello.minorVersion
         let can = try AdapterHello.capabilities(
             words.filter { TransportFraming(offer: $0) == nil }, of: "can", allowsUnknown: allowsUnknown)
@@ -274,7 +274,7 @@ extension AdapterHello {
 }
 
 extension JSONValue {
-    /// Returns a list of words of `hello`, in its order; `nil` if the list is missing.
+    /// Returns the words of a list in `hello`, in the order of the list; `nil` if the list is missing.
     fileprivate func words(_ name: String) throws(AdapterMessageError) -> [String]? {
         guard let value = self[name] else { return nil }
         guard case .array(let words) = value else {
@@ -306,7 +306,7 @@ extension JSONValue {
         guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
             throw AdapterMessageError("`\(word)` with an invalid `code`")
         }
-        // The same as APIs report for a close without a code (RFC 6455, 7.1.5).
+        // WebSocket APIs report the code 1005 for a close frame without a code (RFC 6455, 7.1.5).
         return .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
     }
 

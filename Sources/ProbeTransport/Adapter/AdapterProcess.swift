@@ -3,18 +3,19 @@ import ProbeBase
 import ProbeSystem
 import Synchronization
 
-/// One process of an adapter's program. It serves one case after another.
+/// One process of an adapter's program, which serves one case after another.
 ///
-/// A separate thread reads, writes and polls. No call blocks, and what callers pass is queued within limits. If the
+/// A separate thread reads, writes and polls the pipes. No call blocks; requests are queued up to a limit. If the
 /// program breaks the protocol, the process has *failed*: every waiting caller gets the reason, and the program is
 /// ended together with all its descendants.
 final class AdapterProcess: Sendable {
-    /// Limits that tests may change.
+    /// The limits for a process. Tests may use other values.
     struct Limits: Sendable {
         var hello: Duration = .seconds(10)
-        /// The time for ops that an earlier case left unanswered, and for the program's exit after its stdin is closed.
+        /// The maximum time to wait for answers to ops of an earlier case, and for the program's exit after its stdin
+        /// was closed.
         var patience: Duration = .seconds(2)
-        /// The length of the longest line, in bytes.
+        /// The maximum length of a line, in bytes.
         var line = 16 << 20
         /// The maximum number of bytes queued for the program's stdin.
         var queue = 64 << 20
@@ -23,13 +24,14 @@ final class AdapterProcess: Sendable {
 
     enum RequestedState: Sendable { case serve, quit, kill }
 
-    /// How the start of a process went; reported once for each process.
+    /// The outcome of starting a process; reported once for each process.
     enum StartOutcome: Sendable {
-        /// The process has answered an op.
+        /// The process has answered its first op.
         case served
         /// The process ended before it had answered an op.
         case ended(SubjectFailure)
-        /// The process sent no `hello` in time, broke the protocol, or stopped responding before it had answered an op.
+        /// Before it had answered an op, the process sent no `hello` in time, broke the protocol, or stopped
+        /// responding.
         case useless(SubjectFailure)
     }
 
@@ -43,7 +45,7 @@ final class AdapterProcess: Sendable {
         var hasEnded = false
         /// The program and every process that it has started, while the program runs.
         var processes: ProcessTree?
-        /// Whether ``StartOutcome`` was reported.
+        /// Whether a ``StartOutcome`` has been reported.
         var hasBegun = false
         /// The last case that the process served.
         var lastCase: String?
@@ -51,9 +53,9 @@ final class AdapterProcess: Sendable {
         var queued = 0
         var replies: [Int: @Sendable (SubjectReply) -> Void] = [:]
         var handler: Handler?
-        /// Called when the program is ready for a case.
+        /// The closure to call when the program is ready for a case.
         var ready: Ready?
-        /// The receivers of late reports, by the number of the case.
+        /// The receivers of late reports, indexed by the case's number.
         var lateReportHandlers: [(any LateReportHandler)?] = []
         var endings: [@Sendable () -> Void] = []
         var tail = StderrTail()
@@ -67,9 +69,9 @@ final class AdapterProcess: Sendable {
     let wake: WakeDescriptor
     let reportStartOutcome: @Sendable (StartOutcome) -> Void
 
-    /// Starts the program and its thread; the first ``prepare(_:)`` reports the result.
+    /// Starts the program and its thread. The callback of the first ``prepare(_:)`` receives the result.
     ///
-    /// - Parameter reportStartOutcome: called once, on any thread, before any other caller gets the result.
+    /// - Parameter reportStartOutcome: called once, on any thread, before any other callback receives the outcome.
     init(
         _ command: AdapterCommandLine, limits: Limits, in place: ProgramPlace? = nil,
         reportStartOutcome: @escaping @Sendable (StartOutcome) -> Void
@@ -89,7 +91,7 @@ final class AdapterProcess: Sendable {
 
     // MARK: Cases
 
-    /// Calls back when the program is ready for the next case, which is after it has sent `hello` and answered the ops
+    /// Calls back when the program is ready for the next case, that is, when it has sent `hello` and answered all ops
     /// of earlier cases.
     func prepare(_ ready: @escaping Ready) {
         let now: Result<AdapterHello, SubjectFailure>? = state.withLock { state in
@@ -101,7 +103,7 @@ final class AdapterProcess: Sendable {
         if let now { ready(now) } else { wake.wake() }
     }
 
-    /// Begins a case, whose events are passed to `handler`.
+    /// Begins a case. The case's events are passed to `handler`.
     func beginCase(_ handler: @escaping Handler) {
         let failure = state.withLock { state in
             state.protocolState.beginCase()
@@ -127,7 +129,7 @@ final class AdapterProcess: Sendable {
         return canServe
     }
 
-    /// Sends the process one op of the current case.
+    /// Sends one op of the current case to the process.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
@@ -192,7 +194,8 @@ final class AdapterProcess: Sendable {
 
     // MARK: The end
 
-    /// Ends the process with its whole process group: at once, or after its stdin was closed and a short wait.
+    /// Ends the process and its whole process group, either at once (`kill`) or by closing its stdin and waiting a
+    /// short time (`quit`).
     func end(_ requested: RequestedState) {
         state.withLock { state in
             state.handler = nil
@@ -222,7 +225,7 @@ struct AdapterCommandLine: Sendable {
     var shown: String { Escaped.foreignText(text.utf8, limit: 120) }
 }
 
-/// The part that the serving thread uses.
+/// The members that the serving thread (``AdapterLoop``) uses.
 extension AdapterProcess {
     var requested: RequestedState { state.withLock { $0.requested } }
 
@@ -231,7 +234,7 @@ extension AdapterProcess {
     /// Whether a caller is waiting for the next case to begin while ops of the previous case are unanswered.
     var waitsForOlderOps: Bool { state.withLock { $0.ready != nil && $0.protocolState.hello != nil } }
 
-    /// Returns and removes all queued bytes, as one piece.
+    /// Removes all queued lines, and returns them as one array.
     func takeQueue() -> [UInt8] {
         state.withLock { state in
             defer { state.queue = [] }
@@ -243,7 +246,7 @@ extension AdapterProcess {
         state.withLock { $0.queued -= count }
     }
 
-    /// Passes a message to its receiver.
+    /// Passes a message from the program to its receiver.
     ///
     /// - Throws: a description of what is wrong with the message.
     func receive(_ message: AdapterMessage) throws(AdapterMessageError) {
@@ -295,7 +298,7 @@ extension AdapterProcess {
         report { $0.append(bytes) }
     }
 
-    /// Handles the rest of stderr, which has no line feed.
+    /// Handles the last bytes on stderr, which are not followed by a line feed.
     func printedLast() {
         report { $0.finish() }
     }
@@ -306,10 +309,9 @@ extension AdapterProcess {
         for line in finished { handler(SubjectReport(connection: 0, event: .output(line), time: .now)) }
     }
 
-    /// Records that the program does not work as it must, and reports it to every waiting caller. Only the first failure
-    /// counts.
+    /// Records a failure of the program, and reports it to every waiting caller. Only the first failure is recorded.
     ///
-    /// - Parameter isEnd: whether the failure is that the program has ended, or closed its pipes.
+    /// - Parameter isEnd: whether the failure consists in the program having ended or closed a pipe.
     func fail(_ failure: SubjectFailure, isEnd: Bool = false) {
         let (isBeginning, replies, handler, ready) = state.withLock { state in
             let isBeginning = state.failure == nil && !state.hasBegun && state.requested == .serve

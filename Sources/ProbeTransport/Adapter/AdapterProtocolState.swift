@@ -1,32 +1,32 @@
 import ProbeSystem
 
-/// The harness's side of the adapter protocol, without I/O: which messages are allowed when, and which case they belong
-/// to.
+/// The harness's side of the adapter protocol, without I/O. It decides whether a message is allowed, and which case the
+/// message belongs to.
 ///
-/// Each case numbers its connections from its own start; in this state they get numbers that are unique in this
-/// process.
+/// Each case numbers its connections from 1. In the adapter protocol, the connections have numbers that are unique in
+/// the adapter's process.
 struct AdapterProtocolState {
     enum Outcome: Equatable {
         case ready(AdapterHello)
         case reply(id: Int, SubjectReply)
-        /// A report for the current case, with its own connection numbers.
+        /// A report for the current case, with the case's own connection number.
         case report(connection: Int, SubjectReport.Event)
-        /// An error of the machine has ended a connection, or prevented an op.
+        /// A machine error has ended a connection, or prevented it.
         case machineError(connection: Int, MachineError, detail: String?)
         case refusedFor(id: Int, MachineError, code: String)
-        /// A message about a connection of an earlier case that was stopped at the end of that case.
+        /// A message about a connection that the harness stopped at the end of an earlier case. It is ignored.
         case stale
-        /// A report about a connection of an earlier case that had already stopped. Cases are numbered from 0.
+        /// A report about a connection that had already stopped during an earlier case. Cases are numbered from 0.
         case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
-    /// The maximum that one case may receive; a program that sends more fails.
+    /// The maximum number of events and bytes for one case. A program that sends more fails.
     struct Budget: Equatable {
         var events = 100_000
         var bytes = 64 << 20
     }
 
-    /// The first of the numbers that the adapter assigns.
+    /// The first connection number that the adapter assigns to accepted connections.
     static let firstAccepted = 1_000_000
 
     private let budget: Budget
@@ -35,20 +35,21 @@ struct AdapterProtocolState {
     private var nextID = 1
     /// The ops that are not answered yet, oldest first.
     private(set) var pending: [(id: Int, name: String, requiresPort: Bool)] = []
-    /// Numbers up to this one belong to earlier cases.
+    /// The last connection number of the earlier cases.
     private var base = 0
-    /// The last number of each earlier case.
+    /// The last connection number of each earlier case.
     private var lastNumbers: [Int] = []
     private var used: Set<Int> = []
-    /// Connections of this case that have started and have not reported `stop`.
+    /// The connections of this case that were started or accepted and have not reported `stop`.
     private var open: Set<Int> = []
-    /// Connections of this case that were asked to start TLS.
+    /// The connections of this case that were asked to start TLS.
     private var securing: Set<Int> = []
-    /// Errors of the machine that the case may have provoked, by connection of this case.
+    /// The machine errors that the case may have provoked, keyed by connection number.
     private var provocable: [Int: Set<MachineError>] = [:]
-    /// Connections of earlier cases that were left open and have not reported `stop` yet.
+    /// The connections that earlier cases left open and that have not reported `stop` yet.
     private var leftOpen: Set<Int> = []
-    /// Every number that the adapter has assigned, with its case, and the numbers of this case.
+    /// The case of each connection number that the adapter has ever assigned. The numbers of this case are also in
+    /// `accepted`.
     private var everAccepted: [Int: Int] = [:]
     private var accepted: Set<Int> = []
 
@@ -57,12 +58,13 @@ struct AdapterProtocolState {
         left = budget
     }
 
-    /// Whether the numbers are almost used up, or too many must be remembered, so that a new process must be started.
+    /// Whether a new process must be started, because the connection numbers are almost used up or too many accepted
+    /// connections must be remembered.
     var isExhausted: Bool { base > 500_000 || everAccepted.count > 100_000 }
 
     // MARK: Cases
 
-    /// Begins a case, whose messages are now accepted.
+    /// Begins a case with a fresh budget.
     mutating func beginCase() {
         left = budget
     }
@@ -104,7 +106,7 @@ struct AdapterProtocolState {
     }
 
     private mutating func request(_ operation: SubjectOperation, number: Int) -> (id: Int, line: [UInt8]) {
-        // An adapter of 1.0 may refuse a field that it does not know.
+        // An adapter that uses version 1.0 may refuse fields that were added later.
         let operation = hello?.minor == 0 ? operation.withoutReads : operation
         let request = AdapterRequest(id: nextID, connection: number, operation: operation)
         nextID += 1
@@ -114,9 +116,9 @@ struct AdapterProtocolState {
 
     // MARK: Messages
 
-    /// Processes a message.
+    /// Processes a message from the adapter.
     ///
-    /// - Throws: a description of what is wrong with the message, as a clause.
+    /// - Throws: the reason why the message is invalid, as a noun phrase.
     mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
         guard hello != nil else {
             guard case .hello(let hello) = message else { throw AdapterMessageError("a message before its `hello`") }
@@ -143,7 +145,7 @@ struct AdapterProtocolState {
         }
     }
 
-    /// Processes a message that names an error of the machine: a connection or an op that fails because of one says
+    /// Processes a message that names a machine error. A connection or an op that fails because of a machine error says
     /// nothing about the transport.
     private mutating func withMachineError(_ message: AdapterMessage, _ word: String) throws(AdapterMessageError)
         -> Outcome
@@ -200,7 +202,8 @@ struct AdapterProtocolState {
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
         if let number = earlierCase(of: listener) {
-            // The connection belongs to the case of its listener. It is not reported to the current case.
+            // The accepted connection belongs to the earlier case of its listener, so it is not reported to the current
+            // case.
             everAccepted[connection] = number
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)
@@ -208,7 +211,8 @@ struct AdapterProtocolState {
         throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
     }
 
-    /// Returns the number of the earlier case that a connection belonged to; `nil` if the number was never used.
+    /// Returns the number of the earlier case that a connection belonged to; `nil` if the connection number was never
+    /// used.
     private func earlierCase(of connection: Int) -> Int? {
         if let number = everAccepted[connection] { return number }
         guard connection > 0, connection <= base else { return nil }

@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// An op for an adapter, in the terms of the adapter protocol.
+/// A request to an adapter: one op with its number and the number of its connection.
 struct AdapterRequest: Sendable {
     var id: Int
     var connection: Int
     var operation: SubjectOperation
 
-    /// The maximum size of one message, in bytes.
+    /// The maximum size of a message to send, in bytes.
     static let messageLimit = 2 << 20
 
-    /// Returns the request as one line of ASCII, with its line feed.
+    /// Returns the request as one line of ASCII, including the line feed.
     func encoded() -> [UInt8] {
         let head: [JSONValue.Member] = [
             ("op", .string(operation.word)), ("id", .integer(id)), ("conn", .integer(connection)),
@@ -20,18 +20,18 @@ struct AdapterRequest: Sendable {
 
 /// The reason why a line is not a valid request.
 struct AdapterRequestError: Error, Equatable {
-    /// The reason why an op is refused, in the words of its `done`.
+    /// The reason why an op is refused, as the word for the `error` field of `done`.
     enum Refusal: String, Error {
         case invalid, unsupported
     }
 
-    /// The op's number, if it could be read. If it is set, `done` reports the error.
+    /// The op's number, if it could be read; in that case, the error is reported by `done`.
     var id: Int?
     var text: String
 }
 
 extension AdapterRequest {
-    /// Parses a line, as an adapter must.
+    /// Parses a line of an adapter's stdin.
     init(line: Span<UInt8>) throws(AdapterRequestError) {
         let value: JSONValue
         do throws(JSONError) {

@@ -3,18 +3,19 @@ import Glibc
 import ProbeSystem
 import Synchronization
 
-/// The adapter's side of the protocol: serves transports of this process to a harness on stdin and stdout.
+/// The adapter's side of the adapter protocol. It serves transports of this process to a harness over stdin and stdout.
 package final class AdapterServer: Sendable {
     private let input: Int32
     private let output: Int32
-    /// A lock that is held while a line is written. The value is `false` once the reader has closed its end.
+    /// A lock that is held while a line is written. The value is `false` once the harness has closed its end of the
+    /// pipe.
     private let canWrite = Mutex(true)
 
     /// Creates a server on two descriptors.
     ///
     /// - Parameters:
-    ///   - input: the descriptor of the harness's ops; reads block.
-    ///   - output: the descriptor for events.
+    ///   - input: the descriptor from which the harness's ops are read; reads block.
+    ///   - output: the descriptor to which answers and events are written.
     package init(input: Int32, output: Int32) {
         self.input = input
         self.output = output
@@ -22,7 +23,7 @@ package final class AdapterServer: Sendable {
 
     /// Serves until the input ends.
     ///
-    /// - Returns: `nil` at the end of the input; otherwise a description of the error in a line.
+    /// - Returns: `nil` if the input has ended; otherwise a one-line description of the error.
     package func serve(_ factory: any TransportFactory, version: String) -> String? {
         say(
             .hello(
@@ -66,7 +67,8 @@ package final class AdapterServer: Sendable {
         return problem
     }
 
-    /// Waits until ops that arrived before the end are done and answered; an op that hangs is not waited for.
+    /// Waits until all ops that arrived before the end of the input have been answered, but not longer than a second,
+    /// because an op may hang.
     private func finish(_ subject: InProcessSubject) {
         let answered = DispatchSemaphore(value: 0)
         subject.afterOthers { answered.signal() }
@@ -94,13 +96,13 @@ package final class AdapterServer: Sendable {
         return nil
     }
 
-    /// Writes a failure to stderr, which the harness shows.
+    /// Writes a failure to stderr, whose contents the harness shows.
     private func logFailure(_ failure: SubjectFailure) {
         let line = Array("\(failure.line)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Writes a message. Blocks while the harness does not read, so the transport's reports wait too.
+    /// Writes a message. The call blocks while the harness does not read, and so delays the transport's later reports.
     private func say(_ message: AdapterMessage) {
         let line = message.encoded()
         canWrite.withLock { canWrite in

@@ -3,26 +3,27 @@ import Glibc
 package import ProbeSystem
 import Synchronization
 
-/// Creates subjects from an adapter: a program that speaks the adapter protocol on stdin and stdout.
+/// Creates subjects from an adapter, a program that implements the adapter protocol on its stdin and stdout.
 ///
 /// The program is started when a case first needs it, and serves one case after another. Each of several concurrent
-/// cases has its own process. If a case does not end cleanly, its process is ended, and the next case gets a new one.
+/// cases has its own process. If a case does not end cleanly, its process is ended, and the next case gets a new
+/// process.
 package final class AdapterSource: SubjectSource {
     private struct State {
         var hasSentHello = false
-        /// The reason why the program can't be started; later cases don't try again.
+        /// The reason why the program can't be started. Later cases report the same reason without trying again.
         var failure: SubjectFailure?
-        /// The number of consecutive processes that ended before they had answered an op.
+        /// The number of consecutive processes that ended or failed before they had answered an op.
         var endedAtStart = 0
         var givenUp: SubjectFailure?
-        /// The processes that are ready for another case.
+        /// The idle processes, which can serve another case.
         var idle: [AdapterProcess] = []
         /// All processes that have not ended.
         var living: [ObjectIdentifier: AdapterProcess] = [:]
         var isShutDown = false
     }
 
-    /// The number of consecutive useless processes after which no further process is started.
+    /// The number of consecutive processes without an answered op after which no further process is started.
     private static let maxFailedStarts = 3
 
     private let command: AdapterCommandLine
@@ -35,16 +36,18 @@ package final class AdapterSource: SubjectSource {
 
     /// Creates a source for a command.
     ///
-    /// - Parameter names: the names of all subjects of the run, so that two with the same name can be distinguished.
+    /// - Parameter names: the names of all subjects of the run, so that two subjects with the same name can be
+    ///   distinguished.
     /// - Throws: a description of what is wrong with the command line.
     package convenience init(command: String, names: SubjectNames) throws(SubjectFailure) {
         try self.init(command: command, names: names, limits: AdapterProcess.Limits())
     }
 
-    /// Creates a source for a transport of another program of this product, which the command line selects by name.
+    /// Creates a source for a transport that is part of this product and served by a separate program. The command line
+    /// selects the transport by name.
     ///
     /// - Parameter words: the program's path and its arguments.
-    /// - Throws: an error if there is no such program.
+    /// - Throws: an error if the program was not found.
     package init(transport: String, words: [String], names: SubjectNames) throws(SubjectFailure) {
         guard let path = ExecutableSearch.find(words[0]) else {
             throw SubjectFailure("\(Escaped.foreignText(words[0].utf8, limit: 400)) was not found")
@@ -54,7 +57,7 @@ package final class AdapterSource: SubjectSource {
         option = ["--transport", transport]
         command = AdapterCommandLine(text: words.joined(separator: " "), words: words, path: path)
         limits = AdapterProcess.Limits()
-        // The name is known before the program sends it.
+        // The transport's name is known before the program sends it.
         names.introduce(place, as: transport)
     }
 
@@ -84,14 +87,15 @@ package final class AdapterSource: SubjectSource {
         place = names.reserve()
     }
 
-    /// The name from the command line, or the name that the program sent; the command if the program has not sent a
-    /// name.
+    /// The transport's name from the command line, the name that the program sent, or the command if the program has
+    /// sent no name.
     package var name: String { names.name(at: place) ?? command.shown }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
-            // Two programs that never send a name are distinguished as well.
+            // If the program has sent no name, the command becomes its name, so that two such programs are
+            // distinguished as well.
             names.introduce(place, as: command.shown)
             done()
         }
@@ -119,7 +123,7 @@ package final class AdapterSource: SubjectSource {
         if place != nil { return startFresh() }
         let idle = state.withLock { $0.idle.popLast() }
         if isFresh {
-            // The new process replaces this one, so the number of processes stays the same.
+            // The fresh process replaces an idle one, so that the number of processes stays the same.
             idle?.end(.quit)
             return startFresh()
         }
@@ -127,7 +131,7 @@ package final class AdapterSource: SubjectSource {
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
-            // The process failed between two cases; that must not affect this case.
+            // The idle process failed between two cases, which must not affect this case.
             case .failure: startFresh()
             }
         }
@@ -162,8 +166,8 @@ package final class AdapterSource: SubjectSource {
                 switch result {
                 case .success: state.hasSentHello = true
                 case .failure(let failure) where !state.hasSentHello && state.givenUp == nil:
-                    // A process that has ended may start the next time. A process that could not be started at all
-                    // won't.
+                    // If the program started and then ended, another attempt may succeed. If the program could not be
+                    // started at all, it won't.
                     if state.endedAtStart > 0, !state.isShutDown { return true }
                     state.failure = failure
                 case .failure: break
@@ -191,7 +195,7 @@ package final class AdapterSource: SubjectSource {
         }
     }
 
-    /// Keeps a process for another case after it has served a case without problems.
+    /// Keeps a process that has served a case without problems, so that it can serve another case.
     func takeBack(_ process: AdapterProcess) {
         let isKept = state.withLock { state in
             if !state.isShutDown { state.idle.append(process) }
@@ -200,7 +204,7 @@ package final class AdapterSource: SubjectSource {
         if !isKept { process.end(.quit) }
     }
 
-    /// Ends all processes. The stdin of idle processes is closed, and they have a short time to exit.
+    /// Ends all processes. Their stdin is closed, and they have a short time to exit before they are killed.
     package func shutDown() async {
         let living = state.withLock { state in
             state.isShutDown = true

@@ -1,5 +1,5 @@
-/// Splits a command line into words, with quotes and backslashes as in a POSIX shell, but without variables and
-/// patterns.
+/// Splits a command line into words, with quotes and backslashes as in a POSIX shell, but without the expansion of
+/// variables and patterns.
 package enum CommandWords {
     package enum Failure: Error, Equatable {
         case empty
@@ -18,7 +18,7 @@ package enum CommandWords {
             case (let open?, _) where character == open: quote = nil
             case ("\"", "\\"):
                 guard let next = characters.next() else { throw .openQuote("\"") }
-                // In double quotes a backslash is literal unless it precedes one of these characters.
+                // Inside double quotes, a backslash is literal unless it precedes `"`, `\`, `$` or a backquote.
                 word =
                     (word ?? "") + (next == "\"" || next == "\\" || next == "$" || next == "`" ? "" : "\\")
                     + String(next)

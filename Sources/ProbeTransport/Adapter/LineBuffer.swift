@@ -5,7 +5,7 @@ import Glibc
 /// one chunk.
 struct LineBuffer {
     private let limit: Int
-    /// The number of bytes that are shown of a line that is too long.
+    /// The number of bytes that an error shows of a line that is too long.
     private static let shown = 1024
     private(set) var rest: [UInt8] = []
 
@@ -17,7 +17,8 @@ struct LineBuffer {
         self.limit = limit
     }
 
-    /// Appends bytes, and passes each line that is now complete to `take`, without its line feed.
+    /// Appends bytes, and passes each line that they complete to `take`, without the line feed. Stops if `take` returns
+    /// `false`.
     mutating func append(_ chunk: ArraySlice<UInt8>, _ take: ([UInt8]) -> Bool) throws(TooLong) {
         var start = chunk.startIndex
         while let end = LineBuffer.lineFeed(in: chunk[start...]) {
@@ -45,7 +46,7 @@ struct LineBuffer {
     }
 }
 
-/// The last lines of a program's stderr; long ones are cut.
+/// The last lines that a program wrote to stderr. Long lines are truncated.
 struct StderrTail {
     private static let lineLimit = 2000
     private static let count = 8
@@ -54,9 +55,9 @@ struct StderrTail {
     private var open: [UInt8] = []
     private var isCut = false
 
-    /// Appends bytes.
+    /// Appends bytes from stderr.
     ///
-    /// - Returns: the lines that are now complete.
+    /// - Returns: the lines that the bytes complete.
     mutating func append(_ chunk: ArraySlice<UInt8>) -> [[UInt8]] {
         var finished: [[UInt8]] = []
         for byte in chunk {
@@ -74,7 +75,7 @@ struct StderrTail {
         return finished
     }
 
-    /// Marks the end of the stream and returns the last lines: bytes without a line feed are a line too.
+    /// Ends the stream, and returns the bytes after the last line feed as a line; none if there are no such bytes.
     mutating func finish() -> [[UInt8]] {
         if open.isEmpty { return [] }
         let last = [open]
@@ -87,7 +88,7 @@ struct StderrTail {
         lines = Array((lines + finished.suffix(StderrTail.count)).suffix(StderrTail.count))
     }
 
-    /// The lines for the details of a failure.
+    /// The last lines on stderr, formatted for the details of a failure.
     var details: [String] {
         if lines.isEmpty { return ["it wrote nothing to stderr"] }
         return ["its last lines on stderr:"] + lines.map { "  \(Escaped.foreignText($0, limit: 300))" }

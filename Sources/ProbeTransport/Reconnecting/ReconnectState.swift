@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// The state of a transport that reconnects when its connection is lost, without its connections, timers and threads.
+/// The decision logic of a transport that reconnects when its connection is lost. Connections, timers and threads
+/// belong to its owner.
 ///
-///     initialised ─ start ▶ connecting ─ started ▶ connected ─┬─ lost ▶ waiting ─ the time is over ▶ connecting
+///     initialised ─ start ▶ connecting ─ started ▶ connected ─┬─ lost ▶ waiting ─ time elapsed ▶ connecting
 ///                               └─ failed ▶ waiting           └─ stop, half-close, a peer that breaks the rules ▶ ended
 ///
 /// Guarantees: `stopped` is reported exactly once, as the last event; at most one connection is open or being
@@ -10,7 +11,7 @@ import ProbeBase
 struct ReconnectState {
     enum Phase { case initialised, connecting, connected, waiting, ended }
 
-    /// An action that the owner must take next, in this order.
+    /// An action that the owner must take. Actions are taken in the order in which they are returned.
     enum Action {
         case report(TransportEvent)
         /// Waits, and then calls ``isDue()``.
@@ -22,7 +23,8 @@ struct ReconnectState {
     var unsent = UnsentMessages()
     /// Whether reading is paused, for the current connection and for later ones.
     var isPaused = false
-    /// Whether this side has ended or will end; if the connection ends after that, it is not a loss.
+    /// Whether this side has ended or will end the stream. After that, the end of the connection does not count as a
+    /// loss.
     private(set) var isHalfClosed = false
     private(set) var isStopping = false
     private var wasStarted = false
@@ -39,7 +41,7 @@ struct ReconnectState {
         phase = .connecting
     }
 
-    /// Reverts ``start()`` if it failed.
+    /// Reverts ``start()``, because the first connection could not be started.
     mutating func cancelStart() {
         wasStarted = false
         phase = .initialised
@@ -60,7 +62,8 @@ struct ReconnectState {
         isHalfClosed = true
     }
 
-    /// Stops the transport. Allowed in any state. A current connection must be stopped, and reports its end.
+    /// Stops the transport. Allowed in any state. The caller must also stop the current connection, if any; the end of
+    /// that connection is then reported.
     mutating func stop() -> [Action] {
         isStopping = true
         switch phase {
@@ -74,9 +77,9 @@ struct ReconnectState {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Notes that the wait is over.
+    /// Ends the wait before the next attempt.
     ///
     /// - Returns: whether a connection must be made.
     mutating func isDue() -> Bool {
@@ -118,7 +121,7 @@ struct ReconnectState {
         return [.report(event), .wait(limits.wait(after: waits))]
     }
 
-    /// Whether reconnecting is pointless, because the peer breaks the rules or is the wrong peer.
+    /// Returns whether reconnecting is pointless, because the peer breaks the rules or is the wrong peer.
     private static func isFinal(_ reason: StopReason) -> Bool {
         switch reason {
         case .tooLong, .protocol, .tlsFailed, .stopped: true

@@ -4,13 +4,14 @@ import Synchronization
 
 /// A transport that reconnects when its connection is lost, with a separate transport for each connection.
 ///
-/// - Threads: events are reported on the connection's thread; between two connections, on a queue. They are never
-///   concurrent.
-/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent by the next one,
-///   in order, ahead of later messages. A message that was passed in part is dropped, and `lost` reports it.
-/// - Receiving: bytes that were not a whole message when a connection was lost are not part of what the next one
-///   delivers.
-/// - `stop()` between two connections is reported at once, and drops what is queued.
+/// - Threads: events are reported on the connection's thread or, between two connections, on a queue. They are never
+///   reported concurrently.
+/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent on the next
+///   connection, in order, ahead of later messages. A message that was passed in part is dropped, and its remaining
+///   bytes are counted by `lost`.
+/// - Receiving: the bytes of a message that was incomplete when a connection was lost are not joined with bytes
+///   received on the next connection.
+/// - `stop()` between two connections is reported at once, and drops the queued messages.
 final class ReconnectingTransport: Transport {
     typealias Connect = @Sendable (_ handler: @escaping TransportHandler) throws(TransportError) -> any Transport
 
@@ -18,9 +19,9 @@ final class ReconnectingTransport: Transport {
         var core: ReconnectState
         /// The current connection; `nil` between two connections.
         var connection: (any Transport)?
-        /// The number of the current connection, by which events of an earlier one are recognised.
+        /// The number of the current connection, by which the events of earlier connections are recognised and ignored.
         var number = 0
-        /// The framing used for the current connection, or for the next one.
+        /// The framing of the current connection or, between two connections, of the next one.
         var framing: Framing
     }
 
@@ -28,17 +29,19 @@ final class ReconnectingTransport: Transport {
     private let connect: Connect
     private let queue = DispatchQueue(label: "tcpprobe.reconnect")
     private let state: Mutex<State>
-    /// A lock that is held by the holder of the state, so that events are reported in the order of its changes.
+    /// A lock that is acquired while the state is locked, so that events are queued in the order of the state's
+    /// changes.
     private let reports: Mutex<Reports>
 
-    /// The events that have not been passed to the handler. One thread at a time calls it, without holding a lock.
+    /// The events that have not yet been passed to the handler. One thread at a time calls the handler, without holding
+    /// a lock.
     private struct Reports {
         /// The handler; `nil` after `stopped`.
         var handler: TransportHandler?
         var pending: [TransportEvent] = []
         var isDelivering = false
 
-        /// Returns the next call to make; `nil` if there is none, or if another thread makes it.
+        /// Removes and returns the next event, with the handler to call; `nil` if no event is pending.
         mutating func next() -> (TransportHandler, TransportEvent)? {
             guard let handler, !pending.isEmpty else {
                 pending = []
@@ -64,7 +67,7 @@ final class ReconnectingTransport: Transport {
         self.connect = connect
         reports = Mutex(Reports(handler: handler))
         state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
-        // An error in the configuration is reported now, and not by each attempt.
+        // This reports an error in the configuration now instead of at each connection attempt.
         _ = try connect { _ in }
     }
 
@@ -82,7 +85,7 @@ final class ReconnectingTransport: Transport {
         }
     }
 
-    /// Makes a connection, and passes it the messages that have not been sent.
+    /// Makes a connection and passes the unsent messages to it.
     private func begin(_ state: inout State) throws(TransportError) {
         state.number += 1
         let number = state.number
@@ -136,8 +139,8 @@ final class ReconnectingTransport: Transport {
         deliver()
     }
 
-    /// Calls the handler with the pending events, unless a call is in progress; in that case the calling thread, which
-    /// may be this one, delivers them.
+    /// Calls the handler with the pending events, unless a call of the handler is in progress. In that case, the thread
+    /// that makes the call (perhaps this one) delivers them.
     private func deliver() {
         let isFree = reports.withLock { reports in
             defer { reports.isDelivering = true }
@@ -216,14 +219,15 @@ final class ReconnectingTransport: Transport {
             try pass(state.connection, call)
             return (actions, wasStarted)
         }
-        // Nothing will be reported.
+        // A transport that was never started reports nothing.
         if !wasStarted { reports.withLock { $0.handler = nil } }
-        // Performed on the queue, because a caller does not expect its handler to be called before `stop` has returned.
+        // The actions are performed on the queue, because a caller does not expect its handler to be called before
+        // `stop` has returned.
         if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
-    /// Passes a request to the connection. A connection that has just ended accepts no more, and its end is about to be
-    /// reported.
+    /// Passes a request to the connection. If the connection has just ended, it refuses the request; this is ignored,
+    /// because the end is about to be reported.
     private func pass(
         _ connection: (any Transport)?, _ call: (any Transport) throws(TransportError) -> Void
     ) throws(TransportError) {

@@ -5,7 +5,7 @@ public struct TransportReconnect: Sendable, Equatable {
     /// The upper limit of the wait.
     public var longest: Duration
 
-    /// Creates the waits.
+    /// Creates the limits for the wait.
     ///
     /// - Parameter longest: the upper limit; not less than `shortest`.
     public init(shortest: Duration, longest: Duration) {
@@ -13,12 +13,13 @@ public struct TransportReconnect: Sendable, Equatable {
         self.longest = longest
     }
 
-    /// Returns the wait, which doubles with each failed attempt.
+    /// Returns the time to wait before the next attempt. It doubles with each failed attempt.
     ///
     /// - Parameter waits: the number of earlier waits since a connection was last established.
     func wait(after waits: Int) -> Duration {
         var wait = shortest
-        // A shift could overflow; `longest` is reached after a few steps.
+        // The wait is doubled in a loop because a shift could overflow; the loop reaches `longest` after a few
+        // iterations.
         for _ in 0..<waits where wait < longest { wait *= 2 }
         return min(wait, longest)
     }

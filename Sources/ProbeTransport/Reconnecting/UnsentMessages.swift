@@ -1,12 +1,12 @@
 import DequeModule
 
-/// Messages that were passed to a connection and that the kernel has not taken completely, in order.
+/// The messages that were passed to a connection and that the kernel has not accepted completely, in order.
 ///
-/// A message whose last byte was taken may have reached the peer, and is never sent again.
+/// A message whose last byte the kernel has accepted may have reached the peer, and is never sent again.
 struct UnsentMessages {
-    /// The messages, each with the length that it has when framed.
+    /// The messages, each with its framed length in bytes.
     private var queue: Deque<(message: [UInt8], length: Int)> = []
-    /// The number of bytes of the first message that were taken.
+    /// The number of bytes of the first message that the kernel has accepted.
     private var passed = 0
 
     /// The messages, in the order in which they must be sent.
@@ -14,7 +14,7 @@ struct UnsentMessages {
 
     mutating func append(_ message: [UInt8], length: Int) { queue.append((message, length)) }
 
-    /// Notes that the kernel has taken `count` more bytes.
+    /// Records that the kernel has accepted `count` more bytes.
     mutating func sent(_ count: Int) {
         passed += count
         while let first = queue.first, passed >= first.length {
@@ -23,9 +23,9 @@ struct UnsentMessages {
         }
     }
 
-    /// Notes that the connection is lost, and drops a message of which the peer may have a part.
+    /// Records that the connection is lost, and drops the message that the peer may have received in part.
     ///
-    /// - Returns: the number of its bytes that were not taken.
+    /// - Returns: the number of bytes of the dropped message that the kernel had not accepted.
     mutating func lost() -> Int {
         guard passed > 0, let first = queue.popFirst() else { return 0 }
         defer { passed = 0 }
@@ -34,7 +34,7 @@ struct UnsentMessages {
 
     /// Drops all messages.
     ///
-    /// - Returns: the number of their bytes that were not taken.
+    /// - Returns: the number of dropped bytes that the kernel had not accepted.
     mutating func giveUp() -> Int {
         defer { (queue, passed) = ([], 0) }
         return queue.reduce(0) { $0 + $1.length } - passed

@@ -3,23 +3,25 @@ import Dispatch
 package import ProbeSystem
 import Synchronization
 
-/// A ``Transport`` of this process as a subject. Its operations run on a separate queue, so that one that blocks delays
-/// nothing else.
+/// A subject whose ``Transport`` runs in this process. Its operations run on a separate queue, so that an operation
+/// that blocks delays nothing else.
 package final class InProcessSubject: SubjectDriver {
     private struct State {
         var transports: [Int: any Transport] = [:]
         var listeners: [Int: any TransportListener] = [:]
-        /// The number of the connection that each listener is about to report, by listener.
+        /// The number of the connection that each listener is about to report, keyed by the listener's number.
         var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
-        /// Connections that have reported their stop, and the receiver of their later reports once this subject is
-        /// closed.
+        /// The connections that have reported their stop. Once this subject is closed, `late` receives any further
+        /// reports about them.
         var stopped: Set<Int> = []
         var late: (any LateReportHandler)?
-        /// The framing that takes effect after `remaining` more messages were delivered, by connection.
+        /// The framing that takes effect after `remaining` more messages have been delivered, keyed by connection
+        /// number.
         var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
-        /// Errors of the machine that the case may have provoked, by connection; the subject must report them itself.
+        /// The machine errors that the case may have provoked, keyed by connection number. The subject must report
+        /// these errors itself.
         var provocable: [Int: Set<MachineError>] = [:]
     }
 
@@ -27,8 +29,8 @@ package final class InProcessSubject: SubjectDriver {
     private let handler: @Sendable (SubjectReport) -> Void
     private let queue = DispatchQueue(label: "tcpprobe.subject")
     private let state = Mutex(State())
-    /// A lock that is held while a message is reported after which the framing changes: sends that follow the report
-    /// wait for the change.
+    /// A lock that is held from the report of the last message with the old framing until the framing has changed, so
+    /// that a send in response to that message uses the new framing.
     private let switching = Mutex(())
 
     package init(factory: any TransportFactory, handler: @escaping @Sendable (SubjectReport) -> Void) {
@@ -70,11 +72,11 @@ package final class InProcessSubject: SubjectDriver {
             defer { (state.transports, state.listeners) = ([:], [:]) }
             return (Array(state.transports.values), Array(state.listeners.values))
         }
-        // Performed on the queue, like every operation: one that hangs blocks only its own thread.
+        // The stops run on the queue, like every operation, so that a call that hangs blocks only the queue's thread.
         queue.async {
             for listener in left.1 { listener.stop() }
             for transport in left.0 {
-                // A transport may refuse the call if it has already stopped; in that case there is nothing to do.
+                // A transport that has already stopped may refuse the call, in which case there is nothing to do.
                 try? transport.stop()
             }
         }
@@ -90,7 +92,7 @@ package final class InProcessSubject: SubjectDriver {
             return configuration.path == nil ? port : nil
         case .send(let message, let kind):
             let transport = try started(connection)
-            // Not held during the call, which may wait for the thread that calls the handler.
+            // The lock is not held during the call of `send`, which may wait for the thread that calls the handler.
             switching.withLock { _ in }
             if let kind { try transport.send(message, as: kind) } else { try transport.send(message) }
         case .ping(let payload): try started(connection).sendPing(payload)
@@ -149,7 +151,7 @@ package final class InProcessSubject: SubjectDriver {
         let (isClosed, late) = state.withLock { state in
             let isAfterStop = state.stopped.contains(connection)
             if case .stopped = event { state.stopped.insert(connection) }
-            // The next connection starts with the original framing.
+            // After a reconnect, the connection starts with the original framing.
             if case .lost = event { state.announcedFramings[connection] = nil }
             return (state.isClosed, isAfterStop ? state.late : nil)
         }
@@ -187,7 +189,7 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    // MARK: Another framing in mid-stream
+    // MARK: Changing the framing in mid-stream
 
     private func setFraming(_ framing: TransportFraming, behind count: Int?, of connection: Int) throws(TransportError)
     {
@@ -200,7 +202,7 @@ package final class InProcessSubject: SubjectDriver {
         state.withLock { $0.announcedFramings[connection] = (framing, count) }
     }
 
-    /// Returns the change of framing that is due after this message.
+    /// Returns the change of framing that is due after the given message; `nil` if no change is due.
     private func dueChange(
         behind event: TransportEvent, of connection: Int
     ) -> (transport: any Transport, framing: TransportFraming)? {
@@ -219,13 +221,13 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Changes the framing inside the transport's handler, as users of a transport do: the transport has not yet
-    /// divided anything that arrived after the message.
+    /// Changes the framing inside the transport's handler, as users of a transport do: at that time, the transport has
+    /// not yet divided the bytes that arrived after the message.
     private func apply(_ change: (transport: any Transport, framing: TransportFraming), to connection: Int) {
         do throws(TransportError) {
             try change.transport.setFraming(change.framing)
         } catch .stopped {
-            // The message that was delivered was the last one.
+            // The transport stopped after it had delivered the message, so the framing no longer matters.
         } catch {
             let failure = SubjectFailure(
                 "the subject did not change its framing to \(change.framing.rawValue) after a message: \(error.code)")
@@ -233,13 +235,13 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Returns the report for a connection that ended because of an error of the machine.
+    /// Returns the report for a connection that ended because of a machine error; `nil` for any other reason.
     private func machineFailure(_ reason: StopReason, _ detail: String?, of connection: Int) -> SubjectReport.Event? {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
-    /// Returns the failure if a transport encountered a machine error: it shares the machine and this process's
-    /// descriptors.
+    /// Returns the failure if a transport's error text names a machine error. A machine error says nothing about the
+    /// transport, because the transport shares the machine and this process's descriptors.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         guard let fault = MachineError(text: text),
             state.withLock({ $0.provocable[connection]?.contains(fault) }) != true
@@ -247,7 +249,8 @@ package final class InProcessSubject: SubjectDriver {
         return SubjectFailure("the subject", met: fault, detail: text, pids: nil)
     }
 
-    /// Returns the number of a listener's next connection, which is shared by its handler and its `accepted` event.
+    /// Returns the number of a listener's next connection. The connection's handler and the `accepted` event use the
+    /// same number.
     private func announce(from listener: Int) -> Int {
         state.withLock { state in
             defer { state.nextAccepted += 1 }
@@ -267,7 +270,7 @@ package final class InProcessSubject: SubjectDriver {
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
     package let name: String
-    /// A program that serves the same transport, for a network other than the run's.
+    /// The program that serves the same transport in networks other than the run's.
     private let elsewhere: AdapterSource?
 
     /// Creates a source.
@@ -277,7 +280,7 @@ package struct InProcessSource: SubjectSource {
     package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
-        // A missing program is reported by the case that needs it.
+        // If the program is missing, the case that needs it reports that.
         elsewhere =
             try? program.isEmpty
             ? nil : AdapterSource(transport: factory.name, words: program, names: SubjectNames())

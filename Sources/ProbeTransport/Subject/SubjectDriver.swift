@@ -1,51 +1,52 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// A transport under test as the engine uses it, in this process or served by an adapter: operations go in, reports
-/// come out.
+/// A transport under test, in this process or served by an adapter. The engine passes operations to the driver, and the
+/// driver passes reports to the engine.
 package protocol SubjectDriver: AnyObject, Sendable {
     /// Executes one operation, in the order of the calls. The reply may arrive on any thread.
     ///
-    /// - Parameter connection: a number that the engine chose; each number is used for one connection of a driver.
+    /// - Parameter connection: a number that the engine chose, unique among the driver's connections.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     )
 
     /// The capabilities that the subject declares.
     var capabilities: Set<TransportCapability> { get }
-    /// The framings that the subject declares; `nil` if it declares none, and responds to an unknown one with
+    /// The framings that the subject declares. If `nil`, the subject declares none and refuses unknown framings with
     /// `unsupported`.
     var framings: Set<TransportFraming>? { get }
 
-    /// Returns why an operation was not answered in time; `nil` if only the transport itself can be the reason.
+    /// Returns the reason why an operation was not answered in time; `nil` if only the transport itself can be the
+    /// cause.
     func silence() -> SubjectFailure?
 
-    /// Whether the time of a report is the time of the event, and not the time when the report was read.
+    /// Whether the time of a report is the time of the event rather than the time at which the report was read.
     var reportsAreExact: Bool { get }
 
-    /// The time after the last `stopped` in which reports may still arrive.
+    /// The time for which reports may still arrive after the last `stopped`.
     var drainInterval: Duration { get }
 
     /// The subject's program and every process that it has started; `nil` if it has no separate program, or the program
     /// has ended.
     var processes: ProcessTree? { get }
 
-    /// The case that the subject's process served before this one; `nil` if this is its first one, or it has no
-    /// separate process.
+    /// The case that the subject's process served before this one; `nil` if this case is the process's first one, or if
+    /// the subject has no separate process.
     var servedBefore: String? { get }
 
-    /// Records the case that the subject serves.
+    /// Records which case the subject is serving.
     func serve(_ id: String)
 
     /// Calls back when the subject's program has ended, after ``close(isReusable:late:)``; at once if it has no
     /// separate program.
     func whenEnded(_ call: @escaping @Sendable () -> Void)
 
-    /// Ends the subject. Afterwards none of its code runs, and nothing is reported.
+    /// Ends the subject. Afterwards, none of the subject's code runs, and nothing is reported.
     ///
     /// - Parameters:
-    ///   - isReusable: whether the case ended cleanly, so that the program may serve another one.
-    ///   - late: the receiver of reports of connections after their stop, if reports take time to arrive
+    ///   - isReusable: whether the case ended cleanly, so that the program may serve another case.
+    ///   - late: the receiver of reports about connections that have already stopped, if reports take time to arrive
     ///     (``drainInterval``).
     func close(isReusable: Bool, late: (any LateReportHandler)?)
 }
@@ -60,7 +61,8 @@ extension SubjectDriver {
     package func whenEnded(_ call: @escaping @Sendable () -> Void) { call() }
 }
 
-/// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
+/// Receives reports that a subject makes after a case has ended, about a connection of that case that had already
+/// reported `stopped`.
 package protocol LateReportHandler: AnyObject, Sendable {
     /// Handles a report. May be called on any thread.
     func handleLateReport(_ report: SubjectReport)
@@ -68,11 +70,11 @@ package protocol LateReportHandler: AnyObject, Sendable {
 
 /// Creates a driver for each case.
 package protocol SubjectSource: Sendable {
-    /// The name from the command line (`bsd`), or the one that the program sent. It does not change after
+    /// The name from the command line (`bsd`), or the name that the program sent. The name does not change after
     /// ``introduce(_:)``.
     var name: String { get }
 
-    /// Determines the name, and calls back once, on any thread, when the name is known or never will be.
+    /// Determines the name, and calls back once, on any thread, when the name is known or can no longer be determined.
     func introduce(_ done: @escaping @Sendable () -> Void)
 
     /// The words of the command line that select this subject.
@@ -81,16 +83,17 @@ package protocol SubjectSource: Sendable {
     /// Makes a driver for one case.
     ///
     /// - Parameters:
-    ///   - isFresh: whether its process must not have served another case.
-    ///   - place: the network in which it must run; `nil` for the run's network. In another network its process is
-    ///     always fresh.
+    ///   - isFresh: whether the driver needs a process that has not served another case.
+    ///   - place: the network in which the subject must run; `nil` for the run's network. In any other network, the
+    ///     subject's process is always fresh.
     ///   - handler: the receiver of the reports, called on any thread, in order for each connection.
-    ///   - ready: called once, on any thread, when the driver can be used or never will be.
+    ///   - ready: called once, on any thread, when the driver can be used or could not be made.
     func makeDriver(
         isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
 
-    /// The reason why the subject gets no more cases: its program ended at its start too often.
+    /// The failure after which the subject gets no more cases, because its program ended too often during startup;
+    /// `nil` otherwise.
     var givenUp: SubjectFailure? { get }
 
     /// Ends the processes that are kept between cases.
@@ -102,11 +105,11 @@ extension SubjectSource {
 }
 
 package enum SubjectReply: Sendable, Equatable {
-    /// Accepted; a `listen` reports its port.
+    /// The operation was accepted; the reply to `listen` contains the port.
     case done(port: UInt16?)
-    /// Refused: `not-started`, `already-started`, …
+    /// The operation was refused, with a code such as `not-started` or `already-started`.
     case refused(code: String)
-    /// The subject's program does not work as it must; the failure contains the reason.
+    /// The subject's program does not work properly, for the reason given by the failure.
     case broken(SubjectFailure)
 }
 
@@ -114,11 +117,12 @@ package enum SubjectReply: Sendable, Equatable {
 package struct SubjectReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
-        /// TLS was established, with the protocol that was negotiated (ALPN).
+        /// TLS was established; `protocol` is the one that was negotiated (ALPN).
         case secured(TLSVersion, protocol: [UInt8]?)
         case accepted(connection: Int)
         case line([UInt8])
-        /// - Parameter kind: the kind of message with the framing `websocket`; `nil` if the subject did not report it.
+        /// - Parameter kind: the kind of message with the framing `websocket`; `nil` if the subject did not report the
+        ///   kind.
         case message([UInt8], kind: WebSocketMessageKind? = nil)
         case ping([UInt8])
         case pong([UInt8])
@@ -129,13 +133,13 @@ package struct SubjectReport: Sendable {
         case discarded
         case full
         case drained
-        /// - Parameter dropped: the number of bytes that the subject was asked to send and never will.
+        /// - Parameter dropped: the number of bytes that the subject was asked to send and never will send.
         case lost(StopReason, dropped: Int, detail: String?)
         case attemptFailed(StopReason, detail: String?)
         case stopped(StopReason, detail: String?)
         /// A line that the subject's program wrote to stderr; it concerns no particular connection.
         case output([UInt8])
-        /// The subject's program does not work as it must; this concerns all its connections.
+        /// The subject's program does not work properly, which affects all its connections.
         case broken(SubjectFailure)
     }
 
@@ -154,7 +158,7 @@ package struct SubjectReport: Sendable {
 package struct SubjectFailure: Error, Sendable, Equatable {
     /// A description of the failure in one line.
     package var summary: String
-    /// Further sentences, one a line, escaped: the program's message, its exit status, its last lines on stderr.
+    /// Further sentences, one per line, escaped: the program's message, its exit status, and its last lines on stderr.
     package var details: [String]
     /// Whether the subject merely lacks something that the case needs.
     package var isUnsupported: Bool
@@ -170,7 +174,7 @@ package struct SubjectFailure: Error, Sendable, Equatable {
 
     /// Creates the failure for a machine error, which says nothing about the program that encountered it.
     ///
-    /// - Parameter subject: the program that encountered it, as a noun.
+    /// - Parameter subject: the program that encountered the error, as a noun phrase.
     /// - Parameter pids: the processes of the subject; `nil` for this process.
     init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]?) {
         self.init(
@@ -180,13 +184,14 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.pids = pids
     }
 
-    /// What is left of the resource that the machine ran out of. It is counted on request, because counting takes time.
+    /// How much is left of the resource that the machine ran out of. Computed only on request, because counting takes
+    /// time.
     package var resourcesLeft: [String] {
         if machine == nil { return [] }
         return pids.map(ResourcesLeft.of) ?? ResourcesLeft.here()
     }
 
-    /// The whole failure in one line; a detail that ends in a colon is followed by the next one.
+    /// The summary and the details in one line. A detail that ends in a colon introduces the next detail.
     package var line: String {
         details.reduce(summary) { text, detail in
             text + (text.hasSuffix(":") ? " " : "; ") + detail.drop { $0 == " " }

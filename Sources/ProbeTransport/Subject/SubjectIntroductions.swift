@@ -1,7 +1,8 @@
 import Dispatch
 import Glibc
 
-/// Introduces the subjects of a run, all at the same time: reports need the subjects' names from the first line on.
+/// Determines the names of a run's subjects, all at the same time. Reports use the subjects' names from their first
+/// line on.
 package final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
@@ -13,8 +14,8 @@ package final class SubjectIntroductions: Sendable {
         }
     }
 
-    /// Waits for all subjects; each has a deadline. Returns early if the descriptor becomes readable, in which case the
-    /// run handles the signal.
+    /// Waits until the names of all subjects are known; each subject has a deadline. Returns early if the descriptor
+    /// becomes readable, which indicates a signal that the run handles.
     package func wait(orUntilReadable descriptor: Int32) {
         for _ in 0..<count {
             while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The names of a run's subjects. Each name is unique.
 ///
-/// Subjects with the same name are numbered in the order of the command line, not in the order in which they introduce
-/// themselves: the reports of a run must not depend on that.
+/// Subjects with the same name are numbered in the order of the command line, not in the order in which their programs
+/// send their names, because the reports of a run must not depend on timing.
 package final class SubjectNames: Sendable {
     /// A subject's place in the order of the command line.
     package struct Place: Sendable {
@@ -11,9 +11,9 @@ package final class SubjectNames: Sendable {
     }
 
     private struct State {
-        /// The name that the subject requests, by place; `nil` until it is known.
+        /// The name that the subject at each place requests; `nil` until that name is known.
         var wanted: [String?] = []
-        /// The name that the subject gets, by place.
+        /// The unique name that the subject at each place was given.
         var given: [String?] = []
 
         mutating func give() {
@@ -41,7 +41,7 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// Sets the name that the subject requests. Only the first call counts.
+    /// Sets the name that the subject requests. Calls after the first one have no effect.
     package func introduce(_ place: Place, as name: String) {
         state.withLock { state in
             guard state.wanted[place.index] == nil else { return }
@@ -50,8 +50,8 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// Returns the subject's name; if an earlier place has the same name, with a number: `bsd-2`. The name is `nil`
-    /// before it was introduced.
+    /// Returns the subject's name, with a number (`bsd-2`) if a subject at an earlier place has the same name; `nil`
+    /// until the subject has been introduced.
     ///
     /// The name is final once all subjects of the run have been introduced.
     package func name(at place: Place) -> String? {

@@ -11,7 +11,7 @@ package enum SubjectOperation: Sendable {
     /// - Parameter code: the close code; `nil` for a close without a payload.
     case close(code: UInt16?, reason: [UInt8])
     case plain(PlainOperation)
-    /// - Parameter behind: the number of messages to be delivered before the change; `nil` for a change at once.
+    /// - Parameter behind: the number of messages to be delivered before the change; `nil` for an immediate change.
     case framing(TransportFraming, behind: Int?)
     case read(TransportRead, timeout: Duration?)
     case startTLS(TransportTLS)
@@ -21,12 +21,12 @@ package enum SubjectOperation: Sendable {
 // MARK: As JSON
 
 extension SubjectOperation {
-    /// Whether the answer must contain the port of the listener. A Unix socket has none.
+    /// Whether the answer must contain the listener's port. A listener on a Unix socket has no port.
     var requiresPort: Bool {
         if case .listen(let configuration) = self { configuration.path == nil } else { false }
     }
 
-    /// The op's name in the protocol.
+    /// The operation's name (`op`) in the adapter protocol.
     var word: String {
         switch self {
         case .connect: "connect"
@@ -42,7 +42,7 @@ extension SubjectOperation {
         }
     }
 
-    /// The operation without the fields of `connect` and `listen` that protocol 1.0 lacks.
+    /// The operation without the fields of `connect` and `listen` that version 1.0 of the adapter protocol lacks.
     var withoutReads: SubjectOperation {
         switch self {
         case .connect(var configuration):
@@ -55,7 +55,7 @@ extension SubjectOperation {
         }
     }
 
-    /// The members that follow the ones that every op has.
+    /// The members of the request that follow the members common to all operations.
     var arguments: [JSONValue.Member] {
         switch self {
         case .connect(let configuration), .listen(let configuration):
@@ -125,7 +125,7 @@ extension SubjectOperation {
 }
 
 extension TransportFraming {
-    /// The codec of a framing; if the member `framing` is missing, the configuration's framing applies.
+    /// The codec of a framing. If the member `framing` is missing, the framing is `crlf`.
     fileprivate static let codec = JSONCodec<Self>("a framing") { framing in
         if case .delimiter(let bytes) = framing {
             return .object([("framing", .string("delimiter")), ("delimiter", .latin1(bytes))])
@@ -166,7 +166,7 @@ extension TransportConfiguration {
             .optional("tls", \.tls, TransportTLS.codec),
         ])
 
-    /// The path of a Unix socket, or otherwise a host and a port.
+    /// The path of a Unix socket, or a host and a port.
     private static let place = JSONField<Self> { configuration, members in
         if let path = configuration.path {
             members.append(("path", .string(path)))
@@ -242,7 +242,7 @@ extension JSONCodec<Duration> {
 }
 
 extension Duration {
-    /// Rounded up: a timeout of less than a millisecond is one millisecond.
+    /// The number of milliseconds, rounded up so that a timeout of less than a millisecond does not become 0.
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         let (whole, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
@@ -253,7 +253,7 @@ extension Duration {
 }
 
 extension TransportConfiguration {
-    /// The errors of the machine that a case may have provoked by its choice of the connection's ends.
+    /// The machine errors that a case may have provoked by its choice of addresses for the connection's two ends.
     var provocable: Set<MachineError> {
         func isHere(_ host: String) -> Bool {
             host == "localhost" || SocketAddress(numeric: host, port: 0)?.isLoopback == true

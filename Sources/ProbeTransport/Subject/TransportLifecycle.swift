@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The state of a transport's life cycle, for methods that return at once on any thread while the connection belongs to
-/// an event loop or a task.
+/// The state of a transport's life cycle. Methods that return at once can use it on any thread, while the connection
+/// itself belongs to an event loop or a task.
 package final class TransportLifecycle: Sendable {
     private enum Phase: Sendable {
         case initialised
@@ -20,7 +20,7 @@ package final class TransportLifecycle: Sendable {
         phase = Mutex(isStarted ? .open : .initialised)
     }
 
-    /// Whether no stop was requested or reported.
+    /// Whether the transport was started or accepted, and has not been asked to stop or reported its stop.
     package var isOpen: Bool {
         phase.withLock { phase in
             switch phase {
@@ -40,7 +40,7 @@ package final class TransportLifecycle: Sendable {
         }
     }
 
-    /// Notes that the transport is started.
+    /// Records that the transport has been started.
     ///
     /// - Throws: `alreadyStarted`, or `stopped` if a stop was requested first.
     package func start() throws(TransportError) {
@@ -53,9 +53,9 @@ package final class TransportLifecycle: Sendable {
         }
     }
 
-    /// Checks whether requests are possible.
+    /// Checks that the transport accepts requests.
     ///
-    /// - Throws: the reason if they are not.
+    /// - Throws: the reason if the transport does not accept requests.
     package func requireOpen() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
@@ -66,15 +66,15 @@ package final class TransportLifecycle: Sendable {
         }
     }
 
-    /// Checks whether sending is possible.
+    /// Checks that the transport can send.
     ///
-    /// - Throws: the reason if it is not.
+    /// - Throws: the reason if the transport can't send.
     package func requireSendable() throws(TransportError) {
         try requireOpen()
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
     }
 
-    /// Notes that this side has ended, so that nothing more can be sent.
+    /// Records that this side has ended the stream, so that nothing more can be sent.
     package func halfClose() throws(TransportError) {
         try requireOpen()
         phase.withLock { phase in
@@ -82,7 +82,7 @@ package final class TransportLifecycle: Sendable {
         }
     }
 
-    /// Notes that a stop was requested or is being reported.
+    /// Records that a stop was requested or is being reported.
     ///
     /// - Returns: whether the transport was started and had not ended.
     @discardableResult
