@@ -3,8 +3,8 @@ import ProbeSystem
 /// The harness's side of the adapter protocol, without I/O. It decides whether a message is allowed, and which case the
 /// message belongs to.
 ///
-/// Each case numbers its connections from 1. In the adapter protocol, the connections have numbers that are unique in
-/// the adapter's process.
+/// Each case uses its own connection numbers. In the adapter protocol, connections have numbers that are unique in the
+/// adapter's process.
 struct AdapterProtocolState {
     enum Outcome: Equatable {
         case ready(AdapterHello)

@@ -4,7 +4,7 @@ import Synchronization
 /// The data that a `bsd` transport and its thread share.
 final class BSDConnection: ThreadedConnection {
     let ends: ConnectionEnds
-    /// The framing, and the number of times it was changed.
+    /// The framing, and how many times it has been changed.
     private let current: Mutex<(framing: BSDFraming, changes: Int)>
     let core: ConnectionCore<BSDConnectionState, TransportEvent>
     private let ended: @Sendable () -> Void
@@ -24,7 +24,7 @@ final class BSDConnection: ThreadedConnection {
 
     var framing: BSDFraming { current.withLock { $0.framing } }
 
-    /// Returns the framing if it was changed since the given number of changes.
+    /// Returns the framing if it has been changed more than the given number of times; otherwise `nil`.
     func framing(after changes: Int) -> (framing: BSDFraming, changes: Int)? {
         current.withLock { $0.changes == changes ? nil : $0 }
     }

@@ -3,20 +3,20 @@ import Glibc
 import ProbeBase
 import ProbeSystem
 
-/// The thread of a connection: it polls, makes the system calls, divides the stream into messages, and calls the
-/// handler. Confined to that thread.
+/// The loop of a connection's thread: it polls the socket, makes the system calls, divides the stream into messages,
+/// and calls the handler. Confined to that thread.
 final class BSDConnectionLoop {
     let connection: BSDConnection
     let wake: WakeDescriptor
     /// The handler; `nil` after `stopped`.
     private var handler: TransportHandler?
     private var decoder: BSDDecoder
-    /// The decoder's framing, and the number of times it was changed.
+    /// The decoder's framing, and how many times the connection's framing had been changed by then.
     private var framing: (framing: BSDFraming, changes: Int)
     /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
     private var holdsMessages = false
     let buffer: UnsafeMutableRawBufferPointer
-    /// The result of the first read, by which a new connection is checked for an error; the bytes are in ``buffer``.
+    /// The result of the read by which a new connection was checked for an error. Any bytes read are in ``buffer``.
     var firstRead: StreamSocket.Outcome?
 
     private static let readSize = 64 * 1024
@@ -35,7 +35,7 @@ final class BSDConnectionLoop {
         buffer.deallocate()
     }
 
-    /// Reports an event, and releases the handler with the last one.
+    /// Reports an event. The handler is released with the last event.
     func report(_ event: TransportEvent) {
         let handler = handler
         if case .stopped = event { self.handler = nil }
@@ -64,7 +64,7 @@ final class BSDConnectionLoop {
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, errors: isHalfClosed, until: deadline, now: now)
-            // Checked again, because reading may have been stopped during the wait.
+            // Whether to read is checked again, because reading may have been stopped during the wait.
             if ready.isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
             }
@@ -72,7 +72,7 @@ final class BSDConnectionLoop {
                 perform(connection.inspect { $0.readFailed(socket.errorAfterFIN) }, on: socket)
                 continue
             }
-            // A message is the usual reason for a wakeup; the kernel then decides whether it can be written.
+            // A new message is the usual reason for a wakeup, and only an attempt shows whether it can be written now.
             if ready.isWoken || ready.isWritable { write(to: socket) }
         }
     }
@@ -102,7 +102,7 @@ final class BSDConnectionLoop {
             let actions: [BSDConnectionState.Action]
             (actions, isMoreDue) = connection.inspect { state -> ([BSDConnectionState.Action], Bool) in
                 guard state.wantsWrite else { return ([], false) }
-                // Only a message without bytes is queued; it needs no system call.
+                // Only an empty message is queued, which needs no system call.
                 if state.outgoing.queue.count == 0 { return (state.wrote(0, now: now), false) }
                 let offered = min(state.outgoing.count, Self.writeSize)
                 switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
@@ -127,7 +127,7 @@ final class BSDConnectionLoop {
         case .failed(let error):
             perform(connection.inspect { $0.readFailed(error) }, on: socket)
         case .bytes(0):
-            // Also done before `halfClosed`.
+            // The leftover is also reported before `halfClosed`.
             if connection.inspect(\.wouldEndByEOF) {
                 let leftover = decoder.finish()
                 if !leftover.isEmpty { report(.leftover(leftover)) }
@@ -145,7 +145,7 @@ final class BSDConnectionLoop {
         }
     }
 
-    /// Switches to a new framing. Bytes that were not a complete message are passed to its decoder.
+    /// Switches to a new framing, if there is one. The bytes of an incomplete message are passed to the new decoder.
     private func takeNewFraming() {
         guard let new = connection.framing(after: framing.changes) else { return }
         framing = new
@@ -159,7 +159,7 @@ final class BSDConnectionLoop {
     private func deliverMessages(_ socket: StreamSocket) {
         do {
             while connection.inspect(\.deliversMessages) {
-                // A handler may have changed the framing.
+                // The handler may have changed the framing when it received the previous message.
                 takeNewFraming()
                 switch try decoder.next() {
                 case .message(let content) where framing.framing.isAnswer(content):
@@ -183,7 +183,7 @@ final class BSDConnectionLoop {
 extension BSDConnectionLoop {
     /// Resolves the host and tries its addresses; reports `started` or `stopped`.
     ///
-    /// - Returns: `nil` if there is no connection because it failed, took too long, or is no longer wanted.
+    /// - Returns: `nil` if connecting failed, took too long, or was cancelled.
     func connect() -> StreamSocket? {
         let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
@@ -198,7 +198,7 @@ extension BSDConnectionLoop {
         }
     }
 
-    /// Returns the deadline for connecting; `nil` if connecting has ended, which is then reported.
+    /// Returns the deadline for connecting. If connecting has ended, the result is reported, and `nil` is returned.
     private func stillConnecting() -> Int64? {
         let now = MonotonicTime.now.nanoseconds
         let (actions, deadline) = connection.inspect { state in
@@ -221,7 +221,7 @@ extension BSDConnectionLoop {
 
     private func fail(_ failure: ConnectRace.Failure) {
         reportAll(connection.inspect { $0.connectFailed(failure) })
-        // If `stop()` was called first, that is reported.
+        // If `stop()` was called before connecting failed, the stop is reported instead of the failure.
         _ = stillConnecting()
     }
 

@@ -1,15 +1,15 @@
 import ProbeSystem
 
-/// The state of one connection, without its sockets, threads and clock.
+/// The decision logic of one connection. Sockets, threads and the clock belong to the caller.
 ///
 ///     initialised ─ start ▶ starting ─ connected ▶ started ─┬─ eof, stop ▶ finishing ─┬─▶ ended
 ///                              └── failed, stop ──▶ ended   ├─ over the limit, idle ▶ lingering ─▶ ended
 ///                                                           └─ reset ▶ ended          └─ (from stop) ▶ lingering
 ///
-/// Guarantees: after a start `stopped` is reported exactly once, as the last event (not if the owner has released the
-/// connection). No operation traps. Every phase that waits has a deadline, unless the owner has set none. Operations
-/// may be called from any thread, results of system calls from one; the caller serialises them. Times are monotonic
-/// nanoseconds.
+/// Guarantees: after a start, `stopped` is reported exactly once, as the last event, unless the owner has released the
+/// connection. No operation traps. Every phase that waits has a deadline, unless the owner has disabled the deadline.
+/// Operations may be called from any thread, but the results of system calls are passed from one thread; the caller
+/// serialises all calls. Times are monotonic nanoseconds.
 struct BSDConnectionState: Sendable {
     /// The phase of a connection; each phase that waits has a deadline.
     enum Phase: Sendable {
@@ -18,12 +18,13 @@ struct BSDConnectionState: Sendable {
         /// `stop()` was called while connecting.
         case aborting
         case started
-        /// `stopped` will be reported with this reason, `eof` or `stopped`, when everything is written.
+        /// When all queued bytes have been written, `stopped` will be reported with the given reason, `eof` or
+        /// `stopped`.
         case finishing(StopReason, deadline: Int64)
-        /// `reset()` was called: an RST will be sent, and `stopped` reported.
+        /// `reset()` was called: an RST will be sent, and `stopped` will be reported.
         case resetting
-        /// `stopped` was reported. The socket stays open until the peer has closed, so that closing sends no RST. The
-        /// deadline is extended while the peer acknowledges.
+        /// `stopped` was reported. The socket stays open until the peer has closed the connection, so that closing the
+        /// socket sends no RST. The deadline is extended while the peer acknowledges data.
         case lingering(deadline: Int64, unacknowledged: Int)
         case ended
     }
@@ -38,7 +39,7 @@ struct BSDConnectionState: Sendable {
     var wasStarted = false
     /// Whether `full` was reported without a later `drained`.
     var isFull = false
-    /// When a byte was last received or written, or a direction was last reopened.
+    /// The time at which a byte was last received or written, or a message was queued while nothing else was.
     var lastActivity: Int64 = 0
     var heartbeat = Heartbeat()
 
@@ -47,7 +48,7 @@ struct BSDConnectionState: Sendable {
         self.limits = limits
     }
 
-    /// Creates the state of a connection that a listener accepted, which is already started.
+    /// Creates the state of a connection that a listener accepted. The connection is already started.
     init(limits: Limits, acceptedAt now: Int64) {
         phase = .started
         self.limits = limits
@@ -60,9 +61,9 @@ struct BSDConnectionState: Sendable {
 // MARK: - Results of the socket's calls
 
 extension BSDConnectionState {
-    /// Notes that the connection is established.
+    /// Records that the connection is established.
     ///
-    /// - Returns: `nil` if the connection is no longer wanted; the caller must close it.
+    /// - Returns: `nil` if connecting was cancelled or has timed out, in which case the caller must close the socket.
     mutating func connected(now: Int64) -> [Action]? {
         guard isConnecting else { return nil }
         phase = .started
@@ -82,17 +83,17 @@ extension BSDConnectionState {
         if !limits.onlyAnswersCountAsAlive { heartbeat.lastHeard = now }
     }
 
-    /// Notes that `recv` has no more bytes for now. After a failed `send` it will never have more.
+    /// Handles a `recv` that would block. After a failed `send`, no more bytes will arrive, so the connection ends.
     mutating func readWouldBlock() -> [Action] {
         guard isStarted, let failure = outgoing.failure else { return [] }
         return end(failure.stopReason, failure.reason)
     }
 
-    /// Notes that `recv` returned EOF.
+    /// Handles EOF from `recv`.
     mutating func readReachedEOF(now: Int64) -> [Action] {
         readEnded = true
         guard isStarted else { return [] }
-        // If a `send` has consumed the error, `recv` returns EOF for a reset.
+        // After a failed `send` has consumed the socket's error, `recv` returns EOF even if the connection was reset.
         if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
         if limits.allowsHalfClose, !outgoing.isEnding { return silent ? [] : [.report(.halfClosed)] }
         phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
@@ -111,15 +112,15 @@ extension BSDConnectionState {
         }
     }
 
-    /// Stops because the input is invalid or did not arrive in time. The input is not delivered, but sent messages are
-    /// still written.
+    /// Stops the connection because its input is invalid or did not arrive in time. No further input is delivered, but
+    /// the queued messages are still written.
     mutating func inputFailed(_ reason: StopReason, _ detail: String, now: Int64) -> [Action] {
         guard isStarted else { return [] }
         return report(reason, detail) + linger(now: now)
     }
 
-    /// Stops because sent messages could not be written in time, with an RST: a FIN would mean that the data is
-    /// complete.
+    /// Stops the connection with an RST because queued messages could not be written in time. A FIN would mean that the
+    /// data is complete.
     mutating func outputFailed(_ reason: StopReason, _ detail: String) -> [Action] {
         guard isStarted else { return [] }
         phase = .ended
@@ -144,7 +145,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// Notes that the kernel accepts no more bytes for now.
+    /// Records that the kernel accepts no more bytes for now.
     mutating func writeBlocked() -> [Action] {
         guard mayBecomeFull else { return [] }
         isFull = true
@@ -157,14 +158,15 @@ extension BSDConnectionState {
         return outgoing.isWaiting && outgoing.count >= mark
     }
 
-    /// Reports `drained` at half of the mark, so that `full` and `drained` do not alternate every few bytes.
+    /// Reports `drained` once the queue has shrunk to half of `highWater`, so that `full` and `drained` do not
+    /// alternate every few bytes.
     private mutating func drainedIfDue() -> [Action] {
         guard isFull, !silent, let mark = limits.highWater, outgoing.count <= mark / 2 else { return [] }
         isFull = false
         return [.report(.drained)]
     }
 
-    /// Notes that queued bytes can no longer be written. Reading continues, to get the peer's last bytes and the
+    /// Records that queued bytes can no longer be written. Reading continues, to receive the peer's last bytes and the
     /// reason.
     mutating func writeFailed(_ error: SystemError) { outgoing.fail(error) }
 }
@@ -183,14 +185,14 @@ extension BSDConnectionState {
     /// Whether messages may be delivered.
     var deliversMessages: Bool { delivers && !paused }
 
-    /// Whether the peer has closed its side while this side is open. In this state only `poll` reports a reset: `recv`
-    /// returns EOF again.
+    /// Whether the peer has closed its side while this side is still open. In this state, only `poll` reports a reset,
+    /// because `recv` keeps returning EOF.
     var isHalfClosed: Bool { isStarted && readEnded }
 
     /// Whether received bytes are discarded.
     var discardsInput: Bool { !isStarted }
 
-    /// Whether EOF would be the right reason for the stop, so that unread bytes are reported before it.
+    /// Whether an EOF would end the input regularly, so that the bytes of an incomplete message must be reported first.
     var wouldEndByEOF: Bool { delivers && outgoing.failure == nil }
 
     var wantsRead: Bool {
@@ -208,7 +210,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// The latest time for the next ``settle(now:unacknowledged:)``.
+    /// The time by which ``settle(now:unacknowledged:)`` must be called next; `nil` if there is no such time.
     var deadline: Int64? {
         switch phase {
         case .starting(let deadline), .finishing(_, let deadline), .lingering(let deadline, _): deadline
@@ -229,10 +231,10 @@ extension BSDConnectionState {
         return Limits.time(lastActivity, plus: idle)
     }
 
-    /// Returns the actions that are due now. Must be called after every change and at ``deadline``, on the socket's
-    /// thread.
+    /// Returns the actions that are due now. Must be called on the socket's thread after every change of the state and
+    /// at ``deadline``.
     ///
-    /// - Parameter unacknowledged: the number of sent bytes that the peer's kernel has not acknowledged; needed while
+    /// - Parameter unacknowledged: the number of sent bytes that the peer has not acknowledged. It is used only while
     ///   lingering.
     mutating func settle(now: Int64, unacknowledged: Int = 0) -> [Action] {
         switch phase {
@@ -256,7 +258,7 @@ extension BSDConnectionState {
 
     private mutating func settleStarted(now: Int64) -> [Action] {
         if readEnded {
-            // Half-closed: nothing more is read, and a failed write ends the connection.
+            // The connection is half-closed: nothing more is read, and a failed write ends it.
             if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
             if outgoing.isEnding {
                 phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
@@ -331,21 +333,22 @@ extension BSDConnectionState {
     }
 }
 
-/// A connection's heartbeats, and its peer's silence.
+/// Sends heartbeats on a connection, and detects that its peer has been silent for too long.
 extension BSDConnectionState {
     /// The state of a connection's heartbeats and of its peer's silence.
     struct Heartbeat: Sendable {
-        /// When a byte was last queued or written.
+        /// The time at which a byte was last queued or written.
         var lastSent: Int64 = 0
-        /// When a sign of life was last received, or reading was last resumed.
+        /// The time at which a sign of life was last received, or reading was last resumed.
         var lastHeard: Int64 = 0
-        /// The number of bytes of a heartbeat at the front of the queue, which are not counted by `sent`.
+        /// The number of unwritten bytes of a heartbeat, which is at the front of the queue. `sent` does not count
+        /// them.
         var unwritten = 0
 
         /// Starts both timers when the connection is established.
         mutating func begin(now: Int64) { (lastSent, lastHeard) = (now, now) }
 
-        /// Returns how many of the written bytes belong to messages.
+        /// Returns how many of the written bytes belong to messages rather than to a heartbeat.
         mutating func counted(_ written: Int) -> Int {
             let ours = min(unwritten, written)
             unwritten -= ours
@@ -353,10 +356,10 @@ extension BSDConnectionState {
         }
     }
 
-    /// Notes that a message was received that is the answer to a heartbeat.
+    /// Records that the answer to a heartbeat was received.
     mutating func noteAnswer(now: Int64) { heartbeat.lastHeard = now }
 
-    /// The time when the next heartbeat is due, or the peer's silence is too long.
+    /// The time at which the next heartbeat is due or the peer has been silent for too long, whichever is earlier.
     var heartbeatDeadline: Int64? {
         switch (beatDeadline, silenceDeadline) {
         case (let beat?, let silence?): min(beat, silence)
@@ -364,15 +367,15 @@ extension BSDConnectionState {
         }
     }
 
-    /// The time when the next heartbeat is due. While bytes are queued none is due: writing them is a sufficient sign
-    /// of life.
+    /// The time at which the next heartbeat is due. While bytes are queued, no heartbeat is due, because writing those
+    /// bytes is a sufficient sign of life.
     private var beatDeadline: Int64? {
         guard let beat = limits.beat, !outgoing.isEnding, outgoing.isEmpty, outgoing.failure == nil else { return nil }
         return Limits.time(heartbeat.lastSent, plus: beat.interval)
     }
 
-    /// The time when the peer's silence is too long; `nil` while reading is stopped, and after a FIN, when nothing more
-    /// is expected.
+    /// The time at which the peer has been silent for too long; `nil` while reading is stopped, and after a FIN of
+    /// either side.
     private var silenceDeadline: Int64? {
         guard let silence = limits.silence, !paused, !readEnded, !outgoing.isEnding else { return nil }
         return Limits.time(heartbeat.lastHeard, plus: silence)
@@ -381,7 +384,7 @@ extension BSDConnectionState {
     /// Whether the peer has been silent for too long.
     func isSilenceDue(now: Int64) -> Bool { silenceDeadline.map { now >= $0 } ?? false }
 
-    /// Queues a heartbeat that is due. The connection must be started.
+    /// Queues a heartbeat if one is due. The connection must be started.
     mutating func beatIfDue(now: Int64) {
         guard let beat = limits.beat, let beatDeadline, now >= beatDeadline else { return }
         heartbeat.lastSent = now
@@ -391,13 +394,13 @@ extension BSDConnectionState {
 }
 
 extension BSDConnectionState {
-    /// An action that the owner of the socket must take next, in this order.
+    /// An action that the owner of the socket must take. Actions are taken in the order in which they are returned.
     enum Action: Sendable, Equatable {
         case report(TransportEvent)
-        /// Sends FIN.
+        /// Send FIN.
         case shutdownWrite
         case close
-        /// Sends RST: what was sent can't be written, and a FIN would mean that the data is complete.
+        /// Send RST, because queued data will not be written and a FIN would mean that the data is complete.
         case abort
     }
 
@@ -405,21 +408,24 @@ extension BSDConnectionState {
     struct Limits: Sendable, Equatable {
         /// The time from `start` to `started`, including name resolution; `nil` for the system's limit.
         var connect: Int64?
-        /// The time without a byte received or written, from `started` on; counts while reading is stopped, too.
+        /// The time without a byte received or written, from `started` on, after which the connection stops. It
+        /// includes the time while reading is stopped.
         var idle: Int64?
         /// Whether the connection stays open after the peer's FIN.
         var allowsHalfClose = false
         /// A framed heartbeat, and the time without other output after which it is sent; `nil` if none is sent.
         var beat: Beat?
-        /// The time without a sign of life from the peer, while the connection is read; `nil` for no limit.
+        /// The time without a sign of life from the peer, while reading is not stopped, after which the connection
+        /// stops; `nil` for no limit.
         var silence: Int64?
-        /// Whether only an answer to a heartbeat counts as a sign of life, instead of every byte.
+        /// Whether only the answer to a heartbeat counts as a sign of life, rather than every byte.
         var onlyAnswersCountAsAlive = false
         /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
-        /// The time without a byte written, while sent messages are written before the close.
+        /// The time without progress after which writing the queued messages before the close is given up.
         var linger: Int64 = 1_000_000_000
-        /// The time to wait for the peer's FIN after ours; it restarts while the peer acknowledges.
+        /// The time to wait for the peer's FIN after this side's FIN. It restarts as long as the peer acknowledges
+        /// data.
         var drain: Int64 = 250_000_000
 
         struct Beat: Sendable, Equatable {
@@ -434,7 +440,7 @@ extension BSDConnectionState {
             return overflow ? .max : sum
         }
 
-        /// Returns a time in milliseconds, for a message to people.
+        /// Returns a time in whole milliseconds, for use in a message.
         static func milliseconds(_ nanoseconds: Int64?) -> Int64 { (nanoseconds ?? 0) / 1_000_000 }
     }
 }
@@ -447,7 +453,7 @@ extension BSDConnectionState {
         phase = .starting(deadline: Limits.time(now, plus: limits.connect))
     }
 
-    /// Reverts ``start(now:)`` if no thread can be started.
+    /// Reverts ``start(now:)``, because no thread could be started.
     mutating func cancelStart() {
         guard isConnecting else { return }
         wasStarted = false
@@ -457,7 +463,7 @@ extension BSDConnectionState {
     /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
     mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
         try requireSendable()
-        // The message can no longer be written; the reason is about to be reported.
+        // A failed connection silently drops the message, because the failure is about to be reported.
         guard outgoing.failure == nil else { return }
         if outgoing.isEmpty { lastActivity = now }
         outgoing.append(frame)
@@ -470,7 +476,7 @@ extension BSDConnectionState {
         if outgoing.isEnding { throw .other("half-closed") }
     }
 
-    /// Sends FIN after everything that was sent. A second call does nothing.
+    /// Sends FIN after all queued messages. A second call does nothing.
     mutating func halfClose() throws(TransportError) {
         try requireOpen()
         outgoing.end()
@@ -481,7 +487,7 @@ extension BSDConnectionState {
         paused = true
     }
 
-    /// Resumes reading, and restarts the time until the peer's silence is too long.
+    /// Resumes reading, and restarts the timer for the peer's silence.
     mutating func resumeReading(now: Int64) throws(TransportError) {
         try requireOpen()
         if paused { heartbeat.lastHeard = now }
@@ -494,7 +500,7 @@ extension BSDConnectionState {
         case .initialised: phase = .ended
         case .starting: phase = .aborting
         case .started:
-            // The same if half-closed: there is nothing more to read.
+            // This also applies to a half-closed connection, from which nothing more is read.
             phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
         case .finishing(.eof, _):
             readEnded = true
@@ -503,8 +509,8 @@ extension BSDConnectionState {
         }
     }
 
-    /// Resets the connection without writing what is queued, even if a stop is waiting for it to be written. Does
-    /// nothing after the end.
+    /// Resets the connection without writing the queued bytes, even if a stop is waiting for them to be written. Does
+    /// nothing after `stopped`.
     mutating func reset() throws(TransportError) {
         switch phase {
         case .initialised: throw .notStarted
@@ -514,8 +520,8 @@ extension BSDConnectionState {
         }
     }
 
-    /// Notes that the owner has released the transport: like ``stop(now:)``, but only a stop that has already begun is
-    /// reported.
+    /// Stops the connection like ``stop(now:)``, because its owner has released the transport. The end is reported only
+    /// if a stop had already begun.
     mutating func abandon(now: Int64) {
         switch phase {
         case .initialised, .starting, .started, .finishing(.eof, _):

@@ -1,16 +1,16 @@
 import ProbeBase
 
-/// Divides a connection's stream into messages. If the connection continues after a message that is too long, the
-/// decoder discards that message, and holds none of its bytes.
+/// Divides a connection's stream into messages. If the connection is to continue after a message that is too long, the
+/// decoder discards that message without storing its bytes.
 struct BSDDecoder: Sendable {
     enum Next: Sendable, Equatable {
         case message([UInt8])
-        /// A message was too long. It is reported as soon as that is certain, before the end of the message has
+        /// A message was too long. This is reported as soon as it is certain, even before the end of the message has
         /// arrived.
         case discarded
     }
 
-    /// The remaining part of a message that is being discarded.
+    /// The remaining part of the message that is being discarded.
     private enum Skipping: Sendable {
         case bytes(UInt64)
         /// The byte after the payload.
@@ -21,9 +21,9 @@ struct BSDDecoder: Sendable {
     private var frames: FrameDecoder
     private let continues: Bool
     private var skipping: Skipping?
-    /// The failure found at the end of a discarded message.
+    /// The error found at the end of a discarded message.
     private var failure: FrameError?
-    /// The number of bytes that were appended.
+    /// The total number of bytes that have been appended.
     private var position = 0
 
     init(_ frames: FrameDecoder, continues: Bool) {
@@ -50,19 +50,20 @@ struct BSDDecoder: Sendable {
         }
     }
 
-    /// Returns all bytes that are not part of a message, without those of a discarded message.
+    /// Returns the bytes of an incomplete message. The bytes of a message that is being discarded are not included.
     mutating func finish() -> [UInt8] { frames.finish() }
 
     /// Returns what remains of the message at the decoder's head; `nil` if the length overflows.
     private func rest(_ length: UInt64?) -> Skipping? {
         guard let length else { return frames.framing.terminator.map { .terminator(DelimiterSearch($0)) } }
-        // `try?`: the decoder has read this length, so it is valid.
+        // `read` does not throw, because the decoder has already read the same length.
         guard let (_, width) = try? frames.framing.prefix?.read(frames.pending) else { return nil }
         let (count, overflow) = length.addingReportingOverflow(UInt64(width))
         return overflow ? nil : .bytes(count)
     }
 
-    /// Discards bytes of a message. The bytes after it are passed to a new decoder.
+    /// Discards the bytes that belong to the message being skipped. The bytes after that message are passed to a new
+    /// decoder.
     private mutating func skip(_ bytes: ArraySlice<UInt8>) {
         var bytes = bytes
         while let rest = skipping {

@@ -3,14 +3,14 @@ import ProbeBase
 /// A transport's framing: its decoder and encoder, and the event for a message.
 struct BSDFraming: Sendable {
     private let encoder: FrameEncoder
-    /// What a message is; `nil` if a stream has none.
+    /// The kind of unit into which the framing divides a stream; `nil` if the stream is not divided.
     private let unit: Framing.Unit?
     private let limit: Int
     private let discardsTooLong: Bool
     /// The answer to a heartbeat, which is not delivered.
     private var answer: [UInt8]?
 
-    /// Creates the framing of a configuration.
+    /// Creates the framing that a configuration states.
     ///
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
@@ -27,7 +27,7 @@ struct BSDFraming: Sendable {
         self.discardsTooLong = discardsTooLong
     }
 
-    /// Returns another framing with the same limit.
+    /// Returns another framing with the same limit and the same answer to heartbeats.
     ///
     /// - Throws: `unsupported` for `websocket`.
     func changed(to framing: Framing) throws(TransportError) -> BSDFraming {
@@ -36,7 +36,7 @@ struct BSDFraming: Sendable {
         return changed
     }
 
-    /// Whether a message is the answer to a heartbeat. A stream without messages has none.
+    /// Returns whether a message is the answer to a heartbeat. An undivided stream contains no such answers.
     func isAnswer(_ content: [UInt8]) -> Bool { unit != nil && content == answer }
 
     /// Returns a decoder for one connection. The limit applies to every framing that has messages.
@@ -49,7 +49,7 @@ struct BSDFraming: Sendable {
     /// - Throws: an error if the message contains its own terminator, or is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] { try encoder.encode(message) }
 
-    /// Returns the reason with which a connection stops if its input has this error.
+    /// Returns the reason and the detail with which a connection stops after a framing error in its input.
     func stop(for error: FrameError) -> (StopReason, detail: String) {
         if case .tooLong = error.kind { (.tooLong, error.description) } else { (.protocol, error.description) }
     }

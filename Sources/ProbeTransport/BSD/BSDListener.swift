@@ -2,10 +2,10 @@ import ProbeSystem
 import ProbeBase
 import Synchronization
 
-/// Accepts connections on a separate thread, and passes each one on.
+/// Accepts connections on a separate thread, and passes each of them to a closure.
 ///
-/// If the process has run out of descriptors, the listener stops: a client that has connected would wait in vain, and
-/// could not distinguish that from a program that does not respond.
+/// If the process has run out of descriptors, the listener stops: otherwise, a client whose connection is never
+/// accepted could not distinguish this state from a program that does not respond.
 final class BSDListener: TransportListener {
     private enum RequestedState: Sendable {
         case listen
@@ -14,13 +14,13 @@ final class BSDListener: TransportListener {
         case stopSilently
     }
 
-    /// The data that the thread holds instead of the listener, which it must not keep alive.
+    /// The data that the thread refers to instead of the listener, because the thread must not keep the listener alive.
     private final class Shared: Sendable {
         let requested = Mutex(RequestedState.listen)
-        /// The thread takes the socket out, so that no closure keeps it open.
+        /// The socket, which the thread removes from here so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
         /// The descriptor that wakes the thread; `nil` unless the thread runs, because the listener may be kept long
-        /// after its end.
+        /// after its thread has ended.
         let wake: Mutex<WakeDescriptor?>
 
         init(_ socket: ListeningSocket) throws(SystemError) {
@@ -41,7 +41,8 @@ final class BSDListener: TransportListener {
     ///
     /// - Parameters:
     ///   - handler: the receiver of the listener's own `stopped`.
-    ///   - take: called for each connection with its number, counted from 1, and its descriptor, which it then owns.
+    ///   - take: called for each connection with its number, counted from 1, and its descriptor, which the closure then
+    ///     owns.
     init(
         _ socket: ListeningSocket, handler: @escaping TransportHandler,
         take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
@@ -56,7 +57,7 @@ final class BSDListener: TransportListener {
 
     /// Listens on the configuration's first address.
     ///
-    /// - Throws: `other` with the message of the resolver or the system.
+    /// - Throws: `other` with the message of the resolver or the kernel.
     static func listen(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
@@ -91,8 +92,8 @@ final class BSDListener: TransportListener {
         shared.change(to: .stop)
     }
 
-    /// Accepts connections until the listener stops, and closes its descriptors. Returns the last event, if one must be
-    /// reported.
+    /// Accepts connections until the listener stops, and closes its descriptors. Returns the listener's `stopped`
+    /// event, if it must be reported.
     private static func serve(
         _ shared: Shared, _ take: (_ number: Int, _ descriptor: CInt) -> Void
     ) -> TransportEvent? {

@@ -1,7 +1,7 @@
 import ProbeSystem
 public import ProbeBase
 
-/// Creates transports with BSD sockets; see ``BSDTransport`` for their guarantees.
+/// Creates transports that use BSD sockets. ``BSDTransport`` describes their guarantees.
 public struct BSDTransportFactory: TransportFactory {
     /// Creates a factory, which has no state.
     public init() {}
@@ -9,7 +9,7 @@ public struct BSDTransportFactory: TransportFactory {
     /// The name of the transport: `bsd`.
     public var name: String { "bsd" }
 
-    /// All capabilities except `reads`, `tls` and `start-tls`.
+    /// The capabilities of the transport `bsd`.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
@@ -53,8 +53,8 @@ public struct BSDTransportFactory: TransportFactory {
         }
     }
 
-    /// Creates a transport with other limits, and a callback for when its thread has ended and its descriptors are
-    /// closed.
+    /// Creates a transport with the given limits. `threadEnded` is called when the transport's thread has ended and its
+    /// descriptors are closed.
     func makeTransport(
         _ configuration: TransportConfiguration, limits: BSDConnectionState.Limits,
         handler: @escaping TransportHandler, threadEnded: @escaping @Sendable () -> Void
@@ -67,9 +67,10 @@ public struct BSDTransportFactory: TransportFactory {
 }
 
 extension BSDConnectionState.Limits {
-    /// Creates the limits of a configuration.
+    /// Creates the limits that a configuration states.
     ///
-    /// - Throws: `invalid` if the heartbeat is not a message of the framing; `unsupported` for the framing `websocket`.
+    /// - Throws: `invalid` if the heartbeat can't be encoded with the framing; `unsupported` for the framing
+    ///   `websocket`.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         if let heartbeat = configuration.heartbeat, let interval = heartbeat.interval {
             do {

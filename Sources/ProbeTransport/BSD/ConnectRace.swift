@@ -1,10 +1,10 @@
-/// The schedule of attempts to connect to the addresses of a name: RFC 8305, section 5, without its resolver.
+/// The schedule of attempts to connect to the addresses of a name, as in RFC 8305, section 5, but without its resolver.
 ///
-/// The addresses are tried in the resolver's order. The next attempt starts when one has failed, or when the last one
-/// has had no result for ``delay``. Earlier attempts continue meanwhile, so that a slow first address can still
-/// succeed. The first success wins. No clock: times are monotonic nanoseconds from the caller.
+/// The addresses are tried in the resolver's order. The next attempt starts when an attempt has failed, or when the
+/// latest attempt has had no result for ``delay``. Earlier attempts continue, so that a slow first address can still
+/// succeed. The first success wins. The schedule has no clock: the caller passes times as monotonic nanoseconds.
 struct ConnectRace: Sendable {
-    /// The error of one attempt; in the end that of all attempts.
+    /// The failure of one attempt, or of all attempts.
     struct Failure: Sendable, Equatable {
         var reason: StopReason
         var detail: String
@@ -23,11 +23,11 @@ struct ConnectRace: Sendable {
         count = addressCount
     }
 
-    /// The time when the next address is due; `nil` if all attempts have started.
+    /// The time at which the next attempt is due; `nil` if all attempts have started.
     var deadline: Int64? { started < count ? nextStart : nil }
 
-    /// The failure to report once every attempt has failed: a refusal, which proves that the host is alive, or else the
-    /// first failure.
+    /// The failure to report once every attempt has failed; `nil` before. A refusal is preferred, because it proves
+    /// that the host is alive; otherwise, the first failure is reported.
     var outcome: Failure? {
         guard started == count, failed == count else { return nil }
         return failure ?? Failure(reason: .other, detail: "no address to connect to")
@@ -41,7 +41,7 @@ struct ConnectRace: Sendable {
         return started
     }
 
-    /// Notes that an attempt has failed, so that the next address is due at once.
+    /// Records that an attempt has failed, so that the next attempt is due at once.
     mutating func attemptFailed(_ failure: Failure, now: Int64) {
         failed += 1
         nextStart = now

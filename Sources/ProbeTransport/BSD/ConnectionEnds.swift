@@ -1,11 +1,11 @@
 import ProbeBase
 import ProbeSystem
 
-/// A connection's remote end, its local end, and the family of addresses that it tries first.
+/// A connection's remote end, its local end, and the address family to try first.
 struct ConnectionEnds: Sendable, Equatable {
     var host: String
     var port: UInt16
-    /// The Unix socket to use instead of both ends.
+    /// The address of the Unix socket to use instead of the host, port and local end; `nil` for TCP.
     var path: SocketAddress?
     /// The local address, whose port may be 0; `nil` lets the system choose.
     var local: SocketAddress?
@@ -13,7 +13,7 @@ struct ConnectionEnds: Sendable, Equatable {
     var interface: String?
     var preference: AddressPreference?
 
-    /// Creates the ends of a configuration.
+    /// Creates the ends that a configuration states.
     ///
     /// - Throws: `invalid` if the local address is not numeric.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
@@ -30,8 +30,8 @@ struct ConnectionEnds: Sendable, Equatable {
         local = address
     }
 
-    /// Returns the addresses that can be reached from the local end, the preferred family first, otherwise in the given
-    /// order.
+    /// Returns the addresses of the same family as the local end, in the given order except that the preferred family
+    /// comes first.
     func ordered(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let usable = addresses.filter { local == nil || local?.family == $0.family }
         guard let preference else { return usable }

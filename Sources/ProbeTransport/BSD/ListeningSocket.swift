@@ -14,7 +14,7 @@ final class ListeningSocket: Sendable {
     let descriptor: CInt
     /// The port in host order; 0 for a Unix socket.
     let port: UInt16
-    /// The path of a Unix socket, whose file is removed with it.
+    /// The path of a Unix socket, which is removed when the socket is closed; `nil` for TCP.
     private let path: String?
 
     /// Creates a listening socket.
@@ -46,8 +46,8 @@ final class ListeningSocket: Sendable {
     }
 
     deinit {
-        // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
-        // ends listening for the copy too.
+        // A program that another thread is starting has a copy of the descriptor until it calls `exec`. `shutdown`
+        // stops the copy from listening too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
         if let path { unlink(path) }
@@ -57,8 +57,8 @@ final class ListeningSocket: Sendable {
     func accept() -> Outcome {
         let connection = Glibc.accept(descriptor, nil, nil)
         if connection >= 0 {
-            // On Linux an accepted socket inherits neither flag. The gap between the calls is harmless: starting a
-            // program closes all other descriptors in it.
+            // On Linux, an accepted socket inherits neither flag. The gap between `accept` and `fcntl` is harmless,
+            // because a program that is started meanwhile has all other descriptors closed.
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             _ = fcntl(connection, F_SETFL, O_NONBLOCK)
             return .connection(connection)

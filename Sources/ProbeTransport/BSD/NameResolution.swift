@@ -2,22 +2,23 @@ import ProbeSystem
 import Glibc
 import Synchronization
 
-/// The resolution of one host by `getaddrinfo`: at once for a numeric address, on a separate thread for a name.
+/// The resolution of one host with `getaddrinfo`. A numeric address is resolved at once, a name on a separate thread.
 ///
-/// A resolution can't be cancelled. A caller that no longer needs it releases it, and its thread ends when the system
-/// responds.
+/// A resolution can't be cancelled. A caller that no longer needs the result releases the object, and the thread ends
+/// when `getaddrinfo` returns.
 final class NameResolution: Sendable {
-    /// A name without an address, and the resolver's message.
+    /// A failed resolution, with the resolver's message.
     struct Failure: Error, Sendable, Equatable {
         var detail: String
     }
 
     private let answer = Mutex<Result<[SocketAddress], Failure>?>(nil)
 
-    /// The addresses in the resolver's order (RFC 6724), each once; `nil` while the resolution is running.
+    /// The addresses in the resolver's order (RFC 6724), without duplicates; `nil` while the resolution is running.
     var result: Result<[SocketAddress], Failure>? { answer.withLock { $0 } }
 
-    /// Begins the resolution. `wake` is called on its thread when ``result`` is set, and never if it is set already.
+    /// Begins the resolution. `wake` is called on the separate thread when ``result`` has been set. It is not called if
+    /// ``result`` is set when the initializer returns.
     init(host: String, port: UInt16, wake: @escaping @Sendable () -> Void) {
         let numeric = Self.look(host: host, port: port, flags: AI_NUMERICHOST)
         if case .success = numeric {
@@ -35,9 +36,9 @@ final class NameResolution: Sendable {
         }
     }
 
-    /// Resolves on the calling thread; with AI_NUMERICHOST, without querying a server.
+    /// Resolves a host on the calling thread. With AI_NUMERICHOST, no server is queried.
     static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
-        // The resolver would get only the part before the NUL.
+        // A NUL is rejected because the resolver would see only the part of the name before it.
         if host.utf8.contains(0) { return .failure(Failure(detail: "a host name can't contain NUL")) }
         var hints = addrinfo()
         hints.ai_flags = flags | AI_NUMERICSERV
@@ -64,9 +65,9 @@ final class NameResolution: Sendable {
     }
 }
 
-/// Resolves hosts for transports of libraries that have no resolver.
+/// Resolves hosts for transports that use a library without a resolver.
 package enum HostAddresses {
-    /// Resolves a name on the calling thread, which may take seconds. The result for a numeric address is the address.
+    /// Resolves a name on the calling thread, which may take seconds. A numeric address is returned as it is.
     ///
     /// - Returns: numeric addresses in the resolver's order (RFC 6724), at least one.
     /// - Throws: `other` with the resolver's message.

@@ -2,9 +2,10 @@ import Glibc
 
 /// `poll(2)` with a deadline on the monotonic clock.
 enum Polling {
-    /// Waits until an entry is ready or the deadline has passed. If a signal interrupts it, no entry is ready.
+    /// Waits until an entry is ready or the deadline has passed. If a signal interrupts the wait, no entry is marked as
+    /// ready.
     ///
-    /// `poll` takes milliseconds: the deadline is rounded up, so that it has passed if it ended the wait.
+    /// `poll` takes milliseconds, so the timeout is rounded up: when the wait times out, the deadline has passed.
     static func wait(_ entries: inout [pollfd], until deadline: Int64?, now: Int64) {
         var timeout: CInt = -1
         if let deadline, deadline != .max {
@@ -20,7 +21,7 @@ enum Polling {
     /// Waits for a connection's socket, and for another thread to wake this one.
     ///
     /// - Parameter errors: whether to wait for the connection's failure if neither reading nor writing is requested.
-    /// - Returns: what is ready; the wake descriptor is cleared.
+    /// - Returns: which descriptors are ready. The wake descriptor has been cleared.
     static func wait(
         for wake: WakeDescriptor, _ socket: StreamSocket, read: Bool, write: Bool, errors: Bool = false,
         until deadline: Int64?, now: Int64
@@ -37,8 +38,8 @@ enum Polling {
         )
     }
 
-    /// Returns an entry for `poll`. A descriptor for which nothing is requested is excluded, because POLLERR and
-    /// POLLHUP are always reported, again and again.
+    /// Returns an entry for `poll`. A descriptor for which nothing is requested is excluded, because `poll` would
+    /// return immediately, again and again, with POLLERR or POLLHUP.
     static func entry(_ descriptor: CInt, read: Bool, write: Bool) -> pollfd {
         let events = (read ? CShort(POLLIN) : 0) | (write ? CShort(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : descriptor, events: events, revents: 0)
@@ -46,9 +47,9 @@ enum Polling {
 }
 
 extension pollfd {
-    /// Whether a read would not block: there are bytes, EOF or an error.
+    /// Whether a read would return at once, with bytes, EOF or an error.
     var isReadable: Bool { revents & CShort(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 }
-    /// Whether a write would not block.
+    /// Whether a write would return at once.
     var isWritable: Bool { revents & CShort(POLLOUT | POLLHUP | POLLERR | POLLNVAL) != 0 }
     /// Whether the connection has ended or failed.
     var hasFailed: Bool { revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0 }

@@ -1,13 +1,14 @@
 import ProbeSystem
 
-/// Framed bytes that the kernel has not taken yet, in the order of sending.
+/// The framed bytes that the kernel has not accepted yet, in the order of sending.
 ///
-/// There is no limit: a transport queues in memory what the peer does not read. Appending and consuming take amortised
-/// constant time for each byte.
+/// The queue has no limit: a transport keeps all data in memory that the peer does not read. Appending and consuming
+/// take amortised constant time for each byte.
 struct SendQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
-    /// Whether a frame without bytes was queued after everything else, and has not been consumed by ``consume(_:)``.
+    /// Whether the queue holds a frame without bytes, which ``consume(_:)`` removes once all bytes before it have been
+    /// consumed.
     private(set) var holdsEmptyFrame = false
 
     /// The number of queued bytes.
@@ -24,7 +25,7 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Drops the first `written` bytes, and the frame without bytes if no byte is left before it.
+    /// Drops the first `written` bytes, and also the frame without bytes if no byte is left.
     mutating func consume(_ written: Int) {
         head += min(max(written, 0), count)
         if head == bytes.count {
@@ -52,13 +53,13 @@ struct SendQueue: Sendable {
     private static let keptCapacity = 256 * 1024
 }
 
-/// The outgoing stream of a connection: the queued bytes, the FIN after them, and the error if they can no longer be
-/// written.
+/// The outgoing stream of a connection: the queued bytes, the FIN after them, and the error after which nothing more
+/// can be written.
 struct OutgoingStream: Sendable {
     private enum FIN: Sendable { case none, wanted, sent }
 
     private(set) var queue = SendQueue()
-    /// The reason why a `send` failed. It is kept because `recv` does not return the error again.
+    /// The error with which a `send` failed. It is kept because `recv` does not return the same error again.
     private(set) var failure: SystemError?
     private var fin = FIN.none
 
@@ -66,7 +67,7 @@ struct OutgoingStream: Sendable {
     var count: Int { queue.count }
     /// Whether there are queued bytes that can still be written.
     var isWaiting: Bool { !queue.isEmpty && failure == nil }
-    /// Whether nothing more may be queued.
+    /// Whether a FIN was requested or sent, so that nothing more may be queued.
     var isEnding: Bool { fin != .none }
 
     mutating func append(_ frame: [UInt8]) { queue.append(frame) }
@@ -82,7 +83,7 @@ struct OutgoingStream: Sendable {
         queue.removeAll()
     }
 
-    /// Returns whether FIN must be sent now. It counts as sent afterwards.
+    /// Returns whether FIN must be sent now. If so, FIN is then considered sent.
     ///
     /// - Parameter closing: whether FIN is needed even if it was not requested.
     mutating func takeFIN(closing: Bool) -> Bool {

@@ -7,11 +7,11 @@ final class SocketConnector {
     enum Outcome {
         case connected(StreamSocket)
         case failed(ConnectRace.Failure)
-        /// The owner no longer wants a connection.
+        /// The owner has cancelled the attempt.
         case abandoned
     }
 
-    /// The result of the first read, by which a new connection is checked for an error; the bytes are in the buffer.
+    /// The result of the read by which a new connection was checked for an error. Any bytes read are in the buffer.
     private(set) var firstRead: StreamSocket.Outcome?
 
     private let ends: ConnectionEnds
@@ -24,7 +24,7 @@ final class SocketConnector {
     /// - Parameters:
     ///   - wake: interrupts the wait, so that `deadline` is called again.
     ///   - buffer: the buffer for a first read; it must outlive the connector.
-    ///   - deadline: called before each wait; returns `nil` if the owner no longer wants a connection.
+    ///   - deadline: called before each wait; returns `nil` if the owner has cancelled the attempt.
     init(
         _ ends: ConnectionEnds, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
         deadline: @escaping () -> Int64?
@@ -35,7 +35,7 @@ final class SocketConnector {
         self.deadline = deadline
     }
 
-    /// Waits until there is a connection or all attempts have failed.
+    /// Waits until a connection is established or all attempts have failed.
     func connect() -> Outcome {
         if let path = ends.path { return connect(to: path) }
         let wake = wake
@@ -58,7 +58,7 @@ final class SocketConnector {
     }
 
     /// Connects to a Unix socket, which succeeds or fails at once. While the listener's queue is full, the attempt is
-    /// repeated every few milliseconds, because the kernel does not report when there is room.
+    /// repeated every few milliseconds, because the kernel does not report when the queue has room again.
     private func connect(to path: SocketAddress) -> Outcome {
         while let deadline = deadline() {
             do throws(SystemError) {
@@ -91,7 +91,7 @@ final class SocketConnector {
                 do throws(SystemError) {
                     let socket = try StreamSocket(family: address.family)
                     try socket.bind(to: ends.local, interface: ends.interface)
-                    // The poll below also finds an attempt that has already succeeded.
+                    // An attempt that succeeds at once needs no special case, because the poll below finds it.
                     if case .failed(let error) = socket.connect(to: address) { throw error }
                     attempts.append((socket, address))
                 } catch {
@@ -113,10 +113,11 @@ final class SocketConnector {
         }
     }
 
-    /// Returns why an attempt failed, after `poll` has reported its result; `nil` if it succeeded, even if the peer has
-    /// reset the connection since.
+    /// Returns why an attempt failed, after `poll` has reported its result. The value is `nil` if the attempt
+    /// succeeded, even if the peer has reset the connection since.
     ///
-    /// This uses `recv` instead of SO_ERROR, which would consume the reset of an established connection.
+    /// The error is read with `recv` instead of SO_ERROR, because reading SO_ERROR would consume the reset of an
+    /// established connection.
     private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
         if attempt.socket.isConnectedToItself {
             let detail = "\(attempt.address): connected to itself, because no socket is listening"

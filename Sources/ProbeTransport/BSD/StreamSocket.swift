@@ -1,10 +1,11 @@
 import ProbeSystem
 import Glibc
 
-/// A non-blocking TCP socket, owned by one thread and closed in `deinit` at the latest.
+/// A non-blocking stream socket, owned by one thread and closed in `deinit` at the latest.
 ///
-/// It is a class because a race between addresses keeps several of them in an array. No method reads SO_ERROR: that
-/// would consume the ECONNRESET, and the next `recv` would return EOF for a reset.
+/// The type is a class because a race between addresses keeps several sockets in an array. While the connection may
+/// still be read, SO_ERROR must not be read: that would consume ECONNRESET, and the next `recv` would return EOF for a
+/// reset connection.
 final class StreamSocket {
     /// The result of one system call.
     enum Outcome: Equatable {
@@ -16,7 +17,7 @@ final class StreamSocket {
     /// The file descriptor; -1 once closed.
     private(set) var descriptor: CInt
 
-    /// Creates a socket for addresses of `family`, without Nagle's algorithm, so that each message is sent at once.
+    /// Creates a socket for addresses of `family`. Nagle's algorithm is disabled, so that each message is sent at once.
     init(family: CInt) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(family, kind, 0)
@@ -24,7 +25,7 @@ final class StreamSocket {
         set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Takes over a non-blocking descriptor from `accept4`.
+    /// Takes ownership of a non-blocking descriptor from `accept`.
     init(accepted descriptor: CInt) {
         self.descriptor = descriptor
         set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
@@ -34,8 +35,8 @@ final class StreamSocket {
         shut()
     }
 
-    /// Binds to a local address, and to a network interface by its name; a value of `nil` leaves the choice to the
-    /// system.
+    /// Binds to a local address, and to the network interface with the given name. A value of `nil` leaves the choice
+    /// to the system.
     func bind(to local: SocketAddress?, interface: String?) throws(SystemError) {
         if let interface { try Self.bind(descriptor, to: interface) }
         guard let local else { return }
@@ -44,7 +45,7 @@ final class StreamSocket {
         if local.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) != 0 { throw SystemError.subject() }
     }
 
-    /// Restricts a socket to a network interface.
+    /// Restricts a socket to the network interface with the given name.
     static func bind(_ descriptor: CInt, to interface: String) throws(SystemError) {
         let name = Array(interface.utf8)
         if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.count)) != 0 {
@@ -60,22 +61,23 @@ final class StreamSocket {
         return errno == EINPROGRESS || errno == EINTR ? .wouldBlock : .failed(SystemError.subject())
     }
 
-    /// Calls `recv` once; `.bytes(0)` is EOF. An interrupted call counts as one that would block.
+    /// Calls `recv` once; `.bytes(0)` means EOF. An interrupted call is treated as `wouldBlock`.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         outcome(recv(descriptor, buffer.baseAddress, buffer.count, 0))
     }
 
-    /// Calls `send` once, without raising SIGPIPE. An interrupted call counts as one that would block.
+    /// Calls `send` once, without raising SIGPIPE. An interrupted call is treated as `wouldBlock`.
     func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         outcome(Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)))
     }
 
-    /// Sends FIN after the written bytes. An error means that the connection has ended, which `recv` reports.
+    /// Sends FIN after the written bytes. An error is ignored: it means that the connection has ended, which `recv`
+    /// reports.
     func shutdownWrite() {
         _ = shutdown(descriptor, CInt(SHUT_WR))
     }
 
-    /// Closes with RST and drops the bytes that the kernel has not sent.
+    /// Closes the connection with an RST and drops the bytes that the kernel has not sent.
     func abort() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
@@ -88,16 +90,16 @@ final class StreamSocket {
         descriptor = -1
     }
 
-    /// Whether the socket is connected to itself, which can happen if it connects to a free port of the ephemeral range
-    /// (RFC 9293, simultaneous open).
+    /// Whether the socket is connected to itself, which can happen when it connects to a free port in the ephemeral
+    /// range (RFC 9293, simultaneous open).
     var isConnectedToItself: Bool {
         guard let local = SocketAddress.local(of: descriptor), let remote = SocketAddress.peer(of: descriptor)
         else { return false }
         return local == remote
     }
 
-    /// The reason why the connection has failed. After the peer's FIN `recv` does not report it, and the kernel reports
-    /// an RST as EPIPE.
+    /// The error with which the connection failed after the peer's FIN. In that state, `recv` does not report the
+    /// error, and the kernel reports an RST as EPIPE.
     var errorAfterFIN: SystemError {
         var code: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)
@@ -107,7 +109,8 @@ final class StreamSocket {
 
     func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
-        // Without the option only latency is worse, or a restart may fail; the result is still correct.
+        // A failure is ignored: without the option, latency increases or a bind may fail, but the data is still
+        // correct.
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 

@@ -3,15 +3,16 @@ import Synchronization
 
 /// The data that a transport and its thread share: the state, and the descriptor that wakes the thread.
 ///
-/// The transport holds it and releases it in `deinit`. The thread holds it while it runs, and never holds the
-/// transport.
+/// The transport holds the connection and releases it in `deinit`. The thread holds the connection while it runs, but
+/// never holds the transport.
 protocol ThreadedConnection: AnyObject, Sendable {
     associatedtype State: ThreadedConnectionState
     associatedtype Event: Sendable
 
     var core: ConnectionCore<State, Event> { get }
 
-    /// Runs on the connection's thread: connects, or serves an accepted connection, until it is closed.
+    /// Connects or takes over an accepted connection, and serves it until it is closed. Called on the connection's
+    /// thread.
     func run(wake: WakeDescriptor, handler: @escaping @Sendable (Event) -> Void, accepted: CInt?)
 
     /// Called when the thread has ended and every descriptor is closed.
@@ -19,15 +20,15 @@ protocol ThreadedConnection: AnyObject, Sendable {
 }
 
 protocol ThreadedConnectionState: Sendable {
-    /// Whether nothing more is reported.
+    /// Whether the connection has ended, so that nothing more is reported.
     var isEnded: Bool { get }
 }
 
 final class ConnectionCore<State: ThreadedConnectionState, Event: Sendable>: Sendable {
     struct Parts: Sendable {
         var state: State
-        /// The handler, which is passed to the thread. The thread releases it after the last event, because a handler
-        /// may hold its transport.
+        /// The handler, until it is passed to the thread. The thread releases it after the last event, because a
+        /// handler may hold its transport.
         var handler: (@Sendable (Event) -> Void)?
         /// The descriptor that wakes the thread; `nil` unless the thread runs.
         var wake: WakeDescriptor?
@@ -39,7 +40,7 @@ final class ConnectionCore<State: ThreadedConnectionState, Event: Sendable>: Sen
         parts = Mutex(Parts(state: state, handler: handler))
     }
 
-    /// Ends an accepted connection for which no thread could be started; returns the result of `body`, and the handler
+    /// Ends an accepted connection for which no thread could be started. Returns the result of `body`, and the handler
     /// to call.
     func end<Result: Sendable>(_ body: (inout State) -> Result) -> (Result, (@Sendable (Event) -> Void)?) {
         parts.withLock { (body(&$0.state), $0.handler.take()) }
@@ -55,7 +56,7 @@ extension ThreadedConnection {
     ) throws(Failure) -> Result {
         let (result, wake) = try core.parts.withLock { core throws(Failure) -> (Result, WakeDescriptor?) in
             let result = try body(&core.state)
-            // The thread never had the handler, and will not be started.
+            // The connection ended before its thread was started, so nothing will call the handler.
             if core.state.isEnded, core.wake == nil { core.handler = nil }
             return (result, core.wake)
         }
@@ -63,12 +64,12 @@ extension ThreadedConnection {
         return result
     }
 
-    /// Runs `body` on the state, from the connection's own thread.
+    /// Runs `body` on the state. Called on the connection's own thread, which need not be woken.
     func inspect<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         core.parts.withLock { body(&$0.state) }
     }
 
-    /// Starts the thread, which connects or takes over an accepted connection.
+    /// Starts the connection's thread, which connects or takes over an accepted connection.
     func startThread(accepted: CInt? = nil) throws(SystemError) {
         let wake = try WakeDescriptor()
         let handler = core.parts.withLock { core in
@@ -93,7 +94,7 @@ extension ThreadedConnection {
     }
 }
 
-/// The stack size of a transport's threads. They also run handlers, which are the user's code.
+/// The stack size of a transport's threads, which also run handlers, that is, the user's code.
 enum TransportStack {
     static let size = 1 << 20
 }

@@ -2,7 +2,8 @@ import ProbeSystem
 import CShims
 import Glibc
 
-/// An eventfd with which any thread interrupts another thread's `poll`. Closed when the last owner releases it.
+/// An eventfd with which any thread can interrupt another thread's `poll`. The eventfd is closed when its last owner
+/// releases it.
 final class WakeDescriptor: Sendable {
     let descriptor: CInt
 
@@ -19,14 +20,14 @@ final class WakeDescriptor: Sendable {
     /// Makes the descriptor readable.
     func wake() {
         var one: UInt64 = 1
-        // Fails only if the counter is full, and then the descriptor is readable anyway.
+        // `write` fails only if the counter is full, in which case the descriptor is readable anyway.
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     /// Makes the descriptor unreadable again.
     func clear() {
         var count: UInt64 = 0
-        // Fails only if the descriptor was not readable.
+        // `read` fails only if the descriptor was not readable.
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 }
