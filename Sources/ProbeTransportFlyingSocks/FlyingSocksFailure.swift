@@ -1,7 +1,7 @@
 import FlyingSocks
 import ProbeTransport
 
-/// The meaning of a FlyingSocks error for a transport.
+/// A FlyingSocks error, translated to the reason with which a transport stops.
 struct FlyingSocksFailure: Error, Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -18,7 +18,7 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
         }
         detail = "\(error)"
         switch error {
-        // FlyingSocks throws it at the end of the stream and for a descriptor that was closed.
+        // FlyingSocks throws `disconnected` at the end of the stream and for a descriptor that was closed.
         case SocketError.disconnected:
             reason = .eof
             detail = nil
@@ -28,8 +28,9 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// Creates the reason why a connection could not be established. Here `SocketError.disconnected` does not mean the
-    /// end of the stream: FlyingSocks throws it when its pool sees an error or hang-up, without querying the cause.
+    /// Creates the reason why a connection could not be established. While connecting, `SocketError.disconnected` does
+    /// not mean the end of the stream: FlyingSocks throws it when `poll` reports an error or hang-up, without querying
+    /// the cause.
     init(connecting error: any Error) {
         self = FlyingSocksFailure(error)
         if reason == .eof { self = FlyingSocksFailure(.other, "not connected: \(error)") }

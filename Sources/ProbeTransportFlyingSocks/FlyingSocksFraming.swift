@@ -4,16 +4,16 @@ import ProbeTransport
 /// The framings that can be built on FlyingSocks' reads.
 enum FlyingSocksFraming: Sendable {
     case line(terminator: [UInt8])
-    /// A big-endian length of this many bytes before each message.
+    /// Each message is preceded by its big-endian length, which is `width` bytes long.
     case counted(width: Int)
     case data
 
-    /// The framings that the initializer accepts; it throws for the others.
+    /// The framings that ``init(_:)`` accepts.
     static let offered = Set(Framing.allCases.filter { (try? FlyingSocksFraming($0)) != nil })
 
     /// Creates a framing.
     ///
-    /// - Throws: `unsupported`.
+    /// - Throws: `unsupported` for a framing that is not in ``offered``.
     init(_ framing: Framing) throws(TransportError) {
         switch framing.kind {
         case .lines(let terminator) where framing != .delimiter(terminator): self = .line(terminator: terminator)
@@ -25,7 +25,8 @@ enum FlyingSocksFraming: Sendable {
         }
     }
 
-    /// Returns the bytes of a message. FlyingSocks has no framing: the terminator is appended.
+    /// Returns the bytes to write for a message. FlyingSocks has no framing, so the terminator or the length is added
+    /// here.
     ///
     /// - Throws: `invalid` if the message is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(TransportError) -> [UInt8] {

@@ -7,10 +7,10 @@ import Synchronization
 final class FlyingSocksListener: TransportListener {
     let port: UInt16
     private let task: Task<Void, Never>
-    /// Whether the stop is not reported, because the owner has released the listener.
+    /// Whether the owner has released the listener, so that its stop is not reported.
     private let isSilent: SilenceFlag
 
-    /// Shared with the task, which must not hold the listener.
+    /// A flag that the listener shares with its task, because the task must not keep the listener alive.
     private final class SilenceFlag: Sendable {
         let value = Mutex(false)
     }
@@ -48,10 +48,10 @@ final class FlyingSocksListener: TransportListener {
             func report() {
                 if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
             }
-            // Reported before the socket is closed, so that a client that is refused because of a failure can learn of
-            // it.
+            // A failure is reported before the socket is closed, so that whoever observes a refused client can already
+            // know the reason.
             if failure.reason != .stopped { report() }
-            // Fails only if the socket is already closed.
+            // `close` fails only if the socket is already closed.
             try? socket.close()
             if failure.reason == .stopped { report() }
         }
@@ -89,12 +89,12 @@ final class FlyingSocksListener: TransportListener {
         }
     }
 
-    /// Closes the socket if the body throws.
+    /// Runs the body, and closes the socket if the body throws.
     private static func closing<Result>(_ socket: Socket, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
-            // The first error is the one to report.
+            // An error from `close` is ignored, because the first error is the one to report.
             try? socket.close()
             throw error
         }

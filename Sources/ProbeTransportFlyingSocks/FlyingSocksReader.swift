@@ -3,8 +3,8 @@ import ProbeTransport
 
 /// Reads messages from a socket: bytes with `bytes.nextBuffer`, lengths and payloads with `read(bytes:)`.
 ///
-/// FlyingSocks does not read lines. They are collected up to a terminator from `bytes`, its sequence of single bytes,
-/// as in FlyingFox's own HTTP decoder.
+/// FlyingSocks can't read lines. A line is collected byte by byte from the socket's sequence `bytes` up to its
+/// terminator, as in FlyingFox's own HTTP decoder.
 struct FlyingSocksReader {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -15,7 +15,8 @@ struct FlyingSocksReader {
     private let kind: Kind
     private var bytes: AsyncSocketReadSequence
     private let socket: AsyncSocket
-    /// The bytes of an unfinished line. Bytes that `read(bytes:)` had read at the end of the stream are lost.
+    /// The bytes of an incomplete line. The bytes of an incomplete message with a length prefix are lost in
+    /// `read(bytes:)`.
     private(set) var leftover: [UInt8] = []
 
     init(_ socket: AsyncSocket, framing: FlyingSocksFraming) {
@@ -31,7 +32,7 @@ struct FlyingSocksReader {
 
     /// Returns the next message.
     ///
-    /// - Throws: FlyingSocks' error; `SocketError.disconnected` at the end of the stream.
+    /// - Throws: the error that FlyingSocks throws, which is `SocketError.disconnected` at the end of the stream.
     mutating func next() async throws -> TransportEvent? {
         switch kind {
         case .line(let terminator):

@@ -4,14 +4,14 @@ import Foundation
 import ProbeTransport
 import Synchronization
 
-/// One connection, in separate tasks: one reads, one writes, one waits for the first of them to end.
+/// One connection, served by three tasks: one reads, one writes, and one waits until the connection ends.
 final class FlyingSocksSession: Sendable {
     /// The reason for which a connection ends.
     private enum End: Sendable {
-        /// The owner stopped the connection; queued messages are written first.
+        /// The owner stopped the connection. The queued messages are written first.
         case asked
         case read(FlyingSocksFailure)
-        /// All messages are written, and nothing more can be sent.
+        /// All messages have been written, and no more can be sent.
         case written
         case write(FlyingSocksFailure)
         case timedOut
@@ -25,7 +25,7 @@ final class FlyingSocksSession: Sendable {
     private let ends = AsyncStream.makeStream(of: End.self)
     private let connecting = Mutex<Task<AsyncSocket, any Error>?>(nil)
 
-    /// The time that writing may take before the connection is closed.
+    /// The maximum time for writing the queued messages before the connection is closed.
     private static let timeout = Duration.seconds(2)
 
     init(
@@ -74,7 +74,7 @@ final class FlyingSocksSession: Sendable {
         connecting.withLock { $0 }?.cancel()
     }
 
-    /// Does the same as ``stop()``, but nothing more is reported.
+    /// Stops the connection like ``stop()``, but without reporting any further event.
     func abandon() {
         reports.silence()
         stop()
@@ -82,8 +82,8 @@ final class FlyingSocksSession: Sendable {
 
     // MARK: The connection
 
-    /// Connects. FlyingSocks has no resolver: the system resolves the name, and its addresses are tried one after
-    /// another.
+    /// Connects. FlyingSocks has no resolver, so the system resolves the name, and the resulting addresses are tried
+    /// one after another.
     private static func connect(_ configuration: TransportConfiguration) async throws -> AsyncSocket {
         let port = configuration.port
         let timeout = configuration.connectTimeout.map { $0 / .seconds(1) }
@@ -104,7 +104,7 @@ final class FlyingSocksSession: Sendable {
 
     private static func addresses(of host: String) async throws -> [String] {
         try await withCheckedThrowingContinuation { continuation in
-            // Resolution blocks, and tasks share few threads.
+            // Name resolution runs on a queue because it blocks, and tasks share only a few threads.
             DispatchQueue.global().async {
                 do throws(TransportError) {
                     continuation.resume(returning: try HostAddresses.look(host))
@@ -115,12 +115,13 @@ final class FlyingSocksSession: Sendable {
         }
     }
 
-    /// Connects to one address. Without a timeout FlyingSocks' own timeout of 5 s applies.
+    /// Connects to one address. If `timeout` is `nil`, FlyingSocks' own timeout of 5 s applies.
     private static func connect(
         _ address: some SocketAddress, _ timeout: TimeInterval?
     ) async throws -> AsyncSocket {
         guard let timeout else { return try await AsyncSocket.connected(to: address) }
-        // FlyingSocks converts seconds to 64 bits of nanoseconds, and traps on overflow.
+        // The timeout is limited because FlyingSocks converts it to a 64-bit number of nanoseconds and traps on
+        // overflow.
         return try await AsyncSocket.connected(to: address, timeout: min(timeout, 100 * 365 * 24 * 3600))
     }
 
@@ -157,7 +158,7 @@ final class FlyingSocksSession: Sendable {
         writing.cancel()
         await reading.value
         await writing.value
-        // Fails only if the socket is already closed.
+        // `close` fails only if the socket is already closed.
         try? socket.close()
         let last = lifecycle.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
         await reports.report(.stopped(last.reason, detail: last.detail))
@@ -170,7 +171,7 @@ final class FlyingSocksSession: Sendable {
                 try await Task.sleep(for: Self.timeout)
                 ends.yield(.timedOut)
             } catch {
-                // The task was cancelled, and its result is not needed.
+                // The timer was cancelled, so it has not expired.
             }
         }
     }
@@ -207,10 +208,10 @@ final class FlyingSocksSession: Sendable {
     }
 }
 
-/// Reports the events of a connection: one at a time, and none after its stop.
+/// Reports the events of a connection, one at a time, and none after `stopped`.
 actor FlyingSocksReports {
     private let lifecycle: TransportLifecycle
-    /// The handler, which is released with the last event, because it may hold the transport.
+    /// The handler; `nil` after the last event. It is released then, because it may hold the transport.
     private var handler: TransportHandler?
     private let isSilent = Mutex(false)
 

@@ -1,15 +1,17 @@
 import ProbeTransport
 
-/// The transport `flyingsocks`: FlyingFox's `AsyncSocket` in Swift tasks. Its behaviour is reported without
+/// The transport `flyingsocks`: FlyingFox's `AsyncSocket` in Swift tasks. The library's behaviour is exposed without
 /// corrections.
 ///
-/// - Connecting: `AsyncSocket.connected(to:timeout:)`, for the addresses of a name one after another, because
-///   FlyingSocks has no resolver. The timeout applies to each address; without a `connectTimeout` FlyingSocks' own
-///   timeout of 5 s applies.
+/// - Connecting: `AsyncSocket.connected(to:timeout:)` is called for the addresses of a name one after another, because
+///   FlyingSocks has no resolver. The timeout applies to each address separately. Without a `connectTimeout`,
+///   FlyingSocks' own timeout of 5 s applies.
 /// - Reading: see ``FlyingSocksReader``. There is no `stopReading()`, because cancelling a read loses its bytes.
-/// - Writing: `write(_:)`, one message after another; `sent` is reported when a message is written.
-/// - On the peer's FIN, queued messages are still written. FlyingSocks has no half-close: `stop()` writes the queued
-///   messages, for at most two seconds, and closes the descriptor. If input is unread, closing sends an RST.
+/// - Writing: `write(_:)` is called for one message after another, and `sent` is reported when a message has been
+///   written.
+/// - After the peer's FIN, queued messages are still written. FlyingSocks has no half-close, so `stop()` writes the
+///   queued messages, for at most two seconds, and closes the descriptor. If there is unread input, the kernel then
+///   sends an RST.
 final class FlyingSocksTransport: Transport {
     private let session: FlyingSocksSession
 

@@ -1,25 +1,26 @@
 public import ProbeBase
 public import ProbeTransport
 
-/// Creates transports with FlyingFox's FlyingSocks.
+/// Creates transports that use FlyingSocks, the socket library of FlyingFox.
 public struct FlyingSocksTransportFactory: TransportFactory {
-    /// Creates a factory without state; FlyingSocks has its own pool of sockets.
+    /// Creates a factory. It has no state, because FlyingSocks manages its own pool of sockets.
     public init() {}
 
     /// The name of the transport: `flyingsocks`.
     public var name: String { "flyingsocks" }
 
-    /// The capabilities: FlyingSocks has no half-close, no pause in reading, no idle timeout and no limit on a line.
+    /// The capabilities of FlyingSocks, which can't half-close a connection, stop reading, detect an idle connection or
+    /// limit the length of a line.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .stop, .sent, .leftover, .connectTimeout,
         ]
     }
 
-    /// The lacking capability: FlyingSocks writes bytes, so the wrapper appends terminators and lengths.
+    /// The capability `frames`: FlyingSocks writes only bytes, so the wrapper adds terminators and lengths.
     public var lacks: Set<TransportCapability> { [.frames] }
 
-    /// The framings that can be built from the library's own parts.
+    /// The framings that can be built on the library's own reads.
     public var framings: Set<TransportFraming>? { FlyingSocksFraming.offered }
 
     /// Creates a transport.

@@ -2,33 +2,35 @@ import ProbeSystem
 import ProbeBase
 import Synchronization
 
-/// The events of an ``AsyncSocket``. The comments name the delegate methods of the Objective-C class AsyncSocket.
+/// The events of an ``AsyncSocket``. Each event corresponds to a delegate method of the Objective-C class AsyncSocket.
 enum AsyncSocketEvent: Sendable, Equatable {
-    /// didConnectToHost
+    /// The connection is established (`didConnectToHost`).
     case connected
-    /// didReadData:withTag:
+    /// A read was answered (`didReadData:withTag:`).
     case read([UInt8], tag: Int)
-    /// didWritePartialDataOfLength:tag:
+    /// The kernel has accepted part of a write (`didWritePartialDataOfLength:tag:`).
     case wrotePart(Int, tag: Int)
-    /// didWriteDataWithTag:, with the number of bytes since the last part.
+    /// The kernel has accepted the last bytes of a write (`didWriteDataWithTag:`). The number counts the bytes since
+    /// the last part.
     case wrote(Int, tag: Int)
-    /// socketDidDisconnect:withError: reported exactly once, as the last event, with the bytes that were not read.
+    /// The connection has ended (`socketDidDisconnect:withError:`). Reported exactly once, as the last event, with the
+    /// bytes that no read has taken.
     case disconnected(StopReason, detail: String?, unread: [UInt8])
 }
 
-/// A socket with AsyncSocket's interface: reads and writes are queued, each with a tag and a timeout, and answered in
-/// order.
+/// A socket with the interface of the Objective-C class AsyncSocket: reads and writes are queued, each with a tag and a
+/// timeout, and completed in order.
 ///
-/// - Reads end at a length or at a delimiter (which is part of the result and must arrive within the limit), or take
-///   the bytes that are available. If no read is queued, at most one `recv` (64 KiB) is read from the kernel, so that
-///   the peer's window fills.
-/// - A read or write that times out ends the connection, as in AsyncSocket. Its time counts from the moment when it
-///   became the oldest.
-/// - After the peer's FIN, reads are answered from the bytes before the FIN. The connection ends when all bytes are
-///   read, or when a read can no longer be answered. Unread bytes are reported with
+/// - A read ends after a given length or at a delimiter (which is part of the result and must arrive within the limit),
+///   or takes the bytes that are available. While no read is queued, at most one `recv` (64 KiB) is made, so that
+///   unread data fills the receive window.
+/// - A read or write that times out ends the connection, as in the original class. Its timeout starts when it becomes
+///   the oldest read or write in its queue.
+/// - After the peer's FIN, reads are answered from the bytes that arrived before the FIN. The connection ends when all
+///   these bytes have been read, or when a read can no longer be answered. Unread bytes are reported with
 ///   ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
-/// - ``disconnectAfterWriting()`` writes what is queued, then sends FIN.
-/// - Threads: each started socket has one, which also calls the handler, without holding a lock.
+/// - ``disconnectAfterWriting()`` writes the queued data, then sends FIN.
+/// - Each started socket has a thread, which also calls the handler, without holding a lock.
 final class AsyncSocket: Sendable {
     typealias Handler = @Sendable (AsyncSocketEvent) -> Void
 
@@ -59,7 +61,8 @@ final class AsyncSocket: Sendable {
         }
     }
 
-    /// Takes over a connection that a listener accepted. If no thread can be started, the socket disconnects.
+    /// Takes over a connection that a listener accepted. If no thread can be started, the connection is aborted, and
+    /// `disconnected` is reported.
     func serve(accepted socket: CInt) {
         do {
             try connection.startThread(accepted: socket)
@@ -87,16 +90,16 @@ final class AsyncSocket: Sendable {
         }
     }
 
-    /// Checks whether a write can be queued.
+    /// Checks that a write can be queued.
     ///
     /// - Throws: the error that ``write(_:timeout:tag:)`` would throw now.
     func requireWritable() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireSendable() }
     }
 
-    /// Checks whether the connection can accept requests.
+    /// Checks that the connection can accept requests.
     ///
-    /// - Throws: an error if it can't.
+    /// - Throws: an error if the connection can't accept requests.
     func requireOpen() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
     }
@@ -106,7 +109,7 @@ final class AsyncSocket: Sendable {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }
 
-    /// Closes with RST and drops the queued writes. Does nothing after the end.
+    /// Closes the connection with an RST and drops the queued writes. Does nothing after `disconnected`.
     func disconnectWithReset() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.reset() }
     }

@@ -2,7 +2,8 @@ import ProbeSystem
 import ProbeBase
 import CShims
 
-/// The thread of an ``AsyncSocket``: it polls, makes the system calls, and calls the handler. Confined to that thread.
+/// The loop of the thread of an ``AsyncSocket``: it polls the socket, makes the system calls, and calls the handler.
+/// Confined to that thread.
 final class AsyncSocketLoop {
     private let connection: AsyncSocketConnection
     private let wake: WakeDescriptor
@@ -27,10 +28,9 @@ final class AsyncSocketLoop {
 
     // MARK: Connecting
 
-    /// Connects.
+    /// Connects, and reports the result.
     ///
-    /// - Returns: `nil` if there is no connection because it failed, took too long, or is no longer wanted. The reason
-    ///   has been reported.
+    /// - Returns: `nil` if connecting failed, took too long, or was cancelled. The reason has been reported.
     func connect() -> StreamSocket? {
         let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
@@ -45,7 +45,7 @@ final class AsyncSocketLoop {
             report(connection.inspect { $0.connection.connectFailed(failure) })
         case .abandoned: break
         }
-        // If the connection was cancelled first, that is reported.
+        // If connecting was cancelled before it ended, the cancellation is reported.
         _ = stillConnecting()
         return nil
     }
@@ -88,7 +88,8 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// Answers reads while there are bytes for them. The kernel is read once more before a timeout is reported.
+    /// Answers queued reads as long as enough bytes have been received. Before a timeout is reported, bytes are read
+    /// from the kernel once more.
     private func readAhead(_ socket: StreamSocket) {
         let now = MonotonicTime.now.nanoseconds
         if let deadline = connection.inspect({ $0.deadline }), now >= deadline, connection.inspect(\.wantsRead) {
@@ -115,7 +116,7 @@ final class AsyncSocketLoop {
             }
             return ([], [])
         }
-        // The connection's state determines whether an event is still reported.
+        // Progress is reported only if the connection's state still reports `sent`.
         if actions.contains(where: { if case .report(.sent) = $0 { true } else { false } }) {
             for part in progress {
                 switch part {

@@ -1,11 +1,11 @@
-/// The state of an ``AsyncSocket``, without its socket, thread and clock: a ``BSDConnectionState`` with a queue of
-/// reads.
+/// The decision logic of an ``AsyncSocket``: a ``BSDConnectionState`` with queues of reads and writes. The socket, the
+/// thread and the clock belong to the caller.
 ///
-/// There are two differences from `bsd`. Nothing is read from the kernel while no read is queued and bytes are in
-/// memory. The peer's FIN ends the connection when all bytes before it have been read, or when the oldest read can no
-/// longer be answered.
+/// There are two differences from the transport `bsd`. Nothing is read from the kernel while no read is queued and
+/// received bytes are in memory. The peer's FIN ends the connection when all bytes before it have been read, or when
+/// the oldest read can no longer be answered.
 struct AsyncSocketState: Sendable {
-    /// The result of one reading step.
+    /// The next action for the queued reads.
     enum Step: Sendable, Equatable {
         case wait
         case deliver([UInt8], tag: Int)
@@ -39,11 +39,11 @@ struct AsyncSocketState: Sendable {
 
     // MARK: Results of the socket's calls
 
-    /// Notes that the connection is established.
+    /// Records that the connection is established.
     ///
-    /// - Returns: `nil` if the connection is no longer wanted.
+    /// - Returns: `nil` if connecting was cancelled or has timed out.
     mutating func connected(now: Int64) -> [BSDConnectionState.Action]? {
-        // The timeouts of reads that were queued while connecting start now.
+        // The timeouts of reads and writes that were queued while connecting start now.
         reads.start(now: now)
         writes.start(now: now)
         return connection.connected(now: now)
@@ -70,7 +70,7 @@ struct AsyncSocketState: Sendable {
 
     var wantsRead: Bool {
         guard connection.wantsRead else { return false }
-        // After a failed write, a read is needed at once to find out how the connection ended.
+        // After a failed write, the socket must be read at once to find out how the connection ended.
         if connection.discardsInput || connection.outgoing.failure != nil { return true }
         return !peerHasClosed && reads.wantsMore
     }
@@ -80,7 +80,7 @@ struct AsyncSocketState: Sendable {
         return [connection.deadline, reads.deadline, writes.deadline].compactMap(\.self).min()
     }
 
-    /// Returns the next reading step. Must be called until it returns `wait`.
+    /// Returns the next action for the queued reads and for the timeouts. Must be called until it returns `wait`.
     mutating func nextStep(now: Int64) -> Step {
         guard connection.delivers else { return .wait }
         switch reads.next(now: now) {

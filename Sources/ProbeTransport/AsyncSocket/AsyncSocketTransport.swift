@@ -4,9 +4,9 @@ import Synchronization
 /// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers only what ``read(_:timeout:)``
 /// requests.
 ///
-/// A message is written with the framing's terminator or length; how the stream is read is determined by the reads
-/// alone. Their tags count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are reported as `leftover`
-/// if the peer or an error ends the connection, and dropped by ``stop()``.
+/// A message is written with the framing's terminator or length; the received stream is divided only by the reads. The
+/// tags of reads and of writes count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are reported as
+/// `leftover` if the peer or an error ends the connection, and dropped by ``stop()``.
 final class AsyncSocketTransport: Transport {
     private struct Tags {
         var read = 0
@@ -15,7 +15,7 @@ final class AsyncSocketTransport: Transport {
 
     let socket: AsyncSocket
     private let encoder: Mutex<FrameEncoder>
-    /// A lock that is held while an operation is queued, so that the tags have the order of the queues.
+    /// A lock that is held while an operation is queued, so that the tags are in the order of the queues.
     private let tags = Mutex(Tags())
 
     init(
@@ -46,7 +46,8 @@ final class AsyncSocketTransport: Transport {
         do {
             frame = try encoder.withLock { $0 }.encode(message)
         } catch {
-            // Whether sending is possible is checked first, because `invalid` is an error of the message only.
+            // An invalid message is reported only after the state has been checked, because `invalid` means that only
+            // the message is at fault.
             try socket.requireWritable()
             throw .invalid
         }
@@ -63,7 +64,8 @@ final class AsyncSocketTransport: Transport {
         }
     }
 
-    /// Changes the framing of sent messages; how the stream is read is determined by the reads.
+    /// Changes the framing of sent messages. It does not affect the received stream, which is divided only by the
+    /// reads.
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
         guard framing != .websocket else { throw .unsupported }
         try socket.requireOpen()

@@ -1,7 +1,8 @@
 import ProbeSystem
 public import ProbeBase
 
-/// Creates transports with AsyncSocket's interface, which read on request; see ``TransportRead``.
+/// Creates transports that have the interface of the Objective-C class AsyncSocket and read only on request
+/// (``TransportRead``).
 public struct AsyncSocketTransportFactory: TransportFactory {
     /// Creates a factory, which has no state.
     public init() {}
@@ -9,8 +10,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     /// The name of the transport: `async-socket`.
     public var name: String { "async-socket" }
 
-    /// The capabilities of AsyncSocket: it has no half-close and no idle timeout, and reading stops only if nothing is
-    /// requested.
+    /// The capabilities of AsyncSocket, which has no half-close and no idle timeout. It can't stop reading, because it
+    /// reads only on request.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .data, .framing, .reads, .stop, .reset, .sent, .leftover,

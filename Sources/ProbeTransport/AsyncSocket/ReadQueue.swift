@@ -1,11 +1,11 @@
 import ProbeBase
 
-/// The queued reads, oldest first, and the received bytes that no read has taken.
+/// The queued reads, oldest first, and the received bytes that have not been returned by a read.
 ///
-/// No I/O and no clock: times are monotonic nanoseconds from the caller. The timeout of a read counts from the moment
-/// when it became the oldest, so a read that waits for another one does not time out.
+/// The queue has no I/O and no clock: the caller passes times as monotonic nanoseconds. The timeout of a read starts
+/// when the read becomes the oldest, so a read that waits for an earlier read does not time out.
 struct ReadQueue: Sendable {
-    /// A read: its end, its timeout, and the caller's tag.
+    /// A queued read.
     struct Request: Sendable, Equatable {
         var wanted: TransportRead
         /// The timeout in nanoseconds; `nil` for none.
@@ -21,31 +21,31 @@ struct ReadQueue: Sendable {
         case tooLong(tag: Int)
     }
 
-    /// The maximum number of bytes before a delimiter.
+    /// The maximum number of bytes that may precede a delimiter.
     private let limit: Int
     private var requests: [Request] = []
     private var buffer: [UInt8] = []
     private var head = 0
-    /// The first index at which the oldest read's delimiter can begin.
+    /// The first index of `buffer` at which the oldest read's delimiter can still begin.
     private var scanned = 0
-    /// The deadline of the oldest read.
+    /// The deadline of the oldest read; `nil` if it has no timeout.
     private(set) var deadline: Int64?
 
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// The received bytes that no read has taken.
+    /// The received bytes that have not been returned by a read.
     var unread: [UInt8] { Array(buffer[head...]) }
 
-    /// Whether all bytes have been read.
+    /// Whether all received bytes have been returned by reads.
     var isDrained: Bool { head == buffer.count }
 
     /// Whether a read is queued.
     var isAsked: Bool { !requests.isEmpty }
 
-    /// Whether to read from the kernel: for a queued read, or to notice the end of the connection. If bytes are in
-    /// memory and no read is queued, the peer must wait.
+    /// Whether to read from the kernel, for a queued read or to notice the end of the connection. While received bytes
+    /// are in memory and no read is queued, nothing more is read, so the peer must wait.
     var wantsMore: Bool { isAsked || isDrained }
 
     /// The oldest read, and the number of bytes that are available for it.
@@ -126,6 +126,6 @@ struct ReadQueue: Sendable {
         return nil
     }
 
-    /// Whether the limit is exceeded even if the delimiter began at the first byte that is still possible.
+    /// Returns whether the limit is exceeded even if the delimiter begins at the first index that is still possible.
     private func isTooLong(before delimiter: [UInt8]) -> Bool { scanned - head > limit }
 }

@@ -1,11 +1,11 @@
-/// The progress of the queued writes, oldest first, and their timeouts. The bytes are in a ``SendQueue``.
+/// The progress and the timeouts of the queued writes, oldest first. The bytes to write are in a ``SendQueue``.
 ///
-/// Like ``ReadQueue``, it has no I/O and no clock. The timeout of a write, too, counts from the moment when it became
-/// the oldest.
+/// Like ``ReadQueue``, the queue has no I/O and no clock, and the timeout of a write starts when the write becomes the
+/// oldest.
 struct WriteQueue: Sendable {
     enum Progress: Sendable, Equatable {
         case partial(Int, tag: Int)
-        /// The kernel has taken the write's last `count` bytes.
+        /// The kernel has accepted the given number of bytes, which are the last ones of the write.
         case done(Int, tag: Int)
     }
 
@@ -17,7 +17,7 @@ struct WriteQueue: Sendable {
 
     private var writes: [Write] = []
     private var head = 0
-    /// The deadline of the oldest write.
+    /// The deadline of the oldest write; `nil` if it has no timeout.
     private(set) var deadline: Int64?
 
     /// The tag of the oldest write, and the number of its bytes that have not been written.
@@ -28,7 +28,7 @@ struct WriteQueue: Sendable {
         if writes.count - head == 1 { start(now: now) }
     }
 
-    /// Notes that the kernel has taken `count` bytes.
+    /// Records that the kernel has accepted `count` bytes, and returns the progress of the writes that contain them.
     mutating func wrote(_ count: Int, now: Int64) -> [Progress] {
         var count = count
         var progress: [Progress] = []

@@ -30,8 +30,8 @@ struct ConnectionEnds: Sendable, Equatable {
         local = address
     }
 
-    /// Returns the addresses of the same family as the local end, in the given order except that the preferred family
-    /// comes first.
+    /// Returns the addresses that can be reached from the local end (those of its family, or all if it is not set),
+    /// with the preferred family first and otherwise in the given order.
     func ordered(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let usable = addresses.filter { local == nil || local?.family == $0.family }
         guard let preference else { return usable }

@@ -58,7 +58,7 @@ final class ListeningSocket: Sendable {
         let connection = Glibc.accept(descriptor, nil, nil)
         if connection >= 0 {
             // On Linux, an accepted socket inherits neither flag. The gap between `accept` and `fcntl` is harmless,
-            // because a program that is started meanwhile has all other descriptors closed.
+            // because starting a program closes all other descriptors in the new process.
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             _ = fcntl(connection, F_SETFL, O_NONBLOCK)
             return .connection(connection)
