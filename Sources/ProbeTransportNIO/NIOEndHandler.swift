@@ -1,16 +1,16 @@
 import NIOCore
 import NIOTLS
 
-/// The last handler of a channel's pipeline; passes its events to the session.
+/// The last handler of a channel's pipeline. It passes the channel's events to the session.
 ///
-/// Channels of unsuccessful connection attempts have one too; the session knows which channel counts.
+/// Channels of unsuccessful connection attempts have this handler too. The session decides which channel is used.
 final class NIOEndHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     /// The events of a channel after it has become active.
     enum Event {
         case read(ByteBuffer)
-        /// The TLS handshake is complete, with the protocol that was negotiated.
+        /// The TLS handshake is complete. The value is the negotiated protocol, if any.
         case secured(String?)
         case inputClosed
         case idle

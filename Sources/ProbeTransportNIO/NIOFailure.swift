@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import ProbeTransport
 
-/// The meaning of a NIO error for a transport.
+/// A NIO error, translated to the reason with which a transport stops.
 struct NIOFailure: Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -28,7 +28,8 @@ struct NIOFailure: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// Returns the first error of several attempts, but prefers a refusal, which proves that the host is alive.
+    /// Returns the reason for the failure of several connection attempts: a refusal if there is one, because it proves
+    /// that the host is alive, and otherwise the reason of the first attempt.
     private static func reason(_ error: NIOConnectionError) -> StopReason {
         let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
         if reasons.contains(.refused) { return .refused }

@@ -3,10 +3,10 @@ import NIOCore
 import NIOExtras
 import ProbeTransport
 
-/// A framing with NIOExtras' handlers, if it has them: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and
+/// A framing that NIOExtras' handlers implement: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and
 /// `LengthFieldPrepender`.
 ///
-/// For lines it has only a decoder: the terminator is appended to the message, as users of NIO do.
+/// For lines, NIOExtras has only a decoder, so the terminator is appended to the message, as users of NIO do.
 struct NIOFraming: Sendable {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -14,14 +14,14 @@ struct NIOFraming: Sendable {
         case data
     }
 
-    /// The framings for which there is a pipeline; the initializer throws for the others.
+    /// The framings that ``init(_:)`` accepts.
     static let offered = Set(Framing.allCases.filter { (try? NIOFraming($0)) != nil })
 
     private let kind: Kind
 
     /// Creates a framing.
     ///
-    /// - Throws: `unsupported` if NIOExtras has no such framing.
+    /// - Throws: `unsupported` if NIOExtras does not implement the framing.
     init(_ framing: Framing) throws(TransportError) {
         switch framing.kind {
         case .lines(let terminator) where framing == .crlf || framing == .lf: kind = .line(terminator: terminator)
@@ -36,7 +36,7 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// Adds the framing's handlers to the end of a channel's pipeline. Must be called on its event loop.
+    /// Adds the framing's handlers to the end of a channel's pipeline. Must be called on the channel's event loop.
     func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {
         case .line:
@@ -49,8 +49,8 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// Replaces the pipeline's decoder. The old decoder is removed shortly afterwards: it then fires the bytes that it
-    /// holds, which the end of the pipeline must ignore. Must be called on the event loop.
+    /// Replaces the pipeline's decoder. The old decoder is removed shortly afterwards. It then passes on its buffered
+    /// bytes, which the last handler of the pipeline must ignore. Must be called on the channel's event loop.
     func replaceDecoder(in pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {
         case .line:
@@ -78,8 +78,8 @@ struct NIOFraming: Sendable {
 
     /// Returns the buffer to write into the pipeline for a message.
     ///
-    /// - Throws: `invalid` if the message is too long for its length prefix. `LengthFieldPrepender` would report that
-    ///   by failing the write's promise, after `send` has returned.
+    /// - Throws: `invalid` if the message is too long for its length prefix. `LengthFieldPrepender` would report the
+    ///   error by failing the write's promise after `send` has returned.
     func encode(_ message: [UInt8]) throws(TransportError) -> ByteBuffer {
         switch kind {
         case .line(let terminator): return ByteBuffer(bytes: message + terminator)
@@ -90,7 +90,7 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// The number of bytes that the pipeline writes before a message.
+    /// The number of bytes that the pipeline adds before each message.
     var prefixCount: Int {
         if case .counted(_, let width, _) = kind { width } else { 0 }
     }

@@ -3,19 +3,20 @@ import NIOExtras
 import NIOSSL
 import ProbeTransport
 
-/// One connection on its event loop: NIO's events come in, the transport's events go out. Confined to that loop.
+/// One connection, which translates NIO's events to the transport's events. Confined to the connection's event loop.
 final class NIOSession {
     enum Phase {
-        /// There is no channel yet, or it is not active.
+        /// There is no channel yet, or the channel is not active.
         case connecting
-        /// The TLS handshake: after connecting, or in mid-stream.
+        /// The TLS handshake is in progress, after connecting or in mid-stream (STARTTLS).
         case securing
         case open
-        /// Queued messages are still being written; then the channel is closed and this is reported.
+        /// Queued messages are still being written. Then the channel is closed, and the failure is reported.
         case closing(NIOFailure)
         case ended
 
-        /// Whether queued messages are still written and reported, although the peer has ended its side.
+        /// Whether the connection is closing because the peer has ended its side, so that queued messages are still
+        /// written and reported.
         var endsWithPeer: Bool {
             guard case .closing(let reason) = self else { return false }
             return reason.reason == .eof || reason.reason == .tlsTruncated
@@ -24,28 +25,28 @@ final class NIOSession {
 
     private let reports: NIOReports
     let framing: NIOFraming
-    /// The TLS settings of a connection that begins with TLS.
+    /// The TLS settings of a connection that begins with TLS; `nil` for any other connection.
     private let security: NIOSecurity?
     /// Whether a TLS handler is in the pipeline.
     var hasTLS = false
     var hasStarted = false
     private let idleTimeout: TimeAmount?
     private let allowsHalfClose: Bool
-    /// Whether the peer's FIN was received while the channel stays open.
+    /// Whether the peer's FIN was received on a channel that stays open for writing.
     var isHalfClosed = false
     var phase = Phase.connecting
     var channel: (any Channel)?
-    /// The channels of connection attempts, with their events from before one was chosen.
+    /// The channels of concurrent connection attempts, each with the events received before one channel was chosen.
     private var attempts: [(channel: any Channel, events: [NIOEndHandler.Event])] = []
-    /// The messages that were sent before there was a connection.
+    /// The messages that were sent before the connection was ready.
     private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
     private var wantsRead = true
-    /// Whether an accepted connection was stopped before its channel was active.
+    /// Whether an accepted connection was stopped before its channel became active.
     private var stopsOnceOpen = false
     private var halfCloses = false
     /// The number of writes that NIO has not completed.
     var unfinished = 0
-    /// The reason why the channel is about to become inactive, if NIO has reported it.
+    /// The reason why the channel is about to become inactive; `nil` if NIO has not reported a reason.
     var failure: NIOFailure?
 
     init(
@@ -61,7 +62,7 @@ final class NIOSession {
 
     // MARK: The channel
 
-    /// Builds the pipeline of a channel.
+    /// Builds a channel's pipeline.
     func addHandlers(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         if let idleTimeout { try pipeline.addHandler(IdleStateHandler(allTimeout: idleTimeout)) }
@@ -70,14 +71,14 @@ final class NIOSession {
         try pipeline.addHandler(NIOEndHandler(self))
     }
 
-    /// Adds a channel that may become the connection. Returns `false` if a connection is no longer wanted.
+    /// Adds a channel that may become the connection. Returns `false` if connecting has ended.
     func attempts(_ channel: any Channel) -> Bool {
         guard case .connecting = phase else { return false }
         attempts.append((channel, []))
         return true
     }
 
-    /// Notes that this attempt has succeeded.
+    /// Handles the success of a connection attempt.
     func connected(_ channel: any Channel) {
         let events = attempts.first { $0.channel === channel }?.events ?? []
         attempts = []
@@ -93,18 +94,19 @@ final class NIOSession {
         end(NIOFailure(error))
     }
 
-    /// Takes over a new connection of a listener, which becomes active soon.
+    /// Takes over the channel of a newly accepted connection, which will soon become active.
     func accepted(_ channel: any Channel) {
         adopt(channel)
     }
 
     private func adopt(_ channel: any Channel) {
         self.channel = channel
-        // A channel that is closed before it is active sends no event to its pipeline.
+        // `closeFuture` is needed because a channel that is closed before it is active sends no event to its pipeline.
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
     }
 
-    /// Handles an active channel of an accepted connection; ``connected(_:)`` handles those of a client.
+    /// Begins an accepted connection when its channel has become active. A client's channels are handled by
+    /// ``connected(_:)``.
     func becameActive(_ channel: any Channel) {
         guard case .connecting = phase, self.channel === channel else { return }
         begin()
@@ -131,21 +133,21 @@ final class NIOSession {
         switch phase {
         case .connecting, .securing: waiting.append((message, count))
         case .open:
-            // A handler may send while earlier messages have not been written.
+            // The handler may send a message while earlier messages are still waiting.
             if let channel, waiting.isEmpty {
                 write(message, count, to: channel)
             } else {
                 waiting.append((message, count))
             }
         case .closing:
-            // The message was sent before the peer's FIN arrived.
+            // The caller sent the message before it could know of the peer's FIN, so the message is still written.
             if phase.endsWithPeer, let channel { write(message, count, to: channel) }
         case .ended: break
         }
     }
 
     func halfClose() {
-        // Closing the output after the peer's FIN makes NIO close the channel, and drop unwritten bytes.
+        // After the peer's FIN, closing only the output would make NIO close the channel and drop unwritten bytes.
         if case .open = phase, isHalfClosed { return close(NIOFailure(.eof)) }
         halfCloses = true
         if case .open = phase, waiting.isEmpty { channel?.close(mode: .output, promise: nil) }
@@ -158,7 +160,7 @@ final class NIOSession {
 
     func stop() {
         switch phase {
-        // An accepted connection exists for its peer, so queued messages are written.
+        // For the peer, an accepted connection is already established, so queued messages are written.
         case .connecting where channel != nil: stopsOnceOpen = true
         case .connecting:
             let channels = attempts.map(\.channel)
@@ -181,7 +183,7 @@ final class NIOSession {
         }
     }
 
-    /// Does the same as ``stop()``, but nothing more is reported.
+    /// Stops the connection like ``stop()``, but without reporting any further event.
     func abandon() {
         reports.abandon()
         stop()
@@ -189,7 +191,7 @@ final class NIOSession {
 
     // MARK: Events of the pipeline
 
-    /// Handles an event of a channel. Events of unsuccessful attempts are ignored.
+    /// Handles an event of a channel. Events of unsuccessful connection attempts are ignored.
     func take(_ event: NIOEndHandler.Event, of channel: any Channel) {
         if self.channel === channel {
             take(event)
@@ -209,7 +211,7 @@ final class NIOSession {
         }
     }
 
-    /// Handles the peer's FIN, or its close_notify. Queued messages are still written.
+    /// Handles the peer's FIN or close_notify. Queued messages are still written.
     private func inputClosed() {
         guard case .open = phase else { return }
         if let failure { return close(failure) }
@@ -228,13 +230,13 @@ final class NIOSession {
             return deliver(.leftover(Array(leftover.leftOverBytes.readableBytesView)))
         }
         noteFailure(error)
-        // The event for the peer's FIN follows, or the channel's end.
+        // An unclean shutdown is followed by the event for the peer's FIN, or by the end of the channel.
         if case NIOSSLError.uncleanShutdown = error { return }
         if let failure { give(up: failure) } else { channel?.close(promise: nil) }
     }
 
-    /// Gives up the connection. With TLS the phase changes at once, because NIOSSL continues reading while it waits for
-    /// the peer's close_notify.
+    /// Gives up the connection. With TLS, the phase changes at once, because NIOSSL continues reading while it waits
+    /// for the peer's close_notify.
     private func give(up failure: NIOFailure) {
         self.failure = failure
         if hasTLS, case .open = phase { phase = .closing(failure) }
@@ -251,7 +253,7 @@ final class NIOSession {
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
             let unreportedClose =
                 halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel without reporting an error")
-            // If half-closed, only a reset ends it.
+            // After the peer's FIN, only a reset can close the channel.
             let hangUp = NIOFailure(.reset, "NIO closed the channel after the peer's FIN without reporting an error")
             end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unreportedClose))
         case .ended: break
@@ -266,7 +268,8 @@ final class NIOSession {
         case .open: break
         case .closing where phase.endsWithPeer: break
         case .securing:
-            // What was sent in the clear is still reported. What was received in the clear is not delivered.
+            // Bytes that were sent in the clear are still reported. Bytes that were received in the clear are not
+            // delivered.
             guard case .sent = event else { return }
         case .connecting, .closing, .ended: return
         }
@@ -283,9 +286,9 @@ final class NIOSession {
     func report(_ event: TransportEvent) { reports.report(event) }
 }
 
-/// TLS in a session.
+/// Performs the TLS handshake of a session.
 extension NIOSession {
-    /// Starts the TLS handshake, which is read even if reading is paused.
+    /// Starts the TLS handshake. Its records are read even if reading is paused.
     func secure() {
         (phase, hasTLS) = (.securing, true)
         channel?.setAutoRead(true)
@@ -301,8 +304,8 @@ extension NIOSession {
         if case .securing = phase { begin() }
     }
 
-    /// Performs STARTTLS. The framing's decoder is replaced: what it holds was received in the clear, and none of it is
-    /// delivered.
+    /// Performs STARTTLS. The framing's decoder is replaced, so that the bytes it holds, which were received in the
+    /// clear, are not delivered.
     func startTLS(_ security: NIOSecurity) throws(TransportError) {
         if hasTLS { throw .alreadyStarted }
         if isHalfClosed { throw .other("half-closed") }
@@ -312,8 +315,8 @@ extension NIOSession {
             let handler = try security.makeHandler()
             secure()
             try framing.replaceDecoder(in: pipeline)
-            // The TLS handler sends the ClientHello as soon as it is in the pipeline. Finding the idle handler fails
-            // only if no idle timeout was requested.
+            // The TLS handler sends the ClientHello as soon as it has been added. Finding the idle handler fails only
+            // if no idle timeout was requested.
             if let idle = try? pipeline.handler(type: IdleStateHandler.self) {
                 try pipeline.addHandler(handler, position: .after(idle))
             } else {
@@ -325,9 +328,9 @@ extension NIOSession {
     }
 }
 
-/// Writing and closing.
+/// Writes messages and closes the channel.
 extension NIOSession {
-    /// The time for which writing may make no progress before the connection is closed.
+    /// The time without progress in writing after which the connection is closed.
     private static let timeout = TimeAmount.seconds(1)
 
     func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
@@ -344,11 +347,11 @@ extension NIOSession {
         channel.writeAndFlush(buffer, promise: written)
     }
 
-    /// Closes the channel when everything is written, or when writing makes no progress: NIO's close drops unwritten
-    /// bytes.
+    /// Closes the channel when everything has been written, or when writing makes no progress. The channel is not
+    /// closed at once, because NIO would drop unwritten bytes.
     func close(_ reason: NIOFailure) {
         phase = .closing(reason)
-        // Messages that other threads have sent are still queued on the event loop.
+        // Closing is deferred, because messages that other threads have sent are still queued on the event loop.
         channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
         watchProgress(left: .max)
     }
@@ -362,7 +365,7 @@ extension NIOSession {
         guard case .closing = phase, let channel else { return }
         channel.eventLoop.assumeIsolated().scheduleTask(in: Self.timeout) { [self] in
             guard case .closing(let reason) = phase else { return }
-            // Fails only on a closed channel, which has nothing to write.
+            // `getOption` fails only on a closed channel, which has nothing to write.
             let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
             if left < before, left > 0 { return watchProgress(left: left) }
             if reason.reason == .eof, failure == nil {
@@ -372,7 +375,8 @@ extension NIOSession {
         }
     }
 
-    /// Keeps the first error. Later ones are consequences, such as that of a write to a closed channel.
+    /// Records the first error. Later errors, such as that of a write to a closed channel, are consequences of the
+    /// first one.
     func noteFailure(_ error: any Error) {
         if error is ChannelError { return }
         if failure == nil { failure = NIOFailure(error) }

@@ -2,23 +2,25 @@ import NIOCore
 import NIOPosix
 import ProbeTransport
 
-/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. Its behaviour is reported without corrections.
+/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. The library's behaviour is exposed without
+/// corrections.
 ///
-/// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
-/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs. Without a `connectTimeout` NIO's own
-///   timeout of 10 s applies.
-/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN, queued messages are still written, then the
-///   channel is closed.
-/// - `stop()` waits until queued messages are written, as long as a byte is written each second, and closes the
-///   channel. NIO closes the descriptor: if input is unread, that sends an RST.
+/// - Threads: the connection runs on an event loop of NIO, which also calls the handler. The handler may call every
+///   method of the transport.
+/// - Connecting: `ClientBootstrap.connect(host:port:)`, which implements Happy Eyeballs. Without a `connectTimeout`,
+///   NIO's own timeout of 10 s applies.
+/// - Half-closure is allowed (`allowRemoteHalfClosure`). After the peer's FIN, queued messages are still written, and
+///   then the channel is closed.
+/// - `stop()` waits until the queued messages have been written, as long as at least one byte is written each second,
+///   and closes the channel. NIO closes the descriptor; if there is unread input, the kernel then sends an RST.
 /// - `reset()` sets SO_LINGER to 0 and closes the channel.
 /// - TLS: `NIOSSLClientHandler` before the framing. The connect timeout does not limit the handshake, because NIO has
-///   no timeout for it. `startTLS` adds that handler to the pipeline, and replaces the decoder: what the decoder holds
-///   was received in the clear and is discarded. A close sends close_notify and waits 250 ms for the peer's; a reset
-///   sends none.
-/// - `sent` is reported when NIO completes a write: one message at a time.
-/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
-///   directions.
+///   no timeout for it. `startTLS` adds the TLS handler to the pipeline and replaces the decoder, so that bytes
+///   received in the clear are discarded. A close sends close_notify and waits 250 ms for the peer's close_notify; a
+///   reset sends none.
+/// - `sent` is reported when NIO completes a write, that is, once for each message.
+/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is the timeout of an
+///   `IdleStateHandler` for both directions.
 final class NIOTransport: Transport {
     private let lifecycle: TransportLifecycle
     private let configuration: TransportConfiguration
@@ -45,7 +47,7 @@ final class NIOTransport: Transport {
         let session = session
         var bootstrap = ClientBootstrap(group: session.eventLoop)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            // No other event may be reported before `started`.
+            // Reading begins later, because no other event may be reported before `started`.
             .channelOption(.autoRead, value: false)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -107,14 +109,14 @@ final class NIOTransport: Transport {
 
     func reset() throws(TransportError) {
         guard lifecycle.wasStarted else { throw .notStarted }
-        // Done even if a stop is still waiting for its writing.
+        // A reset takes effect even if a stop is still waiting until the queued messages have been written.
         lifecycle.end()
         session.perform { $0.reset() }
     }
 }
 
 extension NIOLoopBoundBox {
-    /// Runs `body` on the event loop; at once if the caller is already on it, such as a handler.
+    /// Runs `body` on the event loop: at once if the caller (such as a handler) is already on it, otherwise later.
     func perform(_ body: @escaping @Sendable (Value) -> Void) {
         if eventLoop.inEventLoop {
             body(value)
@@ -130,7 +132,8 @@ extension NIOLoopBoundBox {
         eventLoop.inEventLoop ? body(value) : try eventLoop.submit { body(self.value) }.wait()
     }
 
-    /// Returns when `body` has run, as waiting for the future of a channel's `setOption` would.
+    /// Runs `body` on the event loop and waits until it has run, like a caller who waits for the future of a channel's
+    /// `setOption`.
     func performAndWait(_ body: @escaping @Sendable (Value) -> Void) {
         // Fails only if the loops are shut down, which never happens.
         try? valueOnLoop(body)
@@ -138,18 +141,18 @@ extension NIOLoopBoundBox {
 }
 
 extension TimeAmount {
-    /// Creates an amount clamped to a century, because NIO adds it to the clock.
+    /// Creates an amount of time, limited to a century because NIO adds it to the current time.
     init(clamping duration: Duration) {
         self.init(min(duration, .seconds(100 * 365 * 24 * 3600)))
     }
 }
 
 extension TransportConfiguration {
-    /// The local address to bind to; throws `invalid` if it is not numeric.
+    /// The local address to bind to, if any. The getter throws `invalid` if the address is not numeric.
     fileprivate var localAddress: NIOCore.SocketAddress? {
         get throws(TransportError) {
             guard let localHost else { return nil }
-            // NIO's error says only that the address is not one.
+            // NIO's error is ignored, because it means only that the address is not numeric.
             guard let address = try? NIOCore.SocketAddress(ipAddress: localHost, port: Int(localPort)) else {
                 throw .invalid
             }

@@ -3,22 +3,22 @@ import NIOPosix
 public import ProbeBase
 public import ProbeTransport
 
-/// Creates transports of SwiftNIO with the framing of NIOExtras.
+/// Creates transports that use SwiftNIO, with the framings of NIOExtras.
 ///
 /// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage
-/// return before it), binary lengths of a fixed width (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras has no
-/// others, so they are `unsupported`.
+/// return before it), binary lengths of a fixed width (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras implements
+/// no other framings, so they are `unsupported`.
 ///
-/// TLS is NIOSSL's.
+/// TLS is implemented by NIOSSL.
 public struct NIOTransportFactory: TransportFactory {
-    /// Creates a factory without state; NIO has its own event loops.
+    /// Creates a factory. It has no state, because NIO manages its own event loops.
     public init() {}
 
     /// The name of the transport: `nio`.
     public var name: String { "nio" }
 
-    /// The capabilities, without `max-line`: `LineBasedFrameDecoder` has no limit, and that of `ByteToMessageHandler`
-    /// is for the buffer.
+    /// The capabilities of NIO with NIOExtras. `max-line` is not among them, because `LineBasedFrameDecoder` has no
+    /// limit, and the limit of `ByteToMessageHandler` applies to its buffer.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
@@ -27,15 +27,15 @@ public struct NIOTransportFactory: TransportFactory {
         ]
     }
 
-    /// The lacking capability: NIOExtras does not frame outgoing lines, so the wrapper appends the terminator.
+    /// The capability `frames`: NIOExtras does not frame outgoing lines, so the wrapper appends the terminator.
     public var lacks: Set<TransportCapability> { [.frames] }
 
-    /// The framings that can be built from the library's own parts.
+    /// The framings that NIOExtras implements.
     public var framings: Set<TransportFraming>? { NIOFraming.offered }
 
     /// Creates a transport.
     ///
-    /// - Throws: `unsupported` if NIOExtras has no such framing.
+    /// - Throws: `unsupported` if NIOExtras does not implement the framing.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
@@ -53,8 +53,8 @@ public struct NIOTransportFactory: TransportFactory {
         return NIOTransport(lifecycle: lifecycle, configuration: configuration, framing: framing, session: session)
     }
 
-    /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,
-    /// because it blocks.
+    /// Creates a listener, and waits until the address is bound. Because the call blocks, calling it on an event loop
+    /// of NIO is an error.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -3,10 +3,11 @@ import NIOPosix
 import ProbeTransport
 import Synchronization
 
-/// The channel of a `ServerBootstrap`. It and its connections share one event loop, so that no two of their events are
-/// concurrent.
+/// A listener that uses a `ServerBootstrap`. Its channel and all accepted connections share one event loop, so that no
+/// two of their events are concurrent.
 final class NIOTransportListener: TransportListener {
-    /// The state that is shared with the connections' initializer, which must not hold the listener.
+    /// The state that the listener shares with the initializer of its connections, because the initializer must not
+    /// keep the listener alive.
     private final class Shared: Sendable {
         private struct State {
             var isOpen = true
@@ -26,7 +27,7 @@ final class NIOTransportListener: TransportListener {
 
         /// Marks the listener as closed.
         ///
-        /// - Returns: whether it was open.
+        /// - Returns: whether the listener was open before.
         func close() -> Bool {
             state.withLock { state in
                 defer { state.isOpen = false }
@@ -42,8 +43,8 @@ final class NIOTransportListener: TransportListener {
 
     /// Creates a listener.
     ///
-    /// - Parameter prepare: builds the pipeline of a connection and announces the connection, with its number; the
-    ///   number is `nil` if the listener was stopped.
+    /// - Parameter prepare: builds the pipeline of a connection and reports the connection with its number; the number
+    ///   is `nil` if the listener was stopped.
     init(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         prepare: @escaping @Sendable (_ child: any Channel, _ number: @escaping @Sendable () -> Int?) throws -> Void
@@ -102,8 +103,8 @@ final class NIOTransportListener: TransportListener {
     }
 }
 
-/// Handles a connection that could not be accepted. If descriptors have run out, NIO would retry each second, while the
-/// client that has connected waits.
+/// Stops a listener that could not accept a connection. Without this handler, NIO would retry once per second when
+/// descriptors have run out, while the connected client waits.
 private final class AcceptFailureHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
 

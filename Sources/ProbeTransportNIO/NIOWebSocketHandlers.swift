@@ -4,7 +4,7 @@ import NIOTLS
 import NIOWebSocket
 import ProbeTransport
 
-/// The last handler of a channel once it speaks WebSocket; passes received frames to the session.
+/// The last handler of a channel after the opening handshake. It passes received frames to the session.
 final class NIOWebSocketFrameHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 
@@ -22,7 +22,8 @@ final class NIOWebSocketFrameHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { session.caught(error) }
 }
 
-/// The last handler of a client's channel during the opening handshake: an answer that reaches it opens no WebSocket.
+/// The last handler of a client's channel during the opening handshake. A response that reaches this handler has not
+/// opened a WebSocket.
 final class NIOWebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -47,7 +48,8 @@ final class NIOWebSocketRequestHandler: ChannelInboundHandler, RemovableChannelH
     func errorCaught(context: ChannelHandlerContext, error: any Error) { session.caught(error) }
 }
 
-/// The last handler of a server's channel during the opening handshake: a request that reaches it opens no WebSocket.
+/// The last handler of a server's channel during the opening handshake. A request that reaches this handler has not
+/// opened a WebSocket.
 final class NIOWebSocketRefusalHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -65,7 +67,8 @@ final class NIOWebSocketRefusalHandler: ChannelInboundHandler, RemovableChannelH
         if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
     }
 
-    /// An error of the upgrader is followed by the request.
+    /// Closes the channel, except after an error of the upgrader, because the upgrader then passes the request on to
+    /// this handler.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !(error is NIOWebSocketUpgradeError) { context.close(promise: nil) }
     }

@@ -5,24 +5,25 @@ import NIOWebSocket
 import ProbeBase
 import ProbeTransport
 
-/// One WebSocket on its event loop: NIO's frames come in, the transport's events go out. Confined to that loop.
+/// One WebSocket connection, which translates NIO's frames to the transport's events. Confined to the connection's
+/// event loop.
 ///
-/// It does what NIO leaves to its users: pongs, the answer to a close, UTF-8, the codes of closes (RFC 6455, 5.5 and
-/// 7). NIO's own behaviour is left unchanged.
+/// The session implements what NIO leaves to its users: pongs, answers to close frames, the validation of UTF-8, and
+/// close codes (RFC 6455, 5.5 and 7). NIO's own behaviour is left unchanged.
 final class NIOWebSocketSession {
     private enum Phase {
-        /// Connecting, the TLS handshake, the opening handshake.
+        /// Connecting, the TLS handshake or the opening handshake is in progress.
         case opening
         case open
-        /// Our close is sent, and the peer's has not been received.
+        /// This side has sent its close frame, and the peer's close frame has not been received.
         case closing
-        /// The channel is about to be closed; then this is reported.
+        /// The channel is about to be closed. Then the failure is reported.
         case ending(NIOFailure)
         case ended
     }
 
-    /// The time to wait for the peer's close after ours, the time to wait for its FIN after both, and the time that
-    /// writing may take after a stop.
+    /// `closeTimeout` is the maximum time to wait for the peer's close frame, and for writing after a stop.
+    /// `endTimeout` is the maximum time to wait for the peer's FIN after both close frames.
     private static let (closeTimeout, endTimeout) = (TimeAmount.seconds(1), TimeAmount.milliseconds(500))
 
     private let reports: NIOReports
@@ -30,7 +31,7 @@ final class NIOWebSocketSession {
     private var phase = Phase.opening
     private var channel: (any Channel)?
     private var wantsRead = true
-    /// The frames that were sent before there was a connection.
+    /// The frames that were sent before the WebSocket was open.
     private var waiting: CircularBuffer<NIOWebSocket.WebSocketFrame> = []
     private var request: HTTPRequestHead?
     private var needsTLS = false
@@ -41,7 +42,8 @@ final class NIOWebSocketSession {
 
     // MARK: Opening
 
-    /// Prepares a client's request, to be sent once it is connected, and has TLS if it needs that.
+    /// Sets the opening request of a client. The request is sent when the connection and, if needed, TLS are
+    /// established.
     func prepare(_ request: HTTPRequestHead, needsTLS: Bool) {
         (self.request, self.needsTLS) = (request, needsTLS)
     }
@@ -57,7 +59,7 @@ final class NIOWebSocketSession {
         end(NIOFailure(error))
     }
 
-    /// Notes that the TLS handshake is complete; the event may precede ``connected(_:)``.
+    /// Handles the end of the TLS handshake, which may precede ``connected(_:)``.
     func secured(_ name: String?, on channel: any Channel) {
         guard case .opening = phase, let version = channel.pipeline.syncOperations.negotiatedVersion else { return }
         report(.secured(version, protocol: name.map { Array($0.utf8) }))
@@ -72,7 +74,7 @@ final class NIOWebSocketSession {
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 
-    /// Notes that the opening handshake is complete.
+    /// Handles the end of the opening handshake.
     func opened(_ channel: any Channel) {
         guard case .opening = phase else { return channel.close(promise: nil) }
         adopt(channel)
@@ -82,7 +84,7 @@ final class NIOWebSocketSession {
         while case .open = phase, let frame = waiting.popFirst() { write(frame, to: channel) }
     }
 
-    /// Notes that the answer opens no WebSocket, or takes too long.
+    /// Ends the connection because the server has refused the WebSocket, or its response takes too long.
     func openingFailed(_ failure: NIOFailure) {
         guard case .opening = phase else { return }
         finish(failure)
@@ -138,7 +140,7 @@ final class NIOWebSocketSession {
         channel.reset()
     }
 
-    /// Does the same as ``stop()``, but nothing more is reported.
+    /// Stops the connection like ``stop()``, but without reporting any further event.
     func abandon() {
         reports.abandon()
         stop()
@@ -146,7 +148,7 @@ final class NIOWebSocketSession {
 
     // MARK: Received frames
 
-    /// Handles a frame from NIO's decoder; data frames are whole messages.
+    /// Handles a frame from NIO's aggregator, so that a data frame is always a complete message.
     func received(_ frame: NIOWebSocket.WebSocketFrame) {
         guard let channel else { return }
         switch phase {
@@ -183,7 +185,7 @@ final class NIOWebSocketSession {
         }
         if case .open = phase { write(frame(.connectionClose, Array(payload.prefix(2))), to: channel) }
         phase = .ending(NIOFailure(.closed(code: code), reason.isEmpty ? nil : reason))
-        // The server closes first (RFC 6455, 7.1.1).
+        // The server closes the TCP connection first (RFC 6455, 7.1.1).
         if isClient { closeChannel(within: Self.endTimeout) } else { closeChannel(within: .zero) }
     }
 
@@ -196,7 +198,8 @@ final class NIOWebSocketSession {
         }
     }
 
-    /// Handles an error of the pipeline. NIO's own handler has answered those of its decoder with a close.
+    /// Handles an error from the pipeline. NIO's own error handler has already answered a decoding error with a close
+    /// frame.
     func caught(_ error: any Error) {
         switch error {
         case let error as NIOWebSocketError:
@@ -235,7 +238,7 @@ final class NIOWebSocketSession {
 
     // MARK: Writing and ending
 
-    /// Returns a frame. A client masks every frame with a new key (RFC 6455, 5.3).
+    /// Returns a frame with the given opcode and payload. A client masks every frame with a new key (RFC 6455, 5.3).
     private func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> NIOWebSocket.WebSocketFrame {
         NIOWebSocket.WebSocketFrame(
             fin: true, opcode: opcode, maskKey: isClient ? .random() : nil, data: ByteBuffer(bytes: payload))
@@ -245,7 +248,7 @@ final class NIOWebSocketSession {
         channel.writeAndFlush(frame, promise: nil)
     }
 
-    /// Sends a close after the queued frames, and closes the channel once it is written.
+    /// Sends a close frame after the queued frames, and closes the channel once the close frame has been written.
     private func fail(_ failure: NIOFailure, code: UInt16, on channel: any Channel) {
         var hasClosed = false
         if case .closing = phase { hasClosed = true }
@@ -257,7 +260,7 @@ final class NIOWebSocketSession {
         closeChannel(within: Self.closeTimeout)
     }
 
-    /// Closes the channel, and reports this failure.
+    /// Closes the channel, and then reports the failure.
     private func finish(_ failure: NIOFailure) {
         guard let channel else { return end(failure) }
         phase = .ending(failure)

@@ -5,13 +5,15 @@ import NIOWebSocket
 import ProbeBase
 import ProbeTransport
 
-/// The transport `nio-websocket`: NIO's upgraders, frame codec, aggregator and error handler, as a client or as a server.
+/// The transport `nio-websocket`, as a client or as a server: NIO's upgraders, frame codec, aggregator and error
+/// handler.
 ///
-/// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
-/// - The connect timeout limits the handshakes too. `max-line` is NIO's limit for a frame and for a message's
-///   fragments.
-/// - `stop()` sends a close of 1000 after the queued messages, and closes the channel when that is written, or after a
-///   second.
+/// - Threads: the connection runs on an event loop of NIO, which also calls the handler. The handler may call every
+///   method of the transport.
+/// - The connect timeout also covers the TLS handshake and the opening handshake. `max-line` is passed to NIO as the
+///   limit for a frame and for the sum of a message's fragments.
+/// - `stop()` sends a close frame with the code 1000 after the queued messages, and closes the channel when the close
+///   frame has been written, or after a second.
 final class NIOWebSocketTransport: Transport {
     private let lifecycle: TransportLifecycle
     private let configuration: TransportConfiguration
@@ -31,7 +33,7 @@ final class NIOWebSocketTransport: Transport {
         if lifecycle.end() { session.perform { $0.abandon() } }
     }
 
-    /// Returns the limit of a message; NIO accepts no larger one.
+    /// Returns the maximum size of a message, in bytes, reduced to the largest value that NIO accepts.
     static func limit(_ configuration: TransportConfiguration) -> Int {
         min(configuration.maxLine, Int(UInt32.max))
     }
@@ -96,7 +98,7 @@ final class NIOWebSocketTransport: Transport {
                 session.value.opened(channel)
             }
         }
-        // Frames may arrive in the same segment as the answer.
+        // Leftover bytes are forwarded because frames may arrive in the same segment as the server's response.
         try pipeline.addHTTPClientHandlers(
             leftOverBytesStrategy: .forwardBytes,
             withClientUpgrade: (
@@ -112,8 +114,8 @@ final class NIOWebSocketTransport: Transport {
         try pipeline.addHandler(NIOWebSocketRequestHandler(session.value))
     }
 
-    /// Builds the pipeline of a connection that a listener has accepted; it is announced when its opening handshake is
-    /// complete.
+    /// Builds the pipeline of a connection that a listener has accepted. The connection is reported when its opening
+    /// handshake is complete.
     static func prepareServer(
         _ channel: any Channel, _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable () throws -> TransportHandler
@@ -158,7 +160,7 @@ final class NIOWebSocketTransport: Transport {
         session.perform { $0.send(kind == .text ? .text : .binary, message) }
     }
 
-    /// Throws if nothing can be sent; after our close nothing can (RFC 6455, 5.5.1).
+    /// Throws if nothing can be sent, for example because this side has already sent its close frame (RFC 6455, 5.5.1).
     private func requireSendable() throws(TransportError) {
         do { try lifecycle.requireSendable() } catch .other { throw .stopped }
     }

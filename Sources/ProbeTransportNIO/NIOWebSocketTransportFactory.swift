@@ -3,16 +3,16 @@ import NIOPosix
 public import ProbeBase
 public import ProbeTransport
 
-/// Creates the transport `nio-websocket`.
+/// Creates transports that use SwiftNIO's WebSocket implementation.
 public struct NIOWebSocketTransportFactory: TransportFactory {
-    /// Creates a factory without state; NIO has its own event loops.
+    /// Creates a factory. It has no state, because NIO manages its own event loops.
     public init() {}
 
     /// The name of the transport: `nio-websocket`.
     public var name: String { "nio-websocket" }
 
-    /// The capabilities. There is no `half-close`, because a WebSocket ends by a close, and no idle timeout, because
-    /// users of NIO must build it.
+    /// The capabilities of NIO's WebSocket support. `half-close` is not among them, because a WebSocket ends with a
+    /// close frame, nor is `idle-timeout`, because users of NIO must implement it themselves.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .messages, .webSocket, .stop, .reset, .stopReading, .resumeReading,
@@ -41,8 +41,8 @@ public struct NIOWebSocketTransportFactory: TransportFactory {
             lifecycle: lifecycle, configuration: configuration, security: security, session: session)
     }
 
-    /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,
-    /// because it blocks.
+    /// Creates a listener, and waits until the address is bound. Because the call blocks, calling it on an event loop
+    /// of NIO is an error.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

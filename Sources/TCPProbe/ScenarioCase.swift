@@ -4,43 +4,45 @@ import ProbeReport
 import ProbeScenario
 import ProbeSystem
 
-/// One case of a scenario file, ready to be run against a transport. A file without `each` is one case; a file with
-/// `each` has one case for each value.
+/// One case of a scenario file, ready to be run against a transport. A file without `each` contains one case; a file
+/// with `each` contains one case for each value.
 public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
-    /// The path below the folder that was read, without `.scn`, followed by the values of its `each`:
-    /// `close/eof-mid-line`, `framing/cut[n=3]`. The ids of the conformance suite are stable.
+    /// The file's path below the folder that was read, without `.scn`, followed by the values of its `each`, as in
+    /// `close/eof-mid-line` and `framing/cut[n=3]`. The ids of the conformance suite are stable.
     public let id: String
     /// The file's path.
     public let path: String
     /// The scenario's title.
     public let title: String
-    /// What must happen and why it matters; `nil` if the scenario has no such text.
+    /// The scenario's explanation of what must happen and why it matters; `nil` if the scenario has none.
     public let about: String?
-    /// The bugs that are the reason for the scenario: `owner/repository#number`.
+    /// The bugs that are the reason for the scenario, written as `owner/repository#number`.
     public let because: [String]
-    /// The meaning of a failure.
+    /// The level of the scenario, which determines what a failure means.
     public let level: ScenarioLevel
     /// The scenario's tags.
     public let tags: [String]
 
     let job: RunJob
 
-    /// The id: it names the case of a parameterised test.
+    /// The id, which a parameterised test shows as the name of its case.
     public var description: String { id }
 
     /// Returns all cases of the conformance suite that comes with this package, in the order of their ids.
     ///
     /// - Throws: ``ScenarioProblem`` if the package's sources have been moved since it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
-        // …/Sources/TCPProbe/ScenarioCase.swift: a package is built in the folder of its sources and stays there.
+        // `#filePath` ends with Sources/TCPProbe/ScenarioCase.swift. It is valid at run time as long as the package's
+        // sources have not been moved.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return try cases(in: "/\(package)/Scenarios/conformance")
     }
 
-    /// Returns all cases of a scenario file, or of the files `*.scn` in a folder and below, in the order of their names.
+    /// Returns all cases of a scenario file, or of all `*.scn` files in a folder and its subfolders, in the order of
+    /// their names.
     ///
-    /// - Parameter values: replacements for the values of `let` lines in the script's header.
-    /// - Throws: ``ScenarioProblem`` if there is no such path, if it has no scenario, or if a script has errors.
+    /// - Parameter values: values that replace those of `let` lines in the header of the scripts.
+    /// - Throws: ``ScenarioProblem`` if the path does not exist or contains no scenario, or if a script has errors.
     public static func cases(
         in path: String, setting values: [String: String] = [:]
     ) throws(ScenarioProblem) -> [ScenarioCase] {
@@ -48,7 +50,8 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         var problems = ""
         do throws(ScenarioFiles.PathError) {
             for file in try ScenarioFiles([path]).files {
-                // A forbidden address is an error of its case only, so that the other cases of the folder can run.
+                // Addresses are not checked here, so that a forbidden address is an error of its case only and the
+                // folder's other cases can run.
                 let result = try ScenarioFiles.compile(
                     file, settings: values.mapValues { Array($0.utf8) }, allowing: nil
                 ).result
@@ -80,19 +83,19 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     }
 }
 
-/// Why scenarios could not be read: one or more lines, with file, line and column if they are known.
+/// The reason why scenarios could not be read: one or more lines of text, with file, line and column if known.
 public struct ScenarioProblem: Error, Sendable, CustomStringConvertible {
-    /// The lines, escaped for a terminal.
+    /// The lines of text, escaped for a terminal.
     public let description: String
 }
 
 /// The meaning of a scenario's failure, in the words of RFC 2119.
 public enum ScenarioLevel: String, Sendable, CaseIterable {
-    /// The transport is wrong.
+    /// A failure means that the transport is wrong.
     case must
-    /// The transport does not do what users would expect, but there may be reasons.
+    /// A failure means that the transport does not do what users would expect, perhaps for a good reason.
     case should
-    /// For information: either behaviour is right.
+    /// A failure is only information, because either behaviour is right.
     case may
 
     init(_ level: Scenario.Level) {
@@ -107,13 +110,14 @@ public enum ScenarioLevel: String, Sendable, CaseIterable {
 
 /// Settings for running cases.
 public struct ScenarioSettings: Sendable {
-    /// Multiplies the scripts' deadlines and the timeouts that the transport is given, for slow machines. Lower bounds
-    /// and the timing of faults do not change.
+    /// The factor by which the scripts' deadlines and the transport's timeouts are multiplied, for slow machines. Lower
+    /// bounds and the timing of faults are not scaled.
     public var timeScale: Double
-    /// The folder for the captures of cases that did not pass, as pcapng files; `nil` to write none.
+    /// The folder to which the captures of cases that did not pass are written, as pcapng files; `nil` to write no
+    /// captures.
     public var captures: String?
-    /// Whether scripts may start programs (`process`). No scenario of the conformance suite does. If they may, children
-    /// of this process that no other code waits for are reaped.
+    /// Whether scripts may start programs (`process`). No scenario of the conformance suite starts any. If `true`,
+    /// child processes of this process that no other code waits for are reaped.
     public var allowsProcesses: Bool
 
     /// Creates settings. By default, no captures are written and no programs are started.
@@ -138,7 +142,7 @@ extension ScenarioSettings {
         }
         configuration.timeScale = timeScale
         configuration.allowsProcesses = allowsProcesses
-        // There is no receiver for a report that arrives after the outcome.
+        // Run errors are discarded, because no one receives them after the outcome has been returned.
         configuration.reportRunError = { _ in }
         configuration.receivesLateReports = true
         return configuration
@@ -146,12 +150,12 @@ extension ScenarioSettings {
 }
 
 extension ScenarioCase {
-    /// Runs the case against a transport in this process, with real sockets on loopback, and with a capture of them if
-    /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need one are `inconclusive`.
+    /// Runs the case against a transport in this process, with real sockets on loopback. Their packets are captured if
+    /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need it are `inconclusive`.
     ///
-    /// Cases may be run concurrently, as tests do: four for each processor run at the same time, and the others wait. If
-    /// the task is cancelled, its case ends. After a case that passed, late reports of the transport are awaited for
-    /// 50 ms: a report on a connection after its stop fails the case.
+    /// Cases may be run concurrently, for example by parallel tests: at most four cases per processor run at the same
+    /// time, and the others wait. If the task is cancelled, its case ends. After a case that passed, the call waits 50
+    /// ms for late reports of the transport: a report about a connection that has already stopped fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
@@ -169,7 +173,8 @@ extension ScenarioCase {
         job.subject = InProcessSource(factory, names: SubjectNames())
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         let result = await withTaskCancellationHandler {
-            // In a separate task, because cancelling the caller must end the case, not cancel its steps.
+            // The case runs in a separate task, because cancelling the caller must end the case rather than cancel its
+            // steps.
             let task = Task(executorPreference: reactor) { await run.run() }
             return await task.value
         } onCancel: {
@@ -179,7 +184,7 @@ extension ScenarioCase {
         // Another case may use the reactor while this case waits for late reports.
         ReactorPool.shared.give(back: reactor)
         guard let lateReports else { return ScenarioOutcome(self, result) }
-        // `try?`: a cancelled task does not wait.
+        // `sleep` throws if the task is cancelled, in which case there is no wait.
         try? await Task.sleep(for: LateReportCollector.silence)
         return ScenarioOutcome(self, lateReports.settle(result))
     }

@@ -4,9 +4,9 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// The result of a case.
+/// The result of running a case.
 public struct ScenarioOutcome: Sendable, CustomStringConvertible {
-    /// The verdicts, with the same words as in reports.
+    /// The verdict on a case, in the same words as in reports.
     public enum Verdict: String, Sendable, CaseIterable {
         case passed
         /// An expectation was not met.
@@ -21,28 +21,28 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         case skipped
     }
 
-    /// The verdict. If several apply, the first of these counts: failed, error, inconclusive.
+    /// The verdict. If several verdicts apply, the first one in this order is used: `failed`, `error`, `inconclusive`.
     public let verdict: Verdict
     /// The scenario's level.
     public let level: ScenarioLevel
-    /// The text of `tcpprobe run` on a console: a line, and the failure detail if the case did not pass. Bytes from the
-    /// wire are escaped.
+    /// The text that `tcpprobe run` would print: one line, followed by the details of the failure if the case did not
+    /// pass. Bytes from the wire are escaped.
     public let description: String
-    /// The path of the capture; `nil` if none was written.
+    /// The path of the case's capture; `nil` if no capture was written.
     public let capture: String?
 
-    /// Whether this result leaves the exit code of a run at 0: the case passed, could not be judged without an error
-    /// (`unsupported`, `skipped`), or failed at a level that does not fail the run (`should`, `may`).
+    /// Whether this result leaves the exit code of a run at 0: the case passed, was not judged (`unsupported`,
+    /// `skipped`), or failed at a level that does not fail the run (`should`, `may`).
     public var isAcceptable: Bool { isAcceptable(strict: false) }
 
-    /// Returns whether this result leaves the exit code of a run at 0, optionally as with `--strict`, where a failure
-    /// of level `should` counts.
+    /// Returns whether this result leaves the exit code of a run at 0, optionally with the rules of `--strict`, by
+    /// which a failure at level `should` fails the run.
     public func isAcceptable(strict: Bool) -> Bool {
         let rules = RunRules(strict: strict)
         return !rules.failsRun(rules.disposition(of: counted.verdict, level: counted.level, expectation: nil))
     }
 
-    /// The verdict and level in the engine's types.
+    /// The verdict and the level as values of the engine's types.
     private let counted: (verdict: ProbeEvents.Verdict, level: Scenario.Level)
 
     init(_ scenario: ScenarioCase, _ result: CaseResult) {

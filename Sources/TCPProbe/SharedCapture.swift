@@ -4,19 +4,20 @@ import ProbeCapture
 import ProbeSystem
 import Synchronization
 
-/// The capture that all cases of this process share, opened by the first of them.
+/// The capture that all cases of this process share. The first case opens it.
 enum SharedCapture {
-    /// The ports of the harness's servers: the capture's filter needs to know them in advance.
+    /// The allocator of the ports for the harness's servers. The capture's filter must know its range in advance.
     static let ports = PortAllocator(seed: getpid())
 
     private static let opening = Task<(Capture?, String?), Never> {
-        // Opening waits for a thread and a first packet, which must not block a thread of the concurrency pool.
+        // Opening a capture waits for a thread and a first packet, which must not block a thread of the concurrency
+        // pool.
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { open { continuation.resume(returning: ($0, $1)) } }
         }
     }
 
-    /// Returns the capture, or the reason why there is none.
+    /// Returns the capture, or the reason why no capture is available.
     static func get() async -> (Capture?, String?) { await opening.value }
 
     private static func open(_ done: @escaping @Sendable (Capture?, String?) -> Void) {
@@ -31,8 +32,8 @@ enum SharedCapture {
     }
 }
 
-/// Reactors for concurrent cases, four for each processor because a case mostly waits. Each lives as long as the
-/// process.
+/// The reactors for concurrent cases: at most four per processor, because a case mostly waits. A reactor lives as long
+/// as the process.
 final class ReactorPool: Sendable {
     static let shared = ReactorPool(limit: 4 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
@@ -47,8 +48,8 @@ final class ReactorPool: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Returns a reactor that is not in use, and waits for one if all are. Returns `nil` if the system provides none
-    /// and none is in use.
+    /// Returns a free reactor, waiting for one if all are in use. Returns `nil` if no reactor could be created and none
+    /// is in use.
     func take() async -> Reactor? {
         await withCheckedContinuation { continuation in
             let answer: Reactor?? = state.withLock { state in

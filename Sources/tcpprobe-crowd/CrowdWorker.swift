@@ -7,21 +7,21 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// One process of a crowd: reads its order from stdin, runs its members, and reports their state on stdout.
+/// One worker process of a crowd. It reads its order from stdin, runs its members, and reports their state on stdout.
 ///
 /// Both streams carry JSON lines. On stdin:
-/// - the order
+/// - the order, which is the first line
 /// - `{"do":"begin","at":N}`, with N in nanoseconds of CLOCK_MONOTONIC
 /// - `{"do":"snapshot","latencies":true,"rests":true}`
-/// - `{"do":"stopListening"}`, which keeps the connections
+/// - `{"do":"stopListening"}`, which leaves existing connections open
 /// - `{"do":"stop"}`
 ///
-/// At the end of stdin all members are reset, and the process exits. On stdout: `{"ready":true,"port":N}` or
-/// `{"error":"…"}`, then an object for each snapshot, and `{"stopped":true}`.
+/// When stdin ends, all members' connections are reset, and the process exits. The worker writes
+/// `{"ready":true,"port":N}` or `{"error":"…"}` to stdout, then one object for each snapshot, and `{"stopped":true}`.
 struct CrowdWorker {
     private typealias Core = CrowdCore<MemberSockets, HistogramRecorder>
 
-    /// The event data of sources other than members.
+    /// The epoll data of event sources other than members.
     private enum Source {
         static let input = UInt64.max
         static let timer = UInt64.max - 1
@@ -34,11 +34,12 @@ struct CrowdWorker {
     private let sockets: MemberSockets
     private let core: Core
     private var listener: Int32 = -1
-    /// The shared number of members of a crowd of servers, over all workers; `nil` if there is only one worker.
+    /// The total number of members of a crowd of servers, in memory that all workers share; `nil` if there is only one
+    /// worker.
     private let taken: UnsafeMutableRawPointer?
     private var armed: Int64?
     private var watch = StandstillWatch(ignoresWork: true)
-    /// The time up to which standstills have been reported.
+    /// The time up to which stalls have been reported.
     private var reportedUntil = MonotonicTime.now
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
@@ -97,7 +98,8 @@ struct CrowdWorker {
             let next = core.nextMoment
             if let next, next > now { arm(next) }
             watch.worked()
-            // Wakes up regularly, so that after a standstill it is known until when the worker ran.
+            // The wait has a timeout, so that the worker wakes up regularly. After a stall, it is then known until when
+            // the worker ran.
             let patience = next.map { $0 <= now } == true ? 0 : Int32(Standstills.heartbeat.nanoseconds / 1_000_000)
             let count = probe_epoll_wait(epoll, &data, &events, 1024, patience)
             let moment = probe_monotonic_ns()
@@ -148,7 +150,7 @@ struct CrowdWorker {
 
     // MARK: Incoming connections
 
-    /// Starts to listen if the role requires it, and returns the port, or 0 if it does not.
+    /// Starts listening if the role requires it. Returns the port, or 0 if the worker does not listen.
     private mutating func listen() throws(WorkerProblem) -> Int {
         let place: SocketEndpoint
         switch order.role {
@@ -186,13 +188,13 @@ struct CrowdWorker {
         }
     }
 
-    /// Returns whether a connection can become a member; the limit applies to the crowd as a whole.
+    /// Returns whether another connection can become a member. The limit applies to the whole crowd, not to one worker.
     private func hasRoom() -> Bool {
         guard let taken else { return core.memberCount < order.count }
         return probe_take_one(taken, UInt64(order.count)) != 0
     }
 
-    /// Stops listening and reports an error: without a free descriptor, the same connection would be reported
+    /// Stops listening and reports an error. Without a free descriptor, epoll would report the same connection
     /// indefinitely.
     private mutating func cannotAccept(_ code: Int32) {
         stopListening()
@@ -205,7 +207,7 @@ struct CrowdWorker {
         listener = -1
     }
 
-    /// Returns the standstills that have not been reported yet, and marks them as reported.
+    /// Returns the stalls that have not been reported yet, and marks them as reported.
     private mutating func standstills() -> Standstills {
         var new = Standstills()
         for (from, to) in watch.standstills.all(from: reportedUntil) { new.add(from: from, to: to) }
@@ -222,7 +224,7 @@ struct CrowdWorker {
             case "begin":
                 let moment = Int64(line["at"]?.integer ?? 0)
                 core.begin(at: moment)
-                // A standstill before the beginning delayed nothing.
+                // A stall before the members began delayed nothing.
                 reportedUntil = max(reportedUntil, MonotonicTime(nanoseconds: moment))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
@@ -245,7 +247,7 @@ struct CrowdWorker {
     }
 }
 
-/// An HDR histogram of the durations of members' waits, from a nanosecond to an hour with three significant digits.
+/// An HDR histogram of the durations of members' waits, from one nanosecond to one hour, with three significant digits.
 struct HistogramRecorder: LatencyRecorder {
     private static let longest: UInt64 = 3_600_000_000_000
     private var histogram = Histogram<UInt32>(

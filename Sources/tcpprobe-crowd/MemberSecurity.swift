@@ -4,7 +4,7 @@ import ProbeLink
 import ProbeSystem
 import ProbeTLS
 
-/// The TLS of the members, with a session for each connection.
+/// The TLS sessions of the members, one for each connection.
 final class MemberSecurity {
     private final class Link {
         let session: TLSSession
@@ -13,7 +13,7 @@ final class MemberSecurity {
         /// Decrypted bytes that the member has not read yet.
         var plain: [UInt8] = []
         var isSecured = false
-        /// The peer's end or an error, which follows the decrypted bytes.
+        /// The peer's close or an error, which is reported after the decrypted bytes.
         var end: CrowdRead?
 
         init(_ session: TLSSession) { self.session = session }
@@ -45,15 +45,15 @@ final class MemberSecurity {
     deinit { network.deallocate() }
 
     func begin(_ member: Int) {
-        // Without a session, the handshake fails and reports it.
+        // If no session can be created, the handshake fails, and that failure is reported.
         links[member] = (try? TLSSession(context, indicated: options.serverName)).map(Link.init)
     }
 
     func forget(_ member: Int) { links[member] = nil }
 
-    /// Sends close_notify.
+    /// Ends a member's session by sending close_notify.
     ///
-    /// - Returns: the bytes that the kernel does not accept yet.
+    /// - Returns: the bytes that the kernel has not accepted yet.
     func end(_ member: Int, _ descriptor: Int32) -> [UInt8] {
         guard let link = links.removeValue(forKey: member), link.isSecured else { return [] }
         _ = link.session.notify()
@@ -130,8 +130,8 @@ final class MemberSecurity {
         if let link = links[member] { send(link, descriptor) }
     }
 
-    /// Continues a server's handshake, which happens as part of reading and writing. Returns `false` if it is in
-    /// progress or has failed.
+    /// Continues a server's handshake, which is performed as part of reading and writing. Returns whether the handshake
+    /// is complete.
     private func secure(_ member: Int, _ link: Link, _ descriptor: Int32) -> Bool {
         if link.isSecured { return true }
         if case .failed(let reason) = handshake(member, descriptor) { link.end = .failed(reason) }

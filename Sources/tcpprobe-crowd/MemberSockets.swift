@@ -4,37 +4,40 @@ import ProbeBase
 import ProbeCrowd
 import ProbeSystem
 
-/// The sockets of a worker's members.
+/// The sockets of a worker's members, indexed by member.
 final class MemberSockets: CrowdConnections {
     private let epoll: Int32
     private let order: CrowdOrder
     private let target: SocketAddress?
     private let security: MemberSecurity?
     private var descriptors: [Int32]
-    /// The generation of each member's connection. Events carry it, so that those of an earlier connection are dropped.
+    /// The generation of each member's connection. Each event contains the generation, so that events of an earlier
+    /// connection are dropped.
     private var generations: [UInt32]
     private let sends: Bool
-    /// The members whose connection has ended, so that another connection may take their place.
+    /// The members whose connection has ended, so that their numbers can be used for other connections.
     private(set) var free: [Int] = []
-    /// The number of connections made from the order's alternative addresses.
+    /// The number of connections that were made from the order's alternative source addresses.
     private(set) var elsewhere = 0
 
-    /// The connections that are closing, with the TLS bytes that they have yet to send.
+    /// The connections that are closing, each with the TLS bytes that remain to be sent.
     ///
-    /// They send these bytes and a FIN, and drop what is received until the peer's FIN. If they were closed at once,
-    /// they would answer it with an RST, and the peer might lose bytes that it has not read yet.
+    /// A closing connection sends its remaining bytes and a FIN, and drops received bytes until the peer's FIN. If the
+    /// socket were closed at once, the kernel would answer further bytes with an RST, and the peer might lose bytes
+    /// that it has not read yet.
     private var closing: [Int32: [UInt8]] = [:]
-    /// Whether all members are closing, so that no descriptors are needed for new connections.
+    /// Whether the crowd is stopping, so that no descriptors are needed for new connections.
     var isStopping = false
     private let maxClosing: Int
     /// The bit that marks events of closing connections.
     private static let closingMark: UInt64 = 1 << 63
     private let drain = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
-    /// The number of attempts with different addresses or ports, if some are in use.
+    /// The maximum number of attempts to connect a member, each with a different source address or port, because some
+    /// may be in use.
     private static let attempts = 16
 
-    /// - Parameter limit: the limit of this process's descriptors.
+    /// - Parameter limit: the maximum number of open descriptors of this process.
     init(_ order: CrowdOrder, epoll: Int32, limit: Int) throws(WorkerProblem) {
         self.order = order
         maxClosing = max(8, min(1024, limit - order.members - 64))
@@ -62,7 +65,7 @@ final class MemberSockets: CrowdConnections {
 
     // MARK: Events
 
-    /// Returns the member that an event is for, or `nil` if its connection has ended.
+    /// Returns the member to which an event applies; `nil` if the connection of the event has ended.
     func member(of data: UInt64) -> Int? {
         let member = Int(UInt32(truncatingIfNeeded: data))
         guard member < descriptors.count, generations[member] == UInt32(data >> 32), descriptors[member] >= 0 else {
@@ -75,7 +78,7 @@ final class MemberSockets: CrowdConnections {
 
     // MARK: Incoming connections
 
-    /// Makes an accepted connection that of a member.
+    /// Assigns an accepted connection to a member.
     ///
     /// - Parameter member: the number of the member.
     /// - Returns: 0, or the `errno` of a failure.
@@ -127,21 +130,21 @@ final class MemberSockets: CrowdConnections {
     ) -> R {
         guard let first = order.sources else { return body(nil, 0) }
         let sources = isElsewhere(member, attempt: attempt) ? order.otherSources ?? first : first
-        // The last attempt uses the port that no other member starts with.
+        // The last attempt uses the member's first port, with which no other member starts.
         let round = attempt == Self.attempts - 1 ? 0 : Int(generations[member] & 0xfff) - 1
         let end = sources.endpoint(of: order.first + member * order.step, round: max(0, round))
         let address = sources.first == 0 ? unspecified(for: target) : IPAddress(v4: end.address)
         return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
     }
 
-    /// Returns whether an attempt uses the alternative addresses: half of the attempts do, and all of them if the first
-    /// addresses have no port for the member.
+    /// Returns whether an attempt uses the alternative addresses. The second half of the attempts does, or all of them
+    /// if the first addresses have no port for the member.
     private func isElsewhere(_ member: Int, attempt: Int) -> Bool {
         guard let sources = order.sources, order.otherSources != nil else { return false }
         return attempt >= Self.attempts / 2 || !sources.suffices(for: order.first + member * order.step)
     }
 
-    /// Returns the unspecified address: the system chooses the address, and the crowd the port.
+    /// Returns the unspecified address, with which the system chooses the source address, and the crowd only the port.
     private func unspecified(for target: SocketAddress) -> IPAddress {
         target.isIPv6 ? IPAddress(v6High: 0, low: 0) : IPAddress(v4: 0)
     }
@@ -190,7 +193,7 @@ final class MemberSockets: CrowdConnections {
     }
 
     func unread(_ member: Int) -> Int {
-        // With TLS, the kernel has records, which need not carry any application data.
+        // With TLS, unread bytes in the kernel are records, which need not contain any application data.
         if security != nil { return 0 }
         var count: Int32 = 0
         return ioctl(descriptors[member], UInt(FIONREAD), &count) == 0 ? max(0, Int(count)) : 0
@@ -222,7 +225,7 @@ final class MemberSockets: CrowdConnections {
     /// Returns whether an event is for a closing connection.
     static func isClosing(_ data: UInt64) -> Bool { data & closingMark != 0 }
 
-    /// Continues a closing connection after it has become readable or writable, or its peer has closed as well.
+    /// Continues to close a connection that has become readable or writable, or whose peer has closed its side as well.
     func continueClosing(_ data: UInt64) { continueClosing(Int32(truncatingIfNeeded: data & ~Self.closingMark)) }
 
     private func continueClosing(_ descriptor: Int32) {
@@ -238,7 +241,7 @@ final class MemberSockets: CrowdConnections {
             }
         }
         closing[descriptor] = unsent
-        // A peer that has sent its FIN may still read the remaining bytes.
+        // The remaining bytes are sent first, because a peer that has sent its FIN may still read them.
         let isSent = unsent.isEmpty
         if isSent { hasEnded = shutdown(descriptor, Int32(SHUT_WR)) != 0 || readsEnd(of: descriptor) }
         let events = isSent ? PROBE_EPOLLIN | PROBE_EPOLLRDHUP : PROBE_EPOLLOUT
@@ -251,7 +254,7 @@ final class MemberSockets: CrowdConnections {
         _ = Glibc.close(descriptor)
     }
 
-    /// Drops received bytes, and returns whether the end has been received.
+    /// Drops received bytes, and returns whether the peer has ended its side.
     private func readsEnd(of descriptor: Int32) -> Bool {
         for _ in 0..<64 {
             switch Self.receive(descriptor, into: drain) {
@@ -275,7 +278,7 @@ final class MemberSockets: CrowdConnections {
         return descriptor
     }
 
-    /// Resets all members' connections, so that none waits in the kernel for its peer.
+    /// Resets all members' connections, so that no connection remains in the kernel waiting for its peer.
     func resetAll() {
         for descriptor in descriptors where descriptor >= 0 { probe_crowd_reset(descriptor) }
         descriptors = descriptors.map { _ in -1 }
@@ -283,6 +286,6 @@ final class MemberSockets: CrowdConnections {
         closing = [:]
     }
 
-    /// Sends TLS bytes that the kernel did not accept before.
+    /// Sends a member's pending TLS bytes, which the kernel has not accepted yet.
     func flush(_ member: Int) { security?.flush(member, descriptors[member]) }
 }

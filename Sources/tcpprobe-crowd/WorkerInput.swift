@@ -1,13 +1,13 @@
 import Glibc
 import ProbeBase
 
-/// JSON lines from stdin.
+/// Reads JSON lines from stdin.
 struct WorkerInput {
     private var bytes: [UInt8] = []
     private var searched = 0
     private(set) var hasEnded = false
 
-    /// Reads the available bytes, waiting if there are none.
+    /// Reads the available bytes. Waits if there are none.
     mutating func read() {
         var chunk = [UInt8](repeating: 0, count: 65536)
         let count = Glibc.read(STDIN_FILENO, &chunk, chunk.count)
@@ -28,12 +28,12 @@ struct WorkerInput {
         let line = Array(bytes[..<end])
         bytes.removeFirst(end + 1)
         searched = 0
-        // `null` is answered like an unknown order.
+        // The worker answers `null` like an unknown order.
         return (try? JSONParser.parse(line.span)) ?? .null
     }
 }
 
-/// JSON lines to stdout.
+/// Writes JSON lines to stdout.
 enum WorkerOutput {
     static func write(_ value: JSONValue) {
         let line = value.encoded() + [UInt8(ascii: "\n")]
@@ -48,7 +48,7 @@ enum WorkerOutput {
                 var wanted = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&wanted, 1, -1)
             } else if errno != EINTR {
-                return  // The reader has closed its end.
+                return  // The reader has closed its end of the pipe.
             }
         }
     }

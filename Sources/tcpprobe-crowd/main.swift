@@ -5,10 +5,10 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts it, and sends it orders on stdin.
+// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts the worker and sends it orders on stdin.
 //
-// It is a separate program because its histogram library requires Foundation, which `tcpprobe run` would otherwise have
-// to load.
+// The worker is a separate program because its histogram library requires Foundation, which `tcpprobe run` would
+// otherwise have to load.
 private func fail(_ text: String) -> Never {
     WorkerOutput.write(.object([("error", .string(text))]))
     exit(1)

@@ -5,10 +5,10 @@ import ProbeTransport
 import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 
-/// `tcpprobe-subjects NAME`: serves a library's transport over the adapter protocol on stdin and stdout, until stdin
-/// ends.
+/// The transports that `tcpprobe-subjects NAME` can serve. The program serves the transport of one library over the
+/// adapter protocol on stdin and stdout, until stdin ends.
 ///
-/// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
+/// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start the program.
 private let factories: [any TransportFactory] = [
     NIOTransportFactory(), NIOWebSocketTransportFactory(), FlyingSocksTransportFactory(),
 ]
@@ -20,7 +20,7 @@ private func fail(_ text: String) -> Never {
     exit(2)
 }
 
-// If the harness exits, writing an event fails with EPIPE; the signal would end this program in the middle of it.
+// SIGPIPE is ignored so that a write fails with EPIPE after the harness has exited, instead of ending this program.
 signal(SIGPIPE, SIG_IGN)
 private let names = factories.map(\.name).joined(separator: ", ")
 private let arguments = ProgramArguments.words.dropFirst()
