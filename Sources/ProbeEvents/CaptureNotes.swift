@@ -2,13 +2,13 @@ package import ProbeBase
 import ProbeWire
 
 /// The notes that a run writes into a capture about its names and its `wire` steps, so that `inspect --check` judges a
-/// line of the script in the same way as the run: on the same connection, with the packets that had been captured by
-/// then.
+/// line of the script as the run did: for the same connection, and with the packets that the run had captured when it
+/// judged the line.
 ///
-/// The notes are comments of the file, one JSON object each. The file may have been written by anyone, so what can't be
-/// read is skipped.
+/// Each note is a comment in the capture file and contains one JSON object. Any program may have written the file, so
+/// unreadable notes are skipped.
 package struct CaptureNotes: Sendable, Equatable {
-    /// A name that was connected again.
+    /// A name that referred to one end of a connection before it was used for a newer connection.
     package struct EarlierName: Sendable, Equatable {
         package var name: String
         package var side: ConversationSide
@@ -16,23 +16,24 @@ package struct CaptureNotes: Sendable, Equatable {
         package init(name: String, side: ConversationSide) { (self.name, self.side) = (name, side) }
     }
 
-    /// A connection, and the actors at its ends.
+    /// A connection, and the names of the actors at its two ends.
     package struct Connection: Sendable, Equatable {
         package var client: SocketEndpoint
         package var server: SocketEndpoint
-        /// The sequence number of the connection's SYN, because addresses are reused.
+        /// The sequence number of the connection's SYN, which distinguishes the connection from others between the same
+        /// endpoints.
         package var sequence: UInt32
         /// The names that are known to refer to the connection's client.
         package var clientNames: [String] = []
         package var serverNames: [String] = []
-        /// The names that may refer to the connection's client or to another one.
+        /// The names that may refer to the connection's client or to the client of another connection.
         package var clientCandidates: [String] = []
         package var serverCandidates: [String] = []
-        /// The names that referred to an end of the connection, and refer to a newer connection at the end of the case.
+        /// The names that referred to an end of the connection, but refer to a newer connection at the end of the case.
         package var earlierNames: [EarlierName] = []
-        /// The reason why a failure on the connection says nothing about any actor.
+        /// The reason why a failure on the connection says nothing about any actor; `nil` if there is no such reason.
         package var doubt: String?
-        /// Whether the connection was a failed attempt of a `retry`, which no statement is about.
+        /// Whether the connection was a failed attempt of a `retry`, to which no statement applies.
         package var isDiscarded = false
 
         package init(client: SocketEndpoint, server: SocketEndpoint, sequence: UInt32) {
@@ -52,19 +53,19 @@ package struct CaptureNotes: Sendable, Equatable {
         }
     }
 
-    /// What a statement was about when it was judged.
+    /// What a statement applied to when it was judged.
     package enum Target: Sendable, Equatable {
-        /// The end of a connection, by its number in `connections`.
+        /// One end of the connection with the given index in `connections`.
         case end(Int, ConversationSide)
-        /// All connections except these.
+        /// All connections except those with the given indices in `connections`.
         case every(except: [Int])
-        /// There was no such connection.
+        /// The connection that the statement names did not exist, for the given reason.
         case nothing(String)
-        /// It could not be judged.
+        /// The statement could not be judged, for the given reason.
         case inconclusive(String)
     }
 
-    /// A value of a name in a statement.
+    /// The value of a name that occurs in a statement.
     package enum NamedValue: Sendable, Equatable {
         case integer(Int)
         case bytes([UInt8])
@@ -72,11 +73,12 @@ package struct CaptureNotes: Sendable, Equatable {
 
     /// A `wire` step that has been judged.
     package struct Step: Sendable, Equatable {
-        /// The place in the script, such as `crlf.scn:12`.
+        /// The step's location in the script, such as `crlf.scn:12`.
         package var place: String
-        /// The normalized text; see `normalized(_:)`.
+        /// The step's text in the form that `normalized(_:)` returns.
         package var text: String
-        /// The times of the last packets that were judged, in nanoseconds since 1970; 0 if there was none.
+        /// The times of the last judged packets on loopback and on links, in nanoseconds since 1970; 0 if no packet was
+        /// judged.
         package var lastOnLoopback: UInt64
         package var lastOnLinks: UInt64
         package var target: Target
@@ -97,7 +99,7 @@ package struct CaptureNotes: Sendable, Equatable {
     package var framing: Framing?
     /// The actors of the case.
     package var actors: [String] = []
-    /// The actors that refer to every connection from or to a place, and not to one connection.
+    /// The actors that refer to all connections from or to an endpoint rather than to a single connection.
     package var places: [String] = []
 
     package init() {}
@@ -110,14 +112,15 @@ package struct CaptureNotes: Sendable, Equatable {
             })
     }
 
-    /// Returns the steps with this text.
+    /// Returns the steps whose normalized text is that of the given statement.
     package func steps(like text: String) -> [Step] {
         if steps.isEmpty { return [] }
         let text = Self.normalized(text)
         return steps.filter { $0.text == text }
     }
 
-    /// Returns a statement in the form in which it is compared: without the word `wire`, with single spaces.
+    /// Returns a statement in the form in which statements are compared: without the word `wire`, and with single
+    /// spaces.
     package static func normalized(_ text: String) -> String {
         let words = text.split { $0 == " " || $0 == "\t" || $0.isNewline }
         return (words.first == "wire" ? words.dropFirst() : words[...]).joined(separator: " ")
@@ -129,7 +132,7 @@ package struct CaptureNotes: Sendable, Equatable {
 extension CaptureNotes {
     private static let maxConnections = 10_000
     private static let maxSteps = 1_000
-    /// The maximum length of an option of pcapng, in bytes.
+    /// The maximum length of a pcapng option, in bytes.
     private static let longestComment = 65_535
 
     /// The fields of the note about the case itself.
@@ -141,7 +144,7 @@ extension CaptureNotes {
         "a framing", encode: { .string($0.rawValue) },
         decode: { value, _ in value.text.flatMap(Framing.init(rawValue:)) })
 
-    /// The notes as comments of a capture file. What exceeds the limits is omitted.
+    /// The notes as comments for a capture file. Notes that exceed the limits are omitted.
     package var comments: [String] {
         if framing == nil { return [] }
         let all: [[JSONValue.Member]] =
@@ -157,13 +160,14 @@ extension CaptureNotes {
         var isNumbered = true
         for comment in comments where comment.hasPrefix("{") {
             let bytes = Array(comment.utf8)
-            // A comment that is not JSON, or has other members, was written by another program or a person.
+            // A comment that is not JSON, or has other members, is ignored, because another program or a person wrote
+            // it.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
-            // `try?`: a damaged note about the case counts as missing.
+            // A damaged note about the case is treated as missing.
             if value["framing"] != nil { try? Self.head.decode(value, into: &self) }
             if let note = value["connection"] {
                 let connection = Connection(json: note)
-                // Steps refer to connections by number: after a connection that can't be read, the numbers are unknown.
+                // Steps refer to connections by index, so the connections after an unreadable one can't be used.
                 isNumbered = isNumbered && connection != nil
                 if isNumbered, let connection { connections.append(connection) }
             }
@@ -202,7 +206,7 @@ extension CaptureNotes.Connection: JSONConvertible {
         set { earlierNames = newValue.map { .init(name: $0, side: .client) } }
     }
 
-    /// The earlier names of the server's end, which are read after those of the client's.
+    /// The earlier names of the server's end, which are decoded after the earlier names of the client's end.
     private var serverEarlier: [String] {
         get { earlier(at: .server) }
         set { earlierNames += newValue.map { .init(name: $0, side: .server) } }
@@ -237,7 +241,7 @@ extension CaptureNotes.Step: JSONConvertible {
         return try value.optional("inconclusive", .text).map { .inconclusive($0) }
     }
 
-    /// The codec of values by their names, in their order.
+    /// The codec of a step's values, which are encoded in the order of their names.
     private static let values = JSONCodec<[String: CaptureNotes.NamedValue]>("an object") { values in
         .object(
             values.sorted { $0.key < $1.key }.map { name, value in

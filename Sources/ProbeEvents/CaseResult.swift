@@ -2,7 +2,8 @@ package import ProbeScenario
 
 /// The complete result of a case.
 package struct CaseResult: Sendable {
-    /// The path below the given root without `.scn`, followed by `[x=…]` for a case of an `each`.
+    /// The case's id: the script's path below the given root, without `.scn`, followed by `[x=…]` for a case of an
+    /// `each`.
     package var id: String
     package var path: String
     package var sources: SourceMap
@@ -17,22 +18,22 @@ package struct CaseResult: Sendable {
     /// The findings; the first one is the cause of the verdict. Empty if the case passed.
     package var findings: [Finding]
     package var timeline: [TimelineEntry]
-    /// The results of each start of a crowd, in order.
+    /// The results of the case's crowds, in the order in which the crowds were started.
     package var crowds: [CrowdResult] = []
-    /// The duration in nanoseconds.
+    /// The duration of the case, in nanoseconds.
     package var duration: Int64
-    /// The path of the capture; `nil` if it was not written.
+    /// The path of the case's capture; `nil` if no capture was written.
     package var capturePath: String?
     /// The command that runs this case again.
     package var rerun: String
-    /// The round of a repeated run, from 1; `nil` if each case runs once.
+    /// The round of a repeated run, counted from 1; `nil` if each case runs once.
     package var round: Int?
     /// Whether the case ended in `error` because the run was interrupted.
     package var isInterrupted = false
-    /// The result of the same case in a process of the subject that served no other case; `nil` if it was not run
+    /// The result of the same case in a process of the subject that served no other case; `nil` if the case was not run
     /// again.
     package var alone: LoneResult?
-    /// The result of `explore` or `shrink`; `nil` for a case that was run.
+    /// The result of `explore` or `shrink` for the case; `nil` for a case that was simply run.
     package var exploration: Exploration?
 
     package init(
@@ -61,7 +62,7 @@ package struct CaseResult: Sendable {
 /// The result of a failed case that was run once more, in a process of the subject that served no other case.
 package struct LoneResult: Sendable, Equatable {
     package var verdict: Verdict
-    /// The case that the process had served before the case failed.
+    /// The id of the case that the subject's process had served before the failed case.
     package var after: String
 
     package init(verdict: Verdict, after: String) {
@@ -69,7 +70,7 @@ package struct LoneResult: Sendable, Equatable {
         self.after = after
     }
 
-    /// The conclusion, such as `also alone` or `only after close/eof`; `nil` if nothing follows from the second result.
+    /// The conclusion, such as `also alone` or `only after close/eof`; `nil` if the second result allows no conclusion.
     package var text: String? {
         switch verdict {
         case .failed, .error: "also alone"

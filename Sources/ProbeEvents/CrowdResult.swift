@@ -1,17 +1,18 @@
 /// The result of a crowd: what its members did, and how long their waits took.
 package struct CrowdResult: Sendable {
-    /// Waits of one kind.
+    /// Statistics about the members' waits of one kind.
     package struct Latency: Sendable {
         /// The kind of wait: `connect`, `line`, `bytes`, `until`, `eof`.
         package var wait: String
         package var count: Int
         package var failed: Int
-        /// The percentiles by the names `p50` … `max`, in nanoseconds; `nil` if too many waits failed to determine one.
+        /// The percentiles from `p50` to `max`, by name, in nanoseconds. A percentile is `nil` if it can't be
+        /// determined because too many waits failed.
         package var percentiles: [(name: String, time: Int64?)]
-        /// The histogram's buckets that are not empty, in order of their times: the longest wait that counts in the
-        /// bucket, in nanoseconds, and the number of waits in it. Together they contain all waits that did not fail; a
-        /// wait that was still in progress when the crowd ended counts by the time that it had taken so far. They make
-        /// it possible to add the histograms of shares of a crowd.
+        /// The histogram's nonempty buckets, in ascending order: the longest wait that belongs in the bucket, in
+        /// nanoseconds, and the number of waits in the bucket. The buckets contain all waits that did not fail; a wait
+        /// that was still in progress when the crowd ended is counted with the time that it had taken so far. With the
+        /// buckets, the histograms of a crowd's shares can be added up.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
@@ -19,14 +20,14 @@ package struct CrowdResult: Sendable {
         }
     }
 
-    /// The state at one time. All counts are sums since the crowd began.
+    /// The state of a crowd at one time. All counts are totals since the crowd began.
     package struct Sample: Sendable, Equatable {
-        /// Nanoseconds since the crowd was started.
+        /// The time since the crowd was started, in nanoseconds.
         package var time: Int64
         package var connected: Int
         package var done: Int
         package var failed: Int
-        /// The number of bytes sent.
+        /// The number of bytes that the members have sent.
         package var sent: Int
         package var received: Int
 
@@ -37,15 +38,17 @@ package struct CrowdResult: Sendable {
     }
 
     package var name: String
-    /// The planned number of members of this run; if the crowd is divided, only those of its share.
+    /// The planned number of members in this run. If the crowd is divided, only the members of this run's share are
+    /// counted.
     package var members: Int
-    /// The counts: of members `began`, `connected`, `alive`, `failed`, `done`; of bytes `sent`, `received`; of
-    /// connections that arrived when a crowd of servers was complete, `refused`.
+    /// The counts, by name: `began`, `connected`, `alive`, `failed` and `done` are numbers of members; `sent` and
+    /// `received` are numbers of bytes; `refused` is the number of connections that arrived when a crowd of servers was
+    /// complete.
     package var counts: [(name: String, count: Int)]
-    /// Why and where members failed, one reason a line.
+    /// The reasons why members failed, and where, one per line.
     package var failures: [String]
     package var latencies: [Latency]
-    /// The state over time, in order; at most a few hundred samples.
+    /// Samples of the crowd's state over time, in order; at most a few hundred.
     package var samples: [Sample] = []
 
     package init(

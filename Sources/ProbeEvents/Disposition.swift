@@ -1,16 +1,18 @@
 package import ProbeScenario
 
-/// The meaning of a result for the run: the verdict is about the case, the disposition says whether it fails the run.
+/// The effect of a result on the run. A verdict describes the case; a disposition states whether the result fails the
+/// run.
 package enum Disposition: Sendable, Hashable {
-    /// The case passed, was skipped or is unsupported, and no other verdict was expected, or only an occasional one.
+    /// The case was skipped or is unsupported, or it passed and no other verdict was expected, except perhaps an
+    /// occasional one.
     case fine
-    /// The case passed although another verdict was expected; the line of the expectation must be removed. Fails a
-    /// strict run.
+    /// The case passed although another verdict was expected, so the expectation should be removed from its file. This
+    /// fails a strict run.
     case unexpectedPass(ExpectedVerdict)
     /// The case did not pass, and its verdict is the expected one.
     case expected(ExpectedVerdict)
-    /// The case failed at a level that does not fail the run: `may`, or `should` without `--strict`. `error` and
-    /// `inconclusive` are not failures of the subject, and count at every level.
+    /// The case failed at a level that does not fail the run: `may`, or `should` without `--strict`. The verdicts
+    /// `error` and `inconclusive` are never advisory, because they are not failures of the subject.
     case advisory
     /// The case did not pass, and fails the run.
     case bad
@@ -18,11 +20,11 @@ package enum Disposition: Sendable, Hashable {
 
 /// The rules by which a run weighs its results.
 package struct RunRules: Sendable {
-    /// Whether a failure of level `should` fails the run, as does a case that passed although another verdict was
-    /// expected.
+    /// Whether `--strict` was given, so that the run fails because of a failure at level `should`, or because of a case
+    /// that passed although another verdict was expected.
     package var isStrict = false
     package var expectations = Expectations()
-    /// Whether a run in which nothing was judged passes.
+    /// Whether a run passes in which no case was judged.
     package var allowsEmpty = true
 
     package init() {}
@@ -36,7 +38,7 @@ package struct RunRules: Sendable {
         disposition(of: result.verdict, level: result.level, expectation: expectations[result.key])
     }
 
-    /// Does the same for a result of which only the verdict is known.
+    /// Returns the disposition of a result of which only the verdict, the level and the expectation are known.
     package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
             guard let expectation, expectation.verdict != .passed, !expectation.isAtTimes else { return .fine }
@@ -47,7 +49,7 @@ package struct RunRules: Sendable {
         return verdict == .failed && (level == .may || (level == .should && !isStrict)) ? .advisory : .bad
     }
 
-    /// Returns whether a result makes the exit code other than 0.
+    /// Returns whether a result with the given disposition makes the exit code nonzero.
     package func failsRun(_ disposition: Disposition) -> Bool {
         switch disposition {
         case .bad: true

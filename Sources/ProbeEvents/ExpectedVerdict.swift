@@ -2,11 +2,11 @@
 package struct ExpectedVerdict: Sendable, Hashable {
     package var key: CaseKey
     package var verdict: Verdict
-    /// Whether the verdict is occasional and the case passes at other times: written `failed?`.
+    /// Whether the verdict is only occasional, and the case passes at other times. It is written as `failed?`.
     package var isAtTimes: Bool
-    /// The line's comment: the reason.
+    /// The comment on the line, which gives the reason; `nil` if there is none.
     package var comment: String?
-    /// The file's path as the user wrote it, and the line, counted from 1.
+    /// The path of the expectations file as the user wrote it. `line` is the number of the line, counted from 1.
     package var path: String
     package var line: Int
 
@@ -19,17 +19,17 @@ package struct ExpectedVerdict: Sendable, Hashable {
         self.line = line
     }
 
-    /// The verdict as written in a line: `failed`, `failed?`.
+    /// The verdict as it is written in an expectations file, such as `failed` or `failed?`.
     package var word: String { verdict.rawValue + (isAtTimes ? "?" : "") }
 
-    /// The place of the line: `path:line`.
+    /// The location of the expectation, as `path:line`.
     package var place: String { "\(path):\(line)" }
 }
 
-/// The key of a result: a case with a subject. A run without repetitions has each key once.
+/// The key of a result: a case together with a subject. In a run without repetitions, each key occurs once.
 package struct CaseKey: Sendable, Hashable {
     package var id: String
-    /// The subject; `nil` if the scenario has none.
+    /// The subject's name; `nil` if the scenario has no subject.
     package var subject: String?
 
     package init(id: String, subject: String?) {
@@ -38,7 +38,7 @@ package struct CaseKey: Sendable, Hashable {
     }
 }
 
-/// The expected verdicts of a run's cases. A case without a line is expected to pass.
+/// The expected verdicts of a run's cases. A case that no line mentions is expected to pass.
 package struct Expectations: Sendable {
     private var verdicts: [CaseKey: ExpectedVerdict] = [:]
 

@@ -1,23 +1,23 @@
-/// The result of `explore` or `shrink` for a case: what was tried and what was written.
+/// The result of `explore` or `shrink` for a case: how many candidates were tried, and which scenarios were written.
 package struct Exploration: Sendable, Equatable {
     /// The law that each candidate must satisfy.
     package enum Law: String, Sendable {
-        /// Variations that keep the stream must keep the verdict.
+        /// Variations that do not change the byte stream must not change the verdict.
         case stream
         /// A program must survive whatever the other side does.
         case faults
     }
 
-    /// The number of candidates.
+    /// Statistics about the candidates.
     package struct Counts: Sendable, Equatable {
         package var law: Law
         /// The number of variations or faults that were run.
         package var tried: Int
-        /// The number of places that were not tried: of single cuts, or of faults.
+        /// The number of places for a single cut, or for a fault, that were not tried.
         package var left: Int
-        /// The number of tried ones that neither passed nor failed.
+        /// The number of tried variations or faults that neither passed nor failed.
         package var inconclusive: Int
-        /// Whether there are no others to try.
+        /// Whether all variations or faults were tried, so that none are left.
         package var isExhausted: Bool
         package var seed: Int
 
@@ -36,9 +36,9 @@ package struct Exploration: Sendable, Equatable {
         package var path: String
         /// A description of what makes it fail.
         package var sentence: String
-        /// The captures of a run that failed, then of one that passed, if there are any.
+        /// The capture of a failed run, followed by the capture of a passed run, as far as they exist.
         package var captures: [String]
-        /// The number of times it failed when it was run as written.
+        /// The number of runs in which the written scenario failed.
         package var failed: Int
         package var runs: Int
 
@@ -60,7 +60,7 @@ package struct Exploration: Sendable, Equatable {
         self.written = written
     }
 
-    /// Names and values for a report that has lines.
+    /// The result as names and values, for reports that consist of lines.
     package var facts: [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         if let counts {

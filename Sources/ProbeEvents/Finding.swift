@@ -1,29 +1,29 @@
 package import ProbeBase
 package import ProbeScenario
 
-/// The reason why a case did not pass: sentences and bytes, without a layout.
+/// The reason why a case did not pass, as sentences and bytes that are independent of a report's layout.
 package struct Finding: Error, Sendable {
     package var verdict: Verdict
-    /// The place in the script; `nil` if the finding is about the whole case.
+    /// The finding's location in the script; `nil` if the finding applies to the whole case.
     package var span: SourceSpan?
     /// A description of the failure, in one line.
     package var summary: String
-    /// The expected bytes, and the actual ones, not escaped.
+    /// The expected bytes, not escaped. `actual` contains the actual bytes.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
-    /// Further sentences, one a line.
+    /// Further sentences about the failure, one per line.
     package var details: [String]
-    /// Near misses, and what to do next.
+    /// Hints about near misses, and about what to do next.
     package var hints: [String]
-    /// What each other actor was doing or waiting for.
+    /// What each of the other actors was doing or waiting for.
     package var actors: [ActorState]
-    /// The rounds of the loops around the step, the outermost first; `nil` before the step is known.
+    /// The rounds of the loops around the step, the outermost first; `nil` as long as the step is not known.
     package var rounds: [LoopRound]?
-    /// How a program ended, if the finding is that it ended at all.
+    /// How a program ended, if the finding is that the program ended unexpectedly.
     package var unexpectedEnd: UnexpectedEnd?
-    /// By how much a latency is too long, if the finding is about a latency.
+    /// By how much a crowd's latency exceeds its limit, if that is the finding.
     package var excess: Excess?
-    /// The time at which the known facts proved the finding; `nil` if that is when it was found.
+    /// The time at which the known facts proved the finding; `nil` if the finding was made at that time.
     package var decided: MonotonicTime?
 
     package init(
@@ -42,10 +42,11 @@ package struct Finding: Error, Sendable {
 }
 
 extension Finding {
-    /// The summary without the values of a comparison, which `expected` and `actual` hold.
+    /// The summary without the compared values, which are in `expected` and `actual`.
     package var general: String { ReceivedText.withoutValues(summary, expected: expected, actual: actual) }
 
-    /// The summary without quoted parts and without digits: equal for two findings that differ only in values.
+    /// The summary without quoted parts and without digits, so that it is equal for two findings that differ only in
+    /// values.
     package var words: String {
         var words: [UInt8] = []
         var isQuoted = false
@@ -59,19 +60,20 @@ extension Finding {
             if byte == UInt8(ascii: "\"") { isQuoted = true }
             if !(48...57).contains(byte) { words.append(byte) }
         }
-        // Singular and plural differ only in the removed count.
+        // The plural is replaced with the singular, because the count on which it depends was removed.
         return String(decoding: words, as: UTF8.self).replacing(" bytes", with: " byte")
     }
 }
 
 extension Finding {
-    /// A latency of a crowd that is too long.
+    /// A crowd's latency that exceeds its limit.
     package struct Excess: Sendable {
         package var actor: String
         package var limit: Duration
         /// The part of the latency above the limit.
         package var time: Duration
-        /// Whether a program had to respond; the kernel establishes connections by itself.
+        /// Whether the latency includes a program's response. A connection, in contrast, is established by the kernel
+        /// alone.
         package var needsAnswer: Bool
 
         package init(actor: String, limit: Duration, time: Duration, needsAnswer: Bool) {
@@ -91,7 +93,7 @@ package struct ActorState: Sendable, Equatable {
     }
 }
 
-/// The way in which a program ended.
+/// The way in which a program ended unexpectedly.
 package enum UnexpectedEnd: Sendable, Hashable {
     case status(Int32)
     case signal(Int32)

@@ -1,4 +1,4 @@
-/// A name in the script and the text of its value: a number unchanged, bytes in quotes.
+/// A name in the script and the text of its value. Numbers are shown unchanged, bytes in quotes.
 package struct NamedText: Sendable, Equatable {
     package var name: String
     package var text: String
@@ -10,13 +10,13 @@ package struct NamedText: Sendable, Equatable {
 }
 
 extension [NamedText] {
-    /// The values as a text, such as `i = 301, name = "anna"`.
+    /// The names and values as text, such as `i = 301, name = "anna"`.
     package var sentence: String { map { "\($0.name) = \($0.text)" }.joined(separator: ", ") }
 }
 
-/// The round of a `for` in which something happened.
+/// The round of a `for` loop in which an event occurred.
 package struct LoopRound: Sendable, Equatable {
-    /// The number of the round, from 1.
+    /// The number of the round, counted from 1.
     package var number: Int
     /// The loop's variables, in the order of the script.
     package var values: [NamedText]
@@ -26,7 +26,7 @@ package struct LoopRound: Sendable, Equatable {
         self.values = values
     }
 
-    /// The round as a text, such as `in round 301 of for i: i = 301`.
+    /// The round as text, such as `in round 301 of for i: i = 301`.
     package var sentence: String {
         "in round \(number) of for \(values.map(\.name).joined(separator: ", ")): \(values.sentence)"
     }

@@ -1,12 +1,14 @@
 package import ProbeScenario
 
-/// A case with one subject that is planned for the run. It holds what reports need to name the case if it never begins.
+/// A case with one subject that is planned for the run. It contains the data with which reports describe the case if it
+/// is never started.
 package struct PlannedCase: Sendable, Equatable {
-    /// The path below the given root without `.scn`, followed by `[x=…]` for a case of an `each`.
+    /// The case's id: the script's path below the given root, without `.scn`, followed by `[x=…]` for a case of an
+    /// `each`.
     package var id: String
     /// The script's path as the user wrote it.
     package var path: String
-    /// The subject as in ``CaseResult/subject``; `nil` if the scenario has none.
+    /// The subject's name, as in ``CaseResult/subject``; `nil` if the scenario has no subject.
     package var subject: String?
     package var title: String
     package var about: String?
@@ -31,7 +33,7 @@ package struct PlannedCase: Sendable, Equatable {
         self.rerun = rerun
     }
 
-    /// Creates the planned case of a result.
+    /// Creates the planned case to which a result belongs.
     package init(_ result: CaseResult) {
         self.init(
             id: result.id, path: result.path, subject: result.subject, title: result.title, about: result.about,
@@ -40,7 +42,7 @@ package struct PlannedCase: Sendable, Equatable {
 
     /// Returns the result of a case that was still running when the run was aborted.
     ///
-    /// - Parameter duration: nanoseconds since the case began.
+    /// - Parameter duration: the time since the case began, in nanoseconds.
     package func interrupted(after duration: Int64) -> CaseResult {
         var result = CaseResult(self, .error, duration: duration)
         result.findings = [
@@ -58,7 +60,7 @@ package struct PlannedCase: Sendable, Equatable {
 }
 
 extension CaseResult {
-    /// Creates a result without findings and timeline.
+    /// Creates a result without findings and without a timeline.
     package init(_ item: PlannedCase, _ verdict: Verdict, sources: SourceMap = SourceMap([]), duration: Int64 = 0) {
         self.init(
             id: item.id, path: item.path, sources: sources, title: item.title, about: item.about,

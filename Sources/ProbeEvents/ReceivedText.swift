@@ -1,9 +1,10 @@
 import ProbeBase
 
-/// The end of a summary that compares what was received with what was expected: `received "HELO", expected line "EHLO"`.
+/// Composes the end of a summary that compares received bytes with expected ones, such as `received "HELO", expected
+/// line "EHLO"`.
 ///
 /// A value is quoted only if it is short, because the report shows all bytes below the summary. Findings are grouped by
-/// their summaries, so this is also the place that removes the values again.
+/// their summaries without these values, so this type also removes the values from a summary.
 package enum ReceivedText {
     /// The maximum length of a quoted value, in characters.
     private static let longest = 40
@@ -18,14 +19,14 @@ package enum ReceivedText {
         return "\(unexpected); first difference at byte \(index + 1)"
     }
 
-    /// Compares bytes with something in words: `"HELO", expected line "EHLO"`, or `unexpected bytes, expected line
-    /// "EHLO"` if what was received is too long.
+    /// Compares bytes with a description: `"HELO", expected line "EHLO"`, or `unexpected bytes, expected line "EHLO"`
+    /// if the received bytes are too long.
     package static func value(_ received: [UInt8], expected description: String) -> String {
         comparison(quoted(received) ?? unexpected, description)
     }
 
-    /// Returns a summary without the values that it compares. It is equal for two findings of one step, whether or not
-    /// their values were short enough to be quoted.
+    /// Returns a summary without the values that it compares. The result is equal for two findings of one step, whether
+    /// or not their values were short enough to be quoted.
     static func withoutValues(_ summary: String, expected: [UInt8]?, actual: [UInt8]?) -> String {
         guard let actual else { return summary }
         if let expected {
@@ -42,7 +43,7 @@ package enum ReceivedText {
         "\(received), expected \(expected)"
     }
 
-    /// Returns the bytes in quotes; `nil` if that text is too long.
+    /// Returns the bytes in quotes; `nil` if the quoted text would be too long.
     private static func quoted(_ bytes: [UInt8]) -> String? {
         guard bytes.count <= longest else { return nil }
         let text = Escaped.readable(bytes)

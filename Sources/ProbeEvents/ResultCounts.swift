@@ -1,9 +1,10 @@
-/// Counts the results of a run. Results are counted only here; reports read the counts.
+/// The counts of a run's results. All reports use these counts instead of counting the results themselves.
 package struct ResultCounts: Sendable, Equatable {
     private var byVerdict: [Verdict: Int]
-    /// The number of failures that do not fail the run: of level `may`, and of `should` without `--strict`.
+    /// The number of failures that do not fail the run: those at level `may`, and those at level `should` without
+    /// `--strict`.
     package private(set) var advisoryFailures = 0
-    /// The numbers of results that did not pass but have the expected verdict, and do not fail the run.
+    /// The number of results with each verdict that did not pass but were expected, and so do not fail the run.
     private var expected: [Verdict: Int] = [:]
     /// The number of cases that passed although another verdict was expected; they fail a strict run.
     package private(set) var unexpectedPasses = 0
@@ -27,7 +28,7 @@ package struct ResultCounts: Sendable, Equatable {
 
     package func count(_ verdict: Verdict) -> Int { byVerdict[verdict] ?? 0 }
 
-    /// Returns the number of results with this verdict that were not expected.
+    /// Returns the number of results with the given verdict that were not expected.
     package func unexpected(_ verdict: Verdict) -> Int { count(verdict) - (expected[verdict] ?? 0) }
 
     /// The number of results that did not pass and were not expected.
@@ -40,7 +41,7 @@ package struct ResultCounts: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - isStrict: whether `--strict` was given.
-    ///   - hasRunErrors: whether something outside the cases failed.
+    ///   - hasRunErrors: whether an error occurred outside the cases.
     package func exitCode(isStrict: Bool, hasRunErrors: Bool) -> Int32 {
         if unexpected(.failed) > advisoryFailures || (isStrict && unexpectedPasses > 0) { return 1 }
         if unexpected(.error) > 0 || unexpected(.inconclusive) > 0 || hasRunErrors { return 3 }

@@ -1,50 +1,52 @@
-/// An event of a run; recorders receive the events in order.
+/// An event of a run. Recorders receive the events of a run in order.
 package enum RunEvent: Sendable {
     case started(caseCount: Int)
     /// A message about the whole run, for example that there is no capture.
     case message(String)
-    /// - Parameter subject: the future ``CaseResult/subject``.
+    /// - Parameter subject: the subject's name, as it will be in ``CaseResult/subject``.
     case caseStarted(id: String, subject: String? = nil)
     case caseEnded(CaseResult)
     case ended(RunSummary)
 }
 
-/// How a run ended. The engine fills in the values of the run itself; ``RunTally`` adds the results of the cases.
+/// How a run ended. The engine sets the values that describe the run itself; ``RunTally`` adds the results of the
+/// cases.
 package struct RunSummary: Sendable {
     package var results = ResultCounts()
     /// The number of cases that were not started because the run was interrupted.
     package var notRun = 0
-    /// The known ones among the cases that were not run.
+    /// The cases that were not run, as far as they are known.
     package var notRunCases: [PlannedCase] = []
     /// Whether `--strict` was given.
     package var isStrict = false
-    /// Whether a run in which nothing was judged passes. `run` and `merge` require `--allow-empty` for that.
+    /// Whether a run passes in which no case was judged. In `run` and `merge`, it passes only with `--allow-empty`.
     package var allowsEmpty = true
-    /// Remarks on the run that are not errors, for example on expectations about cases that the run does not have.
+    /// Remarks on the run that are not errors, for example about expectations for cases that are not part of the run.
     package var notes: [String] = []
-    /// The signal that ended the run early.
+    /// The number of the signal that ended the run early; `nil` if the run was not interrupted.
     package var interruptedBy: Int32?
-    /// The duration in nanoseconds.
+    /// The duration of the run, in nanoseconds.
     package var duration: Int64 = 0
     package var packetsCaptured = 0
     package var packetsDropped = 0
-    /// Errors outside the cases, for example in writing a report or a capture.
+    /// Errors that occurred outside the cases, for example when a report or a capture was written.
     package var runErrors: [String] = []
     /// Whether a subject was given up, so that its remaining cases were not run.
     package var hasGivenUpSubject = false
-    /// The exit code of a command whose verdicts are not those of cases that were run; `nil` for the exit code of the
-    /// results.
+    /// The exit code of a command that sets its own exit code, such as `explore`; `nil` if the exit code follows from
+    /// the results.
     package var commandExitCode: Int32?
 
     package init() {}
 
-    /// The signal's name, such as `SIGINT`, or its number if it has no name here; `nil` if the run was not interrupted.
+    /// The name of the signal that ended the run, such as `SIGINT`, or its number for an uncommon signal; `nil` if the
+    /// run was not interrupted.
     package var interruptionText: String? {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
-    /// The reason why nothing was judged, as a clause; `nil` if something was, or if the run did not get to all of its
-    /// cases.
+    /// The reason why no case was judged, as a clause; `nil` if a case was judged, or if the run ended before all of
+    /// its cases had been started.
     package var emptiness: String? {
         guard interruptedBy == nil, notRun == 0, !hasGivenUpSubject, results.judged == 0 else { return nil }
         if results.total == 0 { return "there was no case to run" }
@@ -52,14 +54,15 @@ package struct RunSummary: Sendable {
         return results.count(.unsupported) > 0 ? "every case was skipped or unsupported" : "every case was skipped"
     }
 
-    /// The exit code of the run: 0 to 3, or 128 plus the signal. A report that could not be written is an error, and a
-    /// run in which nothing was judged has shown nothing.
+    /// The exit code of the run: 0 to 3, or 128 plus the signal. A report that could not be written is an error, and so
+    /// is a run in which no case was judged, unless such a run is allowed.
     package var exitCode: Int32 {
         let code = exitCodeOfResults
         return code == 0 && !allowsEmpty && emptiness != nil && commandExitCode == nil ? 3 : code
     }
 
-    /// The exit code regardless of whether anything was judged; for a shard, the merged run decides that.
+    /// The exit code regardless of whether any case was judged. It is used for a shard, because only the merged run
+    /// shows whether no case was judged at all.
     package var exitCodeOfResults: Int32 {
         if interruptedBy == nil, hasGivenUpSubject { return 2 }
         if interruptedBy == nil, let commandExitCode {

@@ -1,6 +1,6 @@
 import ProbeScenario
 
-/// Counts the results of a run, and knows which planned cases have not ended.
+/// Counts the results of a run, and keeps track of the planned cases that have not ended.
 package struct RunTally: Sendable {
     private let planned: [PlannedCase]
     private let rules: RunRules
@@ -14,13 +14,13 @@ package struct RunTally: Sendable {
     /// Creates a tally.
     ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, even if it is repeated.
-    ///   - notes: sentences for the end of the run.
+    ///   - planned: the cases of the run, each of them once, even if the run repeats its cases.
+    ///   - notes: sentences to print at the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
         self.rules = rules
         self.notes = notes
-        // Reserved at once, so that the memory of a long run does not grow.
+        // The capacity is reserved in advance, so that the memory use of a long run does not grow.
         ended.reserveCapacity(planned.count)
     }
 
@@ -29,7 +29,8 @@ package struct RunTally: Sendable {
         ended.insert(result.key)
     }
 
-    /// Adds to the summary what the engine does not know: the counts, and the cases that were not run.
+    /// Returns the summary, completed with values that the engine does not know: the counts, and the cases that were
+    /// not run.
     package func complete(_ summary: RunSummary) -> RunSummary {
         var summary = summary
         summary.results = results

@@ -1,11 +1,11 @@
-/// One of the equal parts into which a run or a crowd is divided: `3/8` is the third of eight.
+/// One of the equal parts into which a run or a crowd is divided: `3/8` is the third of eight parts.
 package struct Share: Sendable, Hashable, CustomStringConvertible {
-    /// The highest accepted total. More shares than this are a mistake.
+    /// The highest accepted number of shares. A higher number is considered a mistake.
     package static let highestTotal = 1_000_000
 
-    /// The index, from 1 to ``total``.
+    /// The share's index, from 1 to ``total``.
     package let index: Int
-    /// The number of shares, at least 1.
+    /// The total number of shares, at least 1.
     package let total: Int
 
     /// An error in the text or the numbers of a share, as a clause.
@@ -28,10 +28,10 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
 
     private init() { (index, total) = (1, 1) }
 
-    /// The only share of one: everything.
+    /// The share `1/1`, which is everything.
     package static let whole = Share()
 
-    /// Reads `3/8`: the index, counted from 1, and the total.
+    /// Parses text such as `3/8`, which consists of the index, counted from 1, and the total.
     package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = Share.number(parts[0]), let total = Share.number(parts[1]) else {
@@ -41,7 +41,8 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
         try self.init(index: index, total: total)
     }
 
-    /// Returns a number without a sign; `nil` if the text is not such a number. Leading zeros are accepted.
+    /// Parses a decimal number without a sign. Returns `nil` if the text is not such a number. Leading zeros are
+    /// accepted.
     package static func number(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)

@@ -3,7 +3,8 @@ package import ProbeScenario
 /// One entry of a case's timeline.
 package struct TimelineEntry: Sendable {
     package enum Kind: Sendable {
-        /// A step began; the text is its line in the script, with the values of the names in it.
+        /// A step began. The text is the step's line in the script, and `values` are the values of the names in that
+        /// line.
         case step(SourceSpan, String, values: [NamedText] = [])
         /// A step did not pass.
         case stepFailed(SourceSpan)

@@ -1,15 +1,16 @@
-/// A packet as shown in a timeline: its line, and the data that a drawing needs.
+/// A packet as shown in a timeline: its line of text, and the data needed for a diagram.
 package struct TimelinePacket: Sendable, Equatable {
-    /// The parts of a packet that could be decoded.
+    /// The decoded parts of a packet.
     package struct Segment: Sendable, Equatable {
-        /// The sender and the receiver, as the line names them: actors, or addresses.
+        /// The sender of the packet, as the line of text names it: an actor or an address. `to` is the receiver.
         package var from: String
         package var to: String
-        /// The flags as shown in the line: `S`, `S.`, `P.`, `F.`, `R` …
+        /// The flags as shown in the line of text, such as `S`, `S.`, `P.`, `F.` or `R`.
         package var flags: String
         /// The sequence number relative to the SYN: 1 is the first byte.
         package var sequence: Int64
-        /// The relative acknowledgment number; `nil` without an ACK, or if nothing from the peer was seen.
+        /// The relative acknowledgment number; `nil` if the segment has no ACK flag, or if no segment of the peer was
+        /// captured.
         package var acknowledgment: Int64?
         /// The window in bytes, scaled if the scale factor is known.
         package var window: Int
@@ -17,7 +18,7 @@ package struct TimelinePacket: Sendable, Equatable {
         package var payloadLength: Int
         /// The first bytes of the payload.
         package var payload: [UInt8]
-        /// Remarks on what is unusual: `retransmission`, `zero window` …
+        /// Remarks on unusual properties of the packet, such as `retransmission` or `zero window`.
         package var marks: [String]
 
         package init(
@@ -36,11 +37,12 @@ package struct TimelinePacket: Sendable, Equatable {
         }
     }
 
-    /// The whole line: `S -> T  P.  seq 1 ack 1 win 65536 len 7 "220 rea"`.
+    /// The packet's line of text, such as `S -> T P. seq 1 ack 1 win 65536 len 7 "220 rea"`.
     package var text: String
-    /// The parts; `nil` for a packet that is known by its line only, such as one that a link changed in transit.
+    /// The decoded parts; `nil` for a packet of which only the line of text is known, such as a packet that a link
+    /// changed in transit.
     package var segment: Segment?
-    /// The faults that links injected into it, one a line; the line has them in brackets.
+    /// The faults that links injected into the packet, which the line of text shows in brackets.
     package var faults: [String]
 
     package init(_ text: String, segment: Segment? = nil, faults: [String] = []) {

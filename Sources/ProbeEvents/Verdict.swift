@@ -1,4 +1,4 @@
-/// The verdict on a case. If several apply, the first one in this order counts.
+/// The verdict on a case. If several verdicts apply, the first one in the order of declaration is used.
 package enum Verdict: String, Sendable, CaseIterable, Comparable {
     /// An expectation was not met.
     case failed

@@ -3,7 +3,7 @@ package import ProbeScenario
 package import ProbeWire
 
 extension WireStatement<Resolved> {
-    /// Returns the same statement about one connection.
+    /// Returns this statement as an assertion about one connection.
     ///
     /// - Parameter side: the side of the first actor that the statement names.
     package func assertion(from side: ConversationSide) -> WireAssertion {

@@ -29,8 +29,8 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
     }
 
     /// Creates the reason why a connection could not be established. While connecting, `SocketError.disconnected` does
-    /// not mean the end of the stream: FlyingSocks throws it when `poll` reports an error or hang-up, without querying
-    /// the cause.
+    /// not mean the end of the stream: FlyingSocks throws it when its socket pool reports an error or hang-up, without
+    /// querying the cause.
     init(connecting error: any Error) {
         self = FlyingSocksFailure(error)
         if reason == .eof { self = FlyingSocksFailure(.other, "not connected: \(error)") }

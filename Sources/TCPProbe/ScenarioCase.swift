@@ -142,7 +142,7 @@ extension ScenarioSettings {
         }
         configuration.timeScale = timeScale
         configuration.allowsProcesses = allowsProcesses
-        // Run errors are discarded, because no one receives them after the outcome has been returned.
+        // Run errors are discarded, because they may be reported after the outcome has been returned.
         configuration.reportRunError = { _ in }
         configuration.receivesLateReports = true
         return configuration
