@@ -5,22 +5,22 @@ import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
 ///
-/// Packets of a subscribed connection are kept for its subscription; all others are dropped at once. A fence completes
-/// when everything sent before it has been delivered to the subscriptions. If the capture fails, every fence reports
-/// the failure: it never hangs, and never succeeds wrongly.
+/// Packets of a subscribed connection are kept for its subscription; all other packets are dropped at once. A fence
+/// completes when everything sent before it has been delivered to the subscriptions. If the capture fails, every fence
+/// reports the failure: a fence never hangs, and never reports success by mistake.
 package final class Capture: Sendable {
-    /// The default size of the kernel's ring, in bytes. Because each packet is in it only once, 4 MiB hold about 25,000
-    /// small packets, and take half as long to open as 8 MiB.
+    /// The default size of the kernel's ring, in bytes. The ring contains each packet only once, so 4 MiB hold about
+    /// 25,000 small packets. A ring of 4 MiB takes half as long to open as one of 8 MiB.
     package static let defaultBufferSize = 4 << 20
-    /// The size of the kernel's ring for a run of many cases, in which the time to open it doesn't matter. Two cases
-    /// that send megabytes in parallel, while others compete for the processors, fill 4 MiB before the capture's thread
-    /// gets its turn.
+    /// The size of the kernel's ring for a run of many cases, in which the time to open the ring doesn't matter. If two
+    /// cases send megabytes in parallel while others compete for the processors, they fill 4 MiB before the capture's
+    /// thread is scheduled.
     package static let largeBufferSize = 32 << 20
-    /// The number of bytes that one subscription keeps before it overflows.
+    /// The default maximum number of bytes that one subscription keeps before it overflows.
     package static let defaultSubscriptionLimit = 256 << 20
 
     let core: CaptureCore
-    /// The capture's thread; `nil` once it has been joined.
+    /// The capture's thread; `nil` once it has been joined or detached.
     private let thread: Mutex<WorkerThread?>
 
     /// The DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
@@ -33,19 +33,19 @@ package final class Capture: Sendable {
 
     deinit { close() }
 
-    /// Opens a capture. This takes about 9 ms, most of it waiting for the kernel, so it is worth doing in parallel with
-    /// other work.
+    /// Opens a capture. The call takes about 9 ms, most of which is spent waiting for the kernel, so it is worth making
+    /// in parallel with other work.
     /// - Parameter interface: a loopback interface.
-    /// - Parameter ports: the TCP ports to capture; `add(port:)` adds to them.
+    /// - Parameter ports: the TCP ports to capture; `add(port:)` can add others later.
     /// - Parameter bufferSize: the size of the kernel's ring, in bytes.
     package static func open(
         interface: String = "lo", ports: CapturePorts, bufferSize: Int = defaultBufferSize
     ) throws(CaptureError) -> Capture {
-        // Everything possible is set up before the ring begins to fill.
+        // As much as possible is set up before the ring begins to fill.
         let markers = try FenceMarkers()
         let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
-        // DLT_EN10MB, the only link type that Linux's loopback has.
+        // 1 is DLT_EN10MB, the only link type of Linux's loopback interface.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
@@ -57,7 +57,7 @@ package final class Capture: Sendable {
         return Capture(core: core, thread: thread)
     }
 
-    /// Captures one more TCP port. This is in force when the function returns, and no packets of the other ports are
+    /// Captures one more TCP port. The port is captured when the function returns, and no packets of other ports are
     /// lost in the meantime.
     package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
@@ -79,15 +79,15 @@ package final class Capture: Sendable {
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
     /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions
-    /// keep their packets. Takes 20 to 30 ms, in which the kernel waits for its grace periods.
+    /// keep their packets. The call takes 20 to 30 ms, during which the kernel waits for its RCU grace periods.
     package func close() {
         core.state.withLock { $0.stopRequested = true }
         core.wake()
         guard let running = thread.withLock({ $0.take() }) else { return }
         core.closeRetainedDescriptor()
         if running.isCurrent {
-            // A fence's completion released the last reference on the capture's thread, which ends without being
-            // joined.
+            // A fence's completion released the last reference to the capture on the capture's own thread, which
+            // therefore can't be joined.
             running.detach()
         } else {
             running.join()
@@ -96,9 +96,10 @@ package final class Capture: Sendable {
 
     /// Lets the kernel close the handle after the process has exited, instead of delaying the exit by 20 to 30 ms.
     ///
-    /// Capture, subscriptions and fences keep working until the exit, and `close()` still closes at once. To save the
-    /// time, call this, don't call `close()`, and keep the capture until the end.
-    /// - Returns: whether it succeeded. If not, the exit takes longer, and nothing else is lost.
+    /// The capture, its subscriptions and its fences keep working until the exit, and `close()` still closes the handle
+    /// at once. To save the time, call this function, keep the capture until the process exits, and don't call
+    /// `close()`.
+    /// - Returns: whether the call succeeded. If it did not, the only consequence is that the exit takes longer.
     @discardableResult
     package func leaveClosingToKernel() -> Bool {
         core.state.withLock { state in
@@ -110,24 +111,25 @@ package final class Capture: Sendable {
 }
 
 // How a fence works. The kernel releases packets in blocks of 256 KiB, and a block that is not full stays invisible for
-// up to a second. So a fence sends a marker, a small datagram with a unique number, followed by fillers that together
-// don't fit into any block. Every block that was open when the marker arrived is therefore closed and released,
-// including the marker's own. Packets are delivered in the order of the ring, and loopback puts a packet into the ring
-// within the call that sends it: once the marker is seen, everything sent before it has been delivered. Only the marker
-// counts, never a filler.
+// up to a second. Therefore a fence sends a marker, a small datagram with a unique number, followed by fillers that
+// together don't fit into any block. Every block that was open when the marker arrived is therefore closed and
+// released, including the marker's own. Packets are delivered in the order of the ring, and loopback puts a packet into
+// the ring within the call that sends it: once the marker is captured, everything sent before it has been delivered.
+// The fillers are needed only to release the blocks.
 //
 // The calling thread sends the marker, so that it queues after that thread's own packets even if the kernel has
-// deferred part of the work for that processor. The capture thread sends the fillers: one set serves all pending
-// fences, and the calling thread spends only a few microseconds. A marker that found the ring full is sent again until
-// it is seen.
+// deferred part of the work for that processor. The capture's thread sends the fillers, so that one set of fillers
+// serves all pending fences, and the calling thread spends only a few microseconds. A marker that was dropped because
+// the ring was full is sent again until it is captured.
 extension Capture {
     /// Calls `completion` when everything sent on loopback before this call has been delivered to the subscriptions,
     /// or after `timeout` at the latest.
-    /// - Parameter completion: called once, on the capture's thread or, if the capture has ended, on the caller's. It
-    ///   must not block, and must not close the capture.
+    /// - Parameter completion: called once, on the capture's thread or, if the capture has ended, on the caller's
+    ///   thread. The closure must not block, and must not close the capture.
     package func fence(timeout: Duration, completion: @escaping @Sendable (FenceOutcome) -> Void) {
         let (seconds, attoseconds) = timeout.components
-        // Half of Int64's range is 146 years, so that no sum with the clock overflows.
+        // Timeouts are limited to half of Int64's range, which is 146 years, so that the sum with the clock can't
+        // overflow.
         let span = Int64(clamping: max(0, min(seconds, Int64.max / 2_000_000_000))) * 1_000_000_000
         let deadline = probe_monotonic_ns() + span + max(0, attoseconds / 1_000_000_000)
         core.fence(deadline: deadline, completion: completion)
@@ -156,7 +158,8 @@ extension CaptureCore {
             do throws(CaptureError) {
                 try markers.sendMarker(sequence)
             } catch {
-                // Whoever removes the fence from the ledger completes it; the capture's thread may have been faster.
+                // The thread that removes the fence from the ledger completes it. The capture's thread may have removed
+                // it already.
                 if let waiting = state.withLock({ $0.fences.remove(sequence) }) { waiting(.failed(error)) }
                 return
             }
@@ -202,7 +205,7 @@ extension Capture {
     }
 }
 
-/// Why a capture is not available.
+/// The reason why a capture is not available.
 package enum CaptureOpeningError: Error, Sendable {
     case failed(CaptureError)
     /// The capture was opened, but its first fence timed out.

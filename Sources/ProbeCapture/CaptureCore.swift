@@ -10,26 +10,27 @@ final class CaptureCore: Sendable {
 
     struct State {
         var ports: CapturePorts
-        /// The filter expression in force for the ports.
+        /// The filter expression that is in force for `ports`.
         var filter: String
         var router = ConnectionRouter<PacketStore>()
         /// The store for packets that belong to no other subscription.
         var everything: PacketStore?
         var fences = FenceLedger<Completion>()
         var statistics = CaptureStatistics()
-        /// Why the capture has ended; `nil` while it is running.
+        /// The reason why the capture has ended; `nil` while it is running.
         var ended: CaptureError?
         var stopRequested = false
-        /// The handle's socket; -1 once the thread no longer holds the handle.
+        /// The descriptor of the handle's socket; -1 once the thread no longer holds the handle.
         var descriptor: Int32
-        /// A descriptor that keeps the socket alive past the exit of the process, or -1.
+        /// A descriptor that keeps the socket alive until after the exit of the process; -1 if there is none.
         var retainedDescriptor: Int32 = -1
     }
 
     let state: Mutex<State>
     let markers: FenceMarkers
     let linkType: Int32
-    /// An eventfd that wakes the thread from `poll`; closed with the core, when no thread can use it any more.
+    /// An eventfd that wakes the thread from `poll`. It is closed when the core is released, so no thread can still use
+    /// it.
     let wakeDescriptor: Int32
 
     init(
@@ -54,20 +55,21 @@ final class CaptureCore: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // Fails only if the counter is at its limit, and then the thread is awake.
+        // `write` fails only if the counter is at its limit, in which case the thread is being woken already.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     func clearWake() {
         var count: UInt64 = 0
-        // Fails only if the thread woke up for another reason, and there is nothing to clear.
+        // `read` fails only if the thread woke up for another reason, in which case there is nothing to clear.
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Delivers a segment's packet to the owners of its connection, or otherwise to the subscription to everything.
+    /// Delivers a segment's packet to the owners of its connection or, if the connection has no owner, to the
+    /// subscription to everything.
     ///
-    /// A segment is dropped if no subscription named one of its ports. Such segments arrive before the handle has its
-    /// first filter, and through a filter in which ranges had to be joined.
+    /// A segment is dropped if no subscription named one of its ports. Segments with other ports arrive before the
+    /// handle has its first filter, and when the filter's port ranges had to be joined.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
             let isCrowdTraffic = state.ports.crowds.contains {
@@ -101,13 +103,13 @@ final class CaptureCore: Sendable {
         }
     }
 
-    /// Adds a port to those that the filter accepts.
+    /// Adds a port to the ports that the filter accepts.
     func add(port: UInt16) throws(CaptureError) { try change { $0.insert(port) } }
 
-    /// Changes what the filter accepts; does nothing if the ports stay the same.
+    /// Changes the ports that the filter accepts. Does nothing if they stay the same.
     func change(_ body: (inout CapturePorts) -> Void) throws(CaptureError) {
-        // With the lock held, so that the descriptor belongs to the handle, and callers don't revert each other's
-        // changes.
+        // The lock is held so that the descriptor still belongs to the handle, and concurrent callers don't revert each
+        // other's changes.
         try state.withLock { state throws(CaptureError) in
             if let ended = state.ended { throw ended }
             var ports = state.ports
@@ -122,7 +124,7 @@ final class CaptureCore: Sendable {
         }
     }
 
-    /// Ends the capture: pending fences and all later calls fail with the error.
+    /// Ends the capture. Pending fences and all later calls fail with the given error.
     func end(_ error: CaptureError) {
         let waiting = state.withLock { state in
             if state.ended == nil { state.ended = error }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Why a capture could not be opened, or why it ended.
+/// The reason why a capture could not be opened, or why it ended.
 package enum CaptureError: Error, Sendable, Equatable {
     /// The process lacks CAP_NET_RAW.
     case notPermitted(interface: String)
     case noSuchInterface(String)
-    /// The interface is not loopback. Only loopback is captured, because fence markers pass nowhere else.
+    /// The interface is not loopback. Captures work only on loopback, because fence markers are sent over loopback.
     case notLoopback(String)
-    /// The interface is down, or went down during the capture, which then has a gap and ends.
+    /// The interface is down, or went down during the capture. Because packets may then be missing, the capture ends.
     case interfaceDown(String)
-    /// An error reported by libpcap, in its own words.
+    /// libpcap reported an error. The text is libpcap's message.
     case libpcap(String)
     /// A system call that the capture needs failed with this `errno`.
     case system(call: String, code: Int32)

@@ -1,8 +1,9 @@
-/// The TCP ports that a capture's filter accepts: the range that the run assigns, and additional single ports.
+/// The TCP ports that a capture's filter accepts: the range from which the run assigns ports, and additional single
+/// ports.
 package struct CapturePorts: Sendable, Equatable {
-    /// The ranges of ports: ascending, disjoint and not adjacent.
+    /// The accepted ranges of ports, which are ascending, disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
-    /// The traffic that is excluded although its ports are accepted.
+    /// The traffic of crowds that is excluded although its ports are accepted.
     private(set) var crowds: [CrowdTraffic] = []
 
     package init(range: ClosedRange<UInt16>? = nil, extra: [UInt16] = []) {
@@ -29,7 +30,7 @@ package struct CapturePorts: Sendable, Equatable {
     }
 
     private mutating func insert(_ new: ClosedRange<UInt16>) {
-        // Ranges that touch or overlap the new one are merged with it.
+        // Ranges that touch or overlap the new range are merged with it.
         let first = ranges.firstIndex { Int($0.upperBound) + 1 >= Int(new.lowerBound) } ?? ranges.count
         let end = ranges[first...].firstIndex { Int($0.lowerBound) > Int(new.upperBound) + 1 } ?? ranges.count
         let met = ranges[first..<end]
@@ -41,33 +42,34 @@ package struct CapturePorts: Sendable, Equatable {
     /// The maximum number of ranges in a filter. The time that libpcap takes to compile a filter grows faster than its
     /// length: 16 ranges take 0.4 ms, 256 more than a second.
     private static let filterRangeLimit = 16
-    /// The maximum number of crowds that the filter excludes; the packets of further ones pass it and are dropped
-    /// later.
+    /// The maximum number of crowds that the filter excludes. The packets of further crowds pass the filter and are
+    /// dropped later.
     private static let filterCrowdLimit = 4
 
     /// Returns the filter expression for libpcap (pcap-filter(7)).
     ///
-    /// If there are too many ranges, the nearest are joined. Packets of the ports between them then pass the filter,
-    /// and are dropped because they have no subscription.
+    /// If there are too many ranges, those with the smallest gaps are joined. The packets of the ports in these gaps
+    /// then pass the filter, and are dropped because they have no subscription.
     ///
-    /// Loopback puts each packet into the ring twice, outgoing and incoming. `inbound` keeps one of the two, which
-    /// halves what the ring must hold and what the kernel copies.
+    /// Loopback delivers each packet to the ring twice, as outgoing and as incoming. With `inbound`, the filter accepts
+    /// only one of the two copies, which halves the number of packets that the ring must hold and the kernel must copy.
     func filterExpression(fencePort: UInt16) -> String {
         let ports = joined(to: Self.filterRangeLimit).map { range in
             range.count == 1 ? "port \(range.lowerBound)" : "portrange \(range.lowerBound)-\(range.upperBound)"
         }
-        // 127.64.0.0/10 belongs to crowds, whose packets are not judged and would fill the ring.
+        // 127.64.0.0/10 is the network of crowds, whose packets are not judged and would fill the ring.
         let crowds = crowds.prefix(Self.filterCrowdLimit).map { " and not (\($0.filterExpression))" }.joined()
         let tcp =
             ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10\(crowds) and (\(ports.joined(separator: " or ")))) or "
-        // With an Ethernet MTU the fillers of a fence arrive in fragments, and only the first one has ports. Without
-        // the others no block would fill up. Fragments of other datagrams belong to no subscription, and are dropped.
+        // With an Ethernet MTU, the fillers of a fence arrive in fragments, of which only the first has ports. The
+        // filter must accept the other fragments too, because otherwise no block would fill up. Fragments of other
+        // datagrams belong to no subscription, and are dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 
     private func joined(to limit: Int) -> [ClosedRange<UInt16>] {
         guard ranges.count > limit else { return ranges }
-        // The widest gaps are kept; there is one gap fewer than there are ranges.
+        // The widest gaps are kept, one gap fewer than there are ranges in the result.
         func gap(before index: Int) -> UInt16 { ranges[index].lowerBound - ranges[index - 1].upperBound }
         let gaps = (1..<ranges.count).sorted { gap(before: $0) > gap(before: $1) }.prefix(limit - 1).sorted()
         let starts = [0] + gaps
@@ -76,7 +78,8 @@ package struct CapturePorts: Sendable, Equatable {
     }
 }
 
-/// The connections of a crowd outside of the crowds' network: from one of the crowd's ports to the port of its target.
+/// The connections of a crowd that does not use the crowds' network. They lead from one of the crowd's ports to the
+/// port of its target.
 package struct CrowdTraffic: Sendable, Equatable {
     package var ports: ClosedRange<UInt16>
     package var target: UInt16

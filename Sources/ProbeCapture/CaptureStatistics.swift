@@ -1,8 +1,9 @@
-/// Totals since the capture was opened, as libpcap counted them.
+/// Packet counts since the capture was opened, as reported by libpcap.
 package struct CaptureStatistics: Sendable, Equatable {
     /// The number of packets that passed the filter, including fence markers and dropped packets.
     package var received: Int
-    /// The number of packets that found no room in the ring; what was judged in that period is inconclusive.
+    /// The number of packets that were dropped because the ring was full. Judgements about that period are
+    /// inconclusive.
     package var dropped: Int
     /// The number of packets that the interface dropped; always 0 on loopback.
     package var interfaceDropped: Int

@@ -6,17 +6,17 @@ import ProbeSystem
 import ProbeWire
 import Synchronization
 
-/// The thread that owns the libpcap handle: it reads packets, delivers them to subscriptions, and completes fences.
+/// The thread that owns the libpcap handle. It reads packets, delivers them to subscriptions, and completes fences.
 ///
-/// Only this thread accesses an instance after `start` has handed it over.
+/// After `start` has handed an instance over to its thread, only that thread accesses the instance.
 final class CaptureThread {
-    /// The number of packets delivered before fences are completed and requests are handled.
+    /// The maximum number of packets that are delivered before fences are completed and requests are handled.
     private static let batch: Int32 = 2048
 
     private let core: CaptureCore
     private let handle: PcapHandle
     private let nanoseconds: Bool
-    /// The fences whose markers were in the current batch.
+    /// The completions of the fences whose markers were in the current batch.
     private var passed: [CaptureCore.Completion] = []
 
     init(handle: consuming PcapHandle, core: CaptureCore) {
@@ -25,7 +25,7 @@ final class CaptureThread {
         self.core = core
     }
 
-    /// Starts the thread, which ends when a stop is requested through `core` or the handle fails.
+    /// Starts the thread. It ends when a stop is requested through `core`, or when the handle fails.
     static func start(_ reader: CaptureThread) throws(CaptureError) -> WorkerThread {
         let handed = Handover(reader)
         do throws(SystemError) {
@@ -56,7 +56,7 @@ final class CaptureThread {
         }
     }
 
-    /// Returns what the fences need now, or `nil` if the thread must stop.
+    /// Returns the work that is due for the fences; `nil` if the thread must stop.
     private func nextWork() -> FenceLedger<CaptureCore.Completion>.Due? {
         core.state.withLock { state in
             state.stopRequested ? nil : state.fences.due(now: probe_monotonic_ns())
@@ -87,7 +87,8 @@ final class CaptureThread {
         do throws(PacketError) {
             packet = try PacketDecoder.decode(frame.span, linkType: .ethernet, originalLength: Int(header.len))
         } catch {
-            // Not a packet of a connection: the kernel sends none that can't be decoded.
+            // A packet that can't be decoded is ignored. It does not belong to a connection, because the kernel sends
+            // no such packets.
             return
         }
         switch packet {
@@ -107,8 +108,8 @@ final class CaptureThread {
         }
     }
 
-    /// Returns the time of a packet, in nanoseconds since 1970-01-01 UTC. With nanosecond precision, libpcap stores
-    /// nanoseconds in `tv_usec`.
+    /// Returns the time at which a packet was captured, in nanoseconds since 1970-01-01 UTC. With nanosecond precision,
+    /// libpcap stores nanoseconds in `tv_usec`.
     private func time(of header: pcap_pkthdr) -> UInt64 {
         let fraction = UInt64(clamping: header.ts.tv_usec) &* (nanoseconds ? 1 : 1000)
         return UInt64(clamping: header.ts.tv_sec) &* 1_000_000_000 &+ fraction
@@ -128,7 +129,7 @@ final class CaptureThread {
         guard poll(&sources, 2, timeout) >= 0 || errno == EINTR else {
             throw .system(call: "poll", code: errno)
         }
-        // The socket itself has an error only if its interface is gone or down. libpcap would hide the error and
+        // The socket has an error only if its interface was removed or is down. libpcap would hide the error and
         // continue.
         guard Int32(sources[0].revents) & ~POLLIN == 0 else { throw .interfaceDown(handle.interface) }
         if sources[1].revents != 0 { core.clearWake() }

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeWire
 
-/// Determines which connection a captured segment belongs to, and who owns that connection.
+/// Determines the connection to which a captured segment belongs, and the owners of that connection.
 ///
 /// A connection begins with its SYN. A subscription that exists at that time owns the connection until its end. Later
-/// segments are assigned by their addresses and sequence numbers: if a 4-tuple is used again, a late segment of the
-/// previous connection is not taken for one of the new connection. A segment has no owner if its connection has none,
-/// or if the SYN was not seen. Pure: no clock, no I/O.
+/// segments are assigned by their addresses and sequence numbers, so that a late segment of a previous connection with
+/// the same 4-tuple is not assigned to the new connection. A segment has no owner if its connection has none, or if the
+/// SYN was not captured. The router has no clock and no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
         /// The owners of the connection, without duplicates.
@@ -17,14 +17,14 @@ struct ConnectionRouter<Owner: AnyObject> {
 
     fileprivate struct Subscription {
         let scope: CaptureScope
-        /// The earliest time of the SYN. Connections that began before belong to an earlier subscription.
+        /// The earliest time of the SYN. Connections that began before that time belong to an earlier subscription.
         let since: UInt64
         let owner: Owner
     }
 
     private var servers: [UInt16: [Subscription]] = [:]
     private var clients: [SocketEndpoint: [Subscription]] = [:]
-    /// The connections of each 4-tuple, oldest first, kept as long as one of them has an owner.
+    /// The connections of each 4-tuple, oldest first. They are kept as long as at least one of them has an owner.
     private var connections: [EndpointPair: [TrackedConnection<Owner>]] = [:]
     private var pairs: [ObjectIdentifier: [EndpointPair]] = [:]
     private var lastNumber = 0
@@ -46,7 +46,7 @@ struct ConnectionRouter<Owner: AnyObject> {
         }
     }
 
-    /// Forgets an owner, and the connections that had no other owner.
+    /// Removes an owner, and the connections that have no other owner.
     mutating func release(_ owner: Owner) {
         servers.removeSubscriptions { $0.owner === owner }
         clients.removeSubscriptions { $0.owner === owner }
@@ -57,14 +57,14 @@ struct ConnectionRouter<Owner: AnyObject> {
         }
     }
 
-    /// The number of connections that are remembered, for tests.
+    /// The number of tracked connections, for tests.
     var trackedCount: Int { connections.values.reduce(0) { $0 + $1.count } }
 
     // MARK: Segments
 
     /// Returns the route of a segment, and records the segment with its connection.
     ///
-    /// - Parameter time: the capture time, on the same clock as `since`.
+    /// - Parameter time: the time at which the segment was captured, on the same clock as `since`.
     ///
     /// - Returns: the route; `nil` if the segment's connection has no owner.
     mutating func route(_ segment: DecodedTCP, time: UInt64) -> Route? {
@@ -76,8 +76,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             switch connections.values[found][index].place(of: segment) {
             case .inside: break
             case .before: continue
-            // No kernel sends such a segment, so it is not a late one of an earlier connection: it is assigned to the
-            // newest.
+            // No kernel sends a segment with such sequence numbers, so it can't be a late segment of an earlier
+            // connection. It is assigned to the newest connection.
             case .beyond where index == last: break
             case .beyond: continue
             }
@@ -95,8 +95,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             return list[last].route
         }
         let owners = takeOwners(of: segment, time)
-        // A connection without an owner is remembered if another connection of the 4-tuple is, so that its segments are
-        // not routed to that connection's owner.
+        // A connection without an owner is tracked only if an earlier connection of the 4-tuple is tracked, so that its
+        // segments are not routed to the owner of the earlier connection.
         if owners.isEmpty && list.isEmpty { return nil }
         lastNumber += 1
         let connection = TrackedConnection(number: lastNumber, syn: segment, owners: owners)
@@ -121,7 +121,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             $0.since <= time && $0.scope == .client(syn.source, peer: syn.destination)
         }
         if let mine, let subscription = clients[syn.source]?.remove(at: mine) {
-            // Other connections may use the endpoint once this one is closed.
+            // The subscription applies to one connection only. Other connections may use the endpoint once this
+            // connection is closed.
             if clients[syn.source]?.isEmpty == true { clients[syn.source] = nil }
             add(subscription)
         }
@@ -149,7 +150,8 @@ extension ConnectionRouter.Subscription {
 }
 
 extension Dictionary where Value: RangeReplaceableCollection {
-    /// Removes subscriptions from all keys. There are only a few at a time: those of the running cases.
+    /// Removes the matching subscriptions of all keys. There are only a few keys at a time, because only running cases
+    /// have subscriptions.
     fileprivate mutating func removeSubscriptions(where isGone: (Value.Element) -> Bool) {
         for key in keys {
             self[key]?.removeAll(where: isGone)

@@ -1,36 +1,38 @@
-/// The pending fences, and when the marker of each is sent again or the fence times out. Pure: times are arguments, in
-/// nanoseconds of the monotonic clock.
+/// The pending fences, with the times at which their markers are sent again and at which they time out. The ledger has
+/// no clock: the caller passes times in nanoseconds of the monotonic clock.
 struct FenceLedger<Completion> {
-    /// The work that is due now.
+    /// The work that is due at the given time.
     struct Due {
-        /// The fences that have timed out; they have been removed from the ledger.
+        /// The completions of the fences that have timed out, which have been removed from the ledger.
         var expired: [Completion] = []
-        /// The markers to send again.
+        /// The sequence numbers of the markers to send again.
         var resend: [UInt64] = []
-        /// Whether the open block must be filled.
+        /// Whether fillers must be sent to fill the open block.
         var fill = false
-        /// When to ask again, unless something happens earlier.
+        /// The time at which more work will be due; `nil` if no fence is pending.
         var next: Int64?
     }
 
     private struct Entry {
         let deadline: Int64
-        /// When to fill the block next; `nil` until the marker was sent, because a block filled earlier would not
-        /// contain it.
+        /// The time at which to fill the block next; `nil` until the marker has been sent, because a block that was
+        /// filled earlier would not contain the marker.
         var nextFill: Int64?
         var interval: Int64
         var wasFilled = false
         let completion: Completion
     }
 
-    /// The time after which an unseen marker is sent again; it doubles each time, up to `longestInterval`.
+    /// The time after which a marker that was not captured is sent again. It doubles each time, up to
+    /// `longestInterval`.
     private static var firstInterval: Int64 { 2_000_000 }
     private static var longestInterval: Int64 { 64_000_000 }
 
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
 
-    /// Adds a fence, and returns the sequence number of its marker, which must now be sent and then armed with `arm`.
+    /// Adds a fence, and returns the sequence number of its marker. The caller must send the marker, and then call
+    /// `arm`.
     mutating func register(deadline: Int64, completion: Completion) -> UInt64 {
         last &+= 1
         entries[last] = Entry(
@@ -38,13 +40,13 @@ struct FenceLedger<Completion> {
         return last
     }
 
-    /// Records that a marker was sent: from now on the block that contains it may be filled.
+    /// Records that a marker was sent, so that the block that contains it may be filled from now on.
     mutating func arm(_ sequence: UInt64, now: Int64) {
         entries[sequence]?.nextFill = now
     }
 
-    /// Records that a marker was captured, and returns the fence's completion, or `nil` if the marker was seen before
-    /// or is late.
+    /// Records that a marker was captured. Returns the fence's completion; `nil` if the marker was captured before, or
+    /// after the fence had timed out.
     mutating func seen(_ sequence: UInt64) -> Completion? {
         entries.removeValue(forKey: sequence)?.completion
     }

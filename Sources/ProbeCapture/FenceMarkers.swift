@@ -1,23 +1,23 @@
 import CShims
 import Glibc
 
-/// A socket that sends the packets of fences to itself over loopback.
+/// A socket that sends the markers and fillers of fences to itself over loopback.
 ///
-/// It never receives anything: a filter drops each datagram after the point at which the capture sees it.
+/// The socket never receives anything, because a filter drops each datagram after it has been captured.
 final class FenceMarkers: Sendable {
     /// The length of a marker's payload, in bytes.
     static let markerLength = 16
-    /// The length of a filler's payload: the largest UDP datagram (RFC 768), which takes 65,549 bytes in the ring with
-    /// its headers.
+    /// The length of a filler's payload, in bytes: the maximum for a UDP datagram (RFC 768). With its headers, a filler
+    /// occupies 65,549 bytes in the ring.
     static let fillerLength = 65_507
     /// The number of fillers that close any block. libpcap's blocks have 262,144 bytes, so only three fillers fit into
-    /// an empty one.
+    /// an empty block.
     static let fillersPerBlock = 4
 
-    /// The UDP port on 127.0.0.1 that is both source and destination of the markers.
+    /// The UDP port on 127.0.0.1 that is both the source and the destination of the markers.
     let port: UInt16
     private let descriptor: Int32
-    /// Distinguishes this capture's markers from anything else that is sent to the port.
+    /// A random number that distinguishes this capture's markers from other datagrams to the same port.
     private let token: UInt64
     private let filler: [UInt8]
 
@@ -38,7 +38,8 @@ final class FenceMarkers: Sendable {
     deinit { Glibc.close(descriptor) }
 
     private static func connectToItself(_ fd: Int32) throws(CaptureError) -> UInt16 {
-        // There must be room for a filler and its bookkeeping; the kernel doubles the value.
+        // The send buffer must have room for a filler and the kernel's bookkeeping. The kernel doubles the requested
+        // size.
         var room: Int32 = 262_144
         guard setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
             throw .system(call: "SO_SNDBUF", code: errno)
@@ -59,12 +60,13 @@ final class FenceMarkers: Sendable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Sends the marker of one fence. Loopback puts it into the ring before this returns.
+    /// Sends the marker of one fence. The marker is in the ring when the function returns.
     func sendMarker(_ sequence: UInt64) throws(CaptureError) {
         try check(withUnsafeBytes(of: (token.bigEndian, sequence.bigEndian), send))
     }
 
-    /// Sends enough to fill a block of the ring, which makes the kernel release the block that is open now.
+    /// Sends enough fillers to fill a block of the ring, which makes the kernel release the block that is currently
+    /// open.
     func sendFillers() throws(CaptureError) {
         for _ in 0..<Self.fillersPerBlock { try check(filler.withUnsafeBytes(send)) }
     }
@@ -73,12 +75,12 @@ final class FenceMarkers: Sendable {
         if code != 0 { throw .system(call: "send of a fence marker", code: code) }
     }
 
-    /// Sends bytes, and returns 0 or the `errno` of a failure that is not temporary.
+    /// Sends a datagram. Returns 0, or the `errno` of a failure that is not temporary.
     private func send(_ bytes: UnsafeRawBufferPointer) -> Int32 {
         while Glibc.send(descriptor, bytes.baseAddress, bytes.count, 0) < 0 {
             switch errno {
             case EINTR: continue
-            // There is temporarily no room; the marker is sent again until it is seen.
+            // The socket's buffer is temporarily full. The marker is sent again until it is captured.
             case EAGAIN, ENOBUFS, ENOMEM: return 0
             default: return errno
             }
@@ -86,7 +88,7 @@ final class FenceMarkers: Sendable {
         return 0
     }
 
-    /// Returns the sequence number if the payload is that of one of this capture's markers, or `nil`.
+    /// Returns the sequence number in a marker's payload; `nil` if the datagram is not one of this capture's markers.
     func sequence(ofPayload bytes: UnsafeRawBufferPointer) -> UInt64? {
         guard bytes.count == Self.markerLength,
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)) == token

@@ -4,7 +4,8 @@ package import ProbeWire
 
 /// A filter for captured packets, in libpcap's syntax (pcap-filter(7)) and compiled by libpcap.
 ///
-/// It is compiled for each link type that occurs. No packet matches if the expression makes no sense for its link type.
+/// The filter is compiled for each link type that occurs. A packet does not match if the expression can't be compiled
+/// for the packet's link type.
 package final class PacketFilter {
     private enum Compiled {
         case program(bpf_program)
@@ -19,7 +20,8 @@ package final class PacketFilter {
     /// - Throws: libpcap's message about the expression.
     package init(_ expression: String) throws(CaptureError) {
         self.expression = expression
-        // Linux's loopback has Ethernet headers, and so do most captures.
+        // The expression is compiled for Ethernet first, because Linux's loopback has Ethernet headers, as do most
+        // captures.
         compiled[LinkType.ethernet.rawValue] = .program(
             try Self.compile(expression, linkType: LinkType.ethernet.rawValue))
     }
@@ -28,9 +30,9 @@ package final class PacketFilter {
         for case .program(var program) in compiled.values { pcap_freecode(&program) }
     }
 
-    /// Returns whether a packet matches.
+    /// Returns whether a packet matches the filter.
     ///
-    /// - Parameter originalLength: the length on the wire; fewer bytes may have been captured.
+    /// - Parameter originalLength: the packet's length on the wire, of which fewer bytes may have been captured.
     package func matches(_ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int) -> Bool {
         guard case .program(var program) = compiled(for: linkType.rawValue) else { return false }
         var header = pcap_pkthdr()
@@ -48,15 +50,15 @@ package final class PacketFilter {
         do throws(CaptureError) {
             found = .program(try Self.compile(expression, linkType: linkType))
         } catch {
-            // The expression refers to headers that such packets don't have.
+            // The expression refers to headers that packets of this link type don't have.
         }
         compiled[linkType] = found
         return found
     }
 
     private static func compile(_ expression: String, linkType: UInt32) throws(CaptureError) -> bpf_program {
-        // Raw IP has a different number in files than in libpcap (pcap-linktype(7)); the other supported types have the
-        // same.
+        // Raw IP has a different number in capture files than in libpcap's API (pcap-linktype(7)). The other supported
+        // link types have the same number in both.
         let type = linkType == LinkType.raw.rawValue ? DLT_RAW : Int32(clamping: linkType)
         guard let compiler = pcap_open_dead(type, PcapHandle.snapLength) else {
             throw .libpcap("no memory for a filter")

@@ -1,7 +1,7 @@
 import ProbeWire
 import Synchronization
 
-/// The packets of one subscription, added by the capture thread and read through the subscription.
+/// The packets of one subscription. The capture's thread adds packets, and the subscription's owner reads them.
 final class PacketStore: Sendable {
     private struct Contents {
         var packets: [ConnectionPacket] = []
@@ -10,7 +10,7 @@ final class PacketStore: Sendable {
         var released = false
     }
 
-    /// The memory that a packet takes in addition to its bytes.
+    /// The memory, in bytes, that a packet needs in addition to its own bytes.
     private static let overhead = 88
 
     private let contents = Mutex(Contents())

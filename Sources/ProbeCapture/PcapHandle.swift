@@ -5,8 +5,8 @@ import Glibc
 /// An open libpcap handle on one interface, closed when it goes out of scope.
 ///
 /// The ring is in block mode with nanosecond timestamps. The kernel's filter is attached without libpcap, because
-/// `pcap_setfilter` makes the socket drop everything while it changes the filter, and then filters blocks in user
-/// space, where `inbound` can't be evaluated: both lose packets.
+/// `pcap_setfilter` loses packets: it makes the socket drop everything while it changes the filter, and then filters
+/// blocks in user space, where `inbound` can't be evaluated.
 struct PcapHandle: ~Copyable {
     typealias Visitor =
         @convention(c) (UnsafeMutablePointer<UInt8>?, UnsafePointer<pcap_pkthdr>?, UnsafePointer<UInt8>?) -> Void
@@ -20,10 +20,11 @@ struct PcapHandle: ~Copyable {
     let interface: String
     /// A descriptor that becomes readable when the kernel releases a block.
     let descriptor: Int32
-    /// The DLT value of the packets.
+    /// The DLT value of the packets' link type.
     let linkType: Int32
     let nanoseconds: Bool
-    /// The number of packets that were dropped before there was a filter, because other traffic had filled the ring.
+    /// The number of packets that were dropped before the filter was attached, because other traffic had filled the
+    /// ring.
     private var droppedBefore: UInt32 = 0
 
     init(interface: String, bufferSize: Int32) throws(CaptureError) {
@@ -43,7 +44,8 @@ struct PcapHandle: ~Copyable {
         pcap_set_timeout(handle, Self.blockTimeoutMilliseconds)
         pcap_set_buffer_size(handle, bufferSize)
         pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
-        // Only this thread has the capability, and only while it opens the handle: network input is read without it.
+        // The thread has CAP_NET_RAW only while it opens the handle, so that network input is read without the
+        // capability.
         let had = probe_set_capability(PROBE_CAP_NET_RAW, 1)
         let status = pcap_activate(handle)
         _ = probe_set_capability(PROBE_CAP_NET_RAW, had)
@@ -65,31 +67,32 @@ struct PcapHandle: ~Copyable {
 
     deinit { pcap_close(handle) }
 
-    /// Passes up to `limit` packets that the kernel has released to `visitor`, and returns without waiting.
+    /// Passes up to `limit` packets to `visitor` that the kernel has released, without waiting. Returns the number of
+    /// packets.
     func dispatch(limit: Int32, to visitor: Visitor, context: UnsafeMutableRawPointer) throws(CaptureError) -> Int {
         let count = pcap_dispatch(handle, limit, visitor, context.assumingMemoryBound(to: UInt8.self))
         guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
         return Int(count)
     }
 
-    /// Discards the packets that arrived before the filter was in force, and starts to count dropped packets.
+    /// Discards the packets that arrived before the filter was in force, and starts counting dropped packets.
     ///
-    /// The ring accepts everything until it has a filter. With a lot of other traffic it may be full by then, and would
-    /// accept nothing, not even packets that match the filter, until it is read.
+    /// The ring accepts everything until the filter is attached. With a lot of other traffic, the ring may be full by
+    /// then. It would accept no further packets, not even packets that match the filter, until it is read.
     mutating func begin() throws(CaptureError) {
         try drain()
         droppedBefore = try counters().ps_drop
         if droppedBefore == 0 { return }
-        // The ring was full. Another CPU may still be handling a packet that it accepted without the filter, which
-        // takes microseconds.
+        // The ring was full. Another CPU may still be processing a packet that it accepted before the filter was
+        // attached, which takes a few microseconds.
         usleep(2000)
         try drain()
         droppedBefore = try counters().ps_drop
     }
 
     private func drain() throws(CaptureError) {
-        // Each round reads a block or more. The filter is in force, so the backlog is finite, and the bound is never
-        // reached.
+        // Each iteration reads at least one block. Because the filter is in force, the backlog is finite, and the limit
+        // of the loop is never reached.
         for _ in 0..<10_000 {
             let count = pcap_dispatch(handle, -1, { _, _, _ in }, nil)
             guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
@@ -110,9 +113,10 @@ struct PcapHandle: ~Copyable {
         return raw
     }
 
-    /// Replaces the socket's filter, without a gap between the old one and the new one.
+    /// Replaces the socket's filter atomically, without a gap between the old filter and the new one.
     static func attach(filter expression: String, linkType: Int32, descriptor: Int32) throws(CaptureError) {
-        // A dead handle compiles filters as well as the live one does, and shares no state with the capture thread.
+        // The filter is compiled with a dead handle, which needs no interface and shares no state with the capture's
+        // thread.
         guard let compiler = pcap_open_dead(linkType, snapLength) else { throw .libpcap("no memory for a filter") }
         defer { pcap_close(compiler) }
         var program = bpf_program()

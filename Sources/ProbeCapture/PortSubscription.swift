@@ -2,12 +2,12 @@ package import ProbeBase
 package import ProbeWire
 import Synchronization
 
-/// A subscription to the packets of the connections in its scopes, from their SYN on, in the order in which the kernel
-/// saw them.
+/// A subscription to the packets of the connections in its scopes, from the SYN on, in the order in which the kernel
+/// processed them.
 ///
-/// It is released by `release()`, or with the last reference. After a fence, every packet sent before the fence is in
-/// `packets`. A connection whose SYN was sent before the scope began does not belong to the subscription, however late
-/// its packets arrive.
+/// The subscription ends with `release()`, or when its last reference is released. After a fence, `packets` contains
+/// every packet sent before the fence. A connection whose SYN was sent before the scope was added does not belong to
+/// the subscription, however late its packets arrive.
 package final class PortSubscription: Sendable {
     private let store: PacketStore
     private let core: CaptureCore
@@ -27,7 +27,7 @@ package final class PortSubscription: Sendable {
         core.subscribe(store, to: scope, since: since)
     }
 
-    /// Accepts no further connections of the scope; existing ones stay subscribed.
+    /// Removes a scope. No further connections of the scope are added; existing connections stay subscribed.
     package func remove(_ scope: CaptureScope) {
         core.unsubscribe(store, from: scope)
     }
@@ -39,21 +39,22 @@ package final class PortSubscription: Sendable {
         crowds.withLock { $0.append(crowd) }
     }
 
-    /// The number of packets kept so far.
+    /// The number of packets that the subscription holds.
     package var count: Int { store.count }
 
-    /// Whether packets were discarded because the subscription's memory was full. The packets then have a gap, and any
-    /// judgement based on them is inconclusive.
+    /// Whether packets were discarded because the subscription's memory limit was reached. In that case, any judgement
+    /// based on its packets is inconclusive.
     package var overflowed: Bool { store.overflowed }
 
-    /// Returns the packets from the one at `index` on, or none if there are fewer. Takes time for the returned packets
-    /// only, and doesn't copy their bytes.
+    /// Returns the packets from the given index on; none if the subscription holds fewer packets. The time taken
+    /// depends only on the number of returned packets, whose bytes are not copied.
     package func packets(from index: Int = 0) -> [ConnectionPacket] { store.packets(from: index) }
 
-    /// Removes and returns the packets kept so far, for a subscription that is never released.
+    /// Removes and returns all packets that the subscription holds. This limits the memory of a subscription that is
+    /// never released.
     package func take() -> [CapturedPacket] { store.take().map(\.packet) }
 
-    /// Ends the subscription, and drops its packets; later ones are ignored. Calling it again has no effect.
+    /// Ends the subscription, and drops its packets. Later packets are ignored. A second call has no effect.
     package func release() {
         let crowds = crowds.withLock { list in
             defer { list = [] }
@@ -62,7 +63,7 @@ package final class PortSubscription: Sendable {
         do {
             if !crowds.isEmpty { try core.change { ports in crowds.forEach { ports.readmit($0) } } }
         } catch {
-            // The capture has ended, and its filter with it.
+            // `change` fails only if the capture has ended, in which case its filter no longer exists.
         }
         core.release(store)
         store.release()
@@ -81,15 +82,15 @@ package struct ConnectionPacket: Sendable {
     }
 }
 
-/// Selects the connections of a subscription, by who opens them or where they go.
+/// The connections that a subscription selects, by the side that opens them or by their destination.
 package enum CaptureScope: Sendable, Hashable {
-    /// Connections to a listener of the subscription's owner. No other owner can listen there: another subscription to
-    /// a `server` with that address gets none of them.
+    /// Connections to a listener of the subscription's owner. Because no one else can listen on the same address, other
+    /// subscriptions to a `server` with that address get none of these connections.
     case listener(EndpointPattern)
-    /// Connections to a server outside of the run. Every subscription that names the server gets them.
+    /// Connections to a server outside the run. Every subscription that names the server gets these connections.
     case server(EndpointPattern)
-    /// The next connection from this endpoint, which the owner has bound, to the peer. A subscription to the peer as a
-    /// `server` does not get it.
+    /// The next connection to the peer from the given endpoint, which the owner has bound. A subscription to the peer
+    /// as a `server` does not get this connection.
     case client(SocketEndpoint, peer: SocketEndpoint)
 
     /// The port that the capture's filter must accept.

@@ -1,20 +1,20 @@
 import ProbeBase
 import ProbeWire
 
-/// What distinguishes a connection's segments from those of another connection with the same addresses: the initial
-/// sequence numbers of both sides, and how far they have advanced.
+/// The state by which a connection's segments are distinguished from those of another connection with the same
+/// addresses: the initial sequence numbers of both sides, and how far the sequence numbers have advanced.
 struct TrackedConnection<Owner: AnyObject> {
-    /// Where a segment's sequence numbers are, relative to the connection.
+    /// The position of a segment's sequence numbers relative to the connection.
     enum Place: Equatable {
         case inside
-        /// Before the connection's first sequence number: the segment was sent on an earlier connection.
+        /// The sequence numbers precede the connection's first one, so the segment was sent on an earlier connection.
         case before
-        /// Further ahead than any window allows.
+        /// The sequence numbers are further ahead than any window allows.
         case beyond
     }
 
-    /// How far ahead of the captured packets a sequence number may be and still belong to the connection: packets may
-    /// be missing, a window is 1 GiB at most (RFC 7323, section 2.3), and a socket buffer is far smaller.
+    /// The maximum distance by which a sequence number of the connection may be ahead of the captured packets. Packets
+    /// may be missing; a window is at most 1 GiB (RFC 7323, section 2.3), and a socket buffer is far smaller.
     private static var reach: Int { 1 << 26 }
 
     let number: Int
@@ -22,8 +22,8 @@ struct TrackedConnection<Owner: AnyObject> {
     private let server: SocketEndpoint
     private let clientStart: SequenceNumber
     private var serverStart: SequenceNumber?
-    /// The next position, counted from the first sequence number, in more than 32 bits because sequence numbers may
-    /// wrap.
+    /// The client's next sequence number, relative to its first one. It has more than 32 bits because sequence numbers
+    /// may wrap.
     private var clientNext: Int
     private var serverNext = 0
     private var isReset = false
@@ -38,13 +38,13 @@ struct TrackedConnection<Owner: AnyObject> {
         clientNext = syn.sequenceLength
     }
 
-    /// The route of the connection's segments; `nil` once it has no owner.
+    /// The route of the connection's segments; `nil` once the connection has no owner.
     var route: ConnectionRouter<Owner>.Route? {
         owners.isEmpty ? nil : ConnectionRouter<Owner>.Route(owners: owners, connection: number)
     }
 
-    /// Returns whether a SYN without ACK belongs to this connection: a retransmission, or a simultaneous open by the
-    /// other side (RFC 9293, section 3.5).
+    /// Returns whether a SYN without ACK belongs to this connection, as a retransmission or as a simultaneous open by
+    /// the other side (RFC 9293, section 3.5).
     func isContinued(bySYN segment: DecodedTCP) -> Bool {
         if segment.source == client { return segment.sequence == clientStart }
         return !isReset && (serverStart == nil || serverStart == segment.sequence)
@@ -59,7 +59,7 @@ struct TrackedConnection<Owner: AnyObject> {
                 isFromClient
                 ? serverPosition(segment.acknowledgment) : position(segment.acknowledgment, clientStart, clientNext)
         }
-        // The reset in answer to a SYN without a listener has the sequence number 0 (RFC 9293, section 3.5.2).
+        // An RST that answers a SYN to a port without a listener has the sequence number 0 (RFC 9293, section 3.5.2).
         let isAnswer = segment.flags.contains(.rst) && segment.sequence.value == 0 && acknowledged != nil
         let bySequence = isAnswer ? nil : own.map { Self.place($0, isFromClient ? clientNext : serverNext) }
         let byAnswer = acknowledged.map { Self.place($0, isFromClient ? serverNext : clientNext) }
@@ -96,7 +96,7 @@ struct TrackedConnection<Owner: AnyObject> {
 }
 
 extension DecodedTCP {
-    /// The sequence space that the segment occupies; SYN and FIN count as one each.
+    /// The length of the segment in sequence space. SYN and FIN count as one byte each.
     var sequenceLength: Int {
         payloadLength + (flags.contains(.syn) ? 1 : 0) + (flags.contains(.fin) ? 1 : 0)
     }
