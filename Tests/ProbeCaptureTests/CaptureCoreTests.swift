@@ -15,8 +15,8 @@ import Testing
             acknowledgment: SequenceNumber(0), flags: .syn)
     }
 
-    /// A subscription to all packets receives no packets of ports that the capture was not opened for, and none that
-    /// belong to another subscription.
+    /// A subscription to all packets receives neither packets of ports for which the capture was not opened nor packets
+    /// that belong to another subscription.
     @Test func unfilteredSubscriptionKeepsToItsPorts() throws {
         let core = try CaptureCore(
             ports: CapturePorts(range: 2000...2009), filter: "", markers: FenceMarkers(), linkType: 1, descriptor: -1)

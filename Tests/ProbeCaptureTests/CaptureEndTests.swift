@@ -5,8 +5,8 @@ import ProbeWire
 import Testing
 
 extension CaptureTests {
-    /// Fences that are not reached, and resources after a capture. It is nested in the other suite, because captures
-    /// are tested one at a time.
+    /// Tests fences that are not reached, and the release of resources after a capture. The suite is nested in
+    /// `CaptureTests`, because captures are tested one at a time.
     @Suite struct CaptureEndTests {
         @Test func fenceWithZeroTimeoutTimesOut() async throws {
             let capture = try Capture.open(ports: CapturePorts())
@@ -15,13 +15,13 @@ extension CaptureTests {
             #expect(await capture.fence(timeout: .seconds(Int64.max)) == .caughtUp(dropped: 0))
         }
 
-        /// Runs in a separate process, because descriptors and threads are counted for the whole process.
+        /// The test runs in a separate process, because descriptors and threads are counted for the whole process.
         @Test func closingAnswersEveryFenceAndLeaksNothing() async {
             await #expect(processExitsWith: .success) { try await CaptureTests.CaptureEndTests().closeTwice() }
         }
 
         private func closeTwice() async throws {
-            // The first round opens the descriptors that the runtime keeps.
+            // The first round opens descriptors that the runtime keeps open.
             try await openAndClose()
             let descriptors = try entries(of: "/proc/self/fd").count
             try await openAndClose()
@@ -92,8 +92,8 @@ private func entries(of folder: String) throws -> [String] {
     return names
 }
 
-/// Whether no thread of this process has the capture's name any longer. `pthread_join` returns a moment before the
-/// kernel removes the thread from its list.
+/// Waits until no thread of this process has the capture's name, and returns whether that happened. `pthread_join`
+/// returns shortly before the kernel removes the thread from its list.
 private func captureThreadsEnd() throws -> Bool {
     for _ in 0..<60_000 {
         if try captureThreads() == 0 { return true }

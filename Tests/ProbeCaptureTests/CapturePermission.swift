@@ -1,6 +1,6 @@
 import ProbeCapture
 
-/// Whether this process may capture on loopback. It is determined once.
+/// Determines, once per process, whether this process may capture on loopback.
 enum CapturePermission {
     static let isGranted: Bool = {
         do throws(CaptureError) {
@@ -9,7 +9,7 @@ enum CapturePermission {
         } catch .notPermitted {
             return false
         } catch {
-            // Any other failure must make the tests fail.
+            // After any other failure, the tests are run, so that they fail.
             return true
         }
     }()

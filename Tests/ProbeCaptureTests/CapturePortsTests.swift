@@ -3,7 +3,7 @@ import Testing
 @testable import ProbeCapture
 
 @Suite struct CapturePortsTests {
-    /// The packets that fill the ring for a fence may be fragmented.
+    /// The part of every filter that accepts fragments, because the fillers of a fence may be fragmented.
     private let fragments = " or (udp and ip[6:2] & 0x1fff != 0)"
 
     @Test func adjacentAndOverlappingRangesAreJoined() {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func longFilterJoinsItsNearestRanges() {
-        // Sixteen groups of four ports, 2 apart within a group and 1000 between groups.
+        // Sixteen groups of four ports each. The ports of a group are 2 apart, and the groups are 1000 apart.
         var ports = CapturePorts()
         var expected: [String] = []
         for first in stride(from: UInt16(1000), through: 16_000, by: 1000) {

@@ -2,10 +2,11 @@ import ProbeBase
 import ProbeCapture
 import Testing
 
-/// The timeout of a fence. It only ends a wait that would otherwise last indefinitely, and decides nothing else.
+/// The timeout of a fence. It only ends a wait that would otherwise last indefinitely. No test passes or fails
+/// depending on its exact value.
 let capturePatience = Duration.seconds(120)
 
-/// Waits for a fence, which must be reached with no packets dropped.
+/// Waits for a fence, and records an issue if it is not reached or packets were dropped.
 func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation) async {
     let outcome = await capture.fence(timeout: capturePatience)
     guard case .caughtUp(let dropped) = outcome else {
@@ -16,7 +17,7 @@ func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation)
 }
 
 extension Capture {
-    /// Subscribes to the connections to a port, at any address.
+    /// Subscribes to the connections to a port of any address.
     func subscribe(
         port: UInt16, since: UInt64 = 0, limit: Int = defaultSubscriptionLimit
     ) throws(CaptureError) -> PortSubscription {

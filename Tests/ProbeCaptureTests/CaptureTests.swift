@@ -5,8 +5,8 @@ import ProbeCapture
 import ProbeWire
 import Testing
 
-/// Captures of the kernel's loopback interface. Serialized, because the descriptors and threads of the process are
-/// counted.
+/// Tests captures on the kernel's loopback interface. The suite is serialized, because it counts the descriptors and
+/// threads of the process.
 @Suite(.serialized, .enabled(if: CapturePermission.isGranted, Comment(rawValue: CapturePermission.reason)))
 struct CaptureTests {
     @Test func fenceCoversEveryPacketOfAnExchange() async throws {
@@ -32,8 +32,8 @@ struct CaptureTests {
         let pair = try listener.connection()
         for number in 0..<300 {
             try pair.send("line \(number)", from: pair.client)
-            // From the tenth on, a segment may wait for the congestion window, and is not on the wire when `send`
-            // returns.
+            // From the tenth line on, a segment may have to wait for the congestion window, and may not have been sent
+            // when `send` returns.
             while probe_unsent_bytes(pair.client) != 0 {}
             await caughtUp(capture)
             let lines = subscription.packets().compactMap(SegmentView.init).map(\.payload).filter { !$0.isEmpty }
@@ -56,7 +56,7 @@ struct CaptureTests {
         }
     }
 
-    /// Packets that arrive before the filter is set may fill the ring: it must not stay full.
+    /// Packets that arrive before the filter is attached may fill the ring, which must not stay full.
     @Test func openingDuringHeavyTrafficLosesNothing() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { @concurrent in
@@ -74,7 +74,8 @@ struct CaptureTests {
                 let subscription = try capture.subscribe(port: listener.port)
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
-                // A packet of the other traffic that was in flight when the filter was set may be counted as dropped.
+                // A packet of the other traffic that was in flight when the filter was attached may be counted as
+                // dropped.
                 guard case .caughtUp(let dropped) = await capture.fence(timeout: capturePatience) else {
                     Issue.record("the fence was not answered in round \(round)")
                     return
@@ -100,7 +101,8 @@ struct CaptureTests {
         }
     }
 
-    /// Packets of a connection from before a subscription belong to no subscription: they are from an earlier case.
+    /// Packets of a connection that began before a subscription do not belong to it, because they are from an earlier
+    /// case.
     @Test func earlierConnectionsAreNotSubscribedTo() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -134,7 +136,7 @@ struct CaptureTests {
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         try listener.connection().exchange()
         await caughtUp(capture)
-        // The packets passed the filter, so only the missing subscription kept them out.
+        // The packets passed the filter, so they were dropped only because no subscription existed.
         #expect(capture.statistics().received > 14)
         let subscription = try capture.subscribe(port: listener.port)
         await caughtUp(capture)
@@ -160,8 +162,8 @@ struct CaptureTests {
 
     @Test func manySinglePortsFitTheFilter() async throws {
         let listener = try LoopbackListener()
-        // Low ports, close together: only other programs' traffic could pass the filter between them, and there is
-        // none.
+        // The ports are low and close together. Only traffic of other programs could pass the filter on the ports
+        // between them, and there is no such traffic.
         let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
         let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -190,7 +192,7 @@ struct CaptureTests {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
-        // One connection for each line, so that no congestion window delays a line.
+        // Each line has its own connection, so that no congestion window delays a line.
         let pairs = try (0..<64).map { _ in try listener.connection() }
         await withTaskGroup(of: Bool.self) { group in
             for (number, client) in pairs.map(\.client).enumerated() {
@@ -212,7 +214,8 @@ struct CaptureTests {
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
         let subscription = try capture.subscribe(port: listener.port)
         let pair = try listener.connection()
-        // The capture's thread blocks in this completion until it receives a byte, and meanwhile the ring fills up.
+        // The capture's thread blocks in the completion of a fence until it reads a byte from the pipe. Meanwhile, the
+        // ring fills up.
         var gate: [Int32] = [0, 0]
         try checked(pipe(&gate))
         defer { for end in gate { close(end) } }

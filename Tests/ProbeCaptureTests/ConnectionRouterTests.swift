@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeCapture
 
-/// The subscription that a segment belongs to, tested without sockets.
+/// Tests, without sockets, to which subscription a segment belongs.
 @Suite struct ConnectionRouterTests {
     private final class Owner {}
 
@@ -25,8 +25,8 @@ import Testing
     private static let client = "127.0.0.1:40000"
     private static let server = "127.0.0.1:9741"
 
-    /// Routes a complete connection of the client with this number: SYN, SYN-ACK, ACK, four bytes and their ACK.
-    /// Returns the route of each packet.
+    /// Routes the segments of a connection whose client has the initial sequence number `seq`: SYN, SYN-ACK, ACK, four
+    /// bytes, and the ACK of these bytes. Returns the route of each segment.
     @discardableResult
     private static func connect(
         _ router: inout Router, seq: UInt32, time: UInt64, client: String = client, server: String = server
@@ -68,7 +68,8 @@ import Testing
         router.subscribe(second, to: scope, since: 20)
         let late = try Self.segment(Self.server, Self.client, [.rst, .ack], seq: 6001, ack: 1005)
         #expect(router.route(late, time: 30) == nil)
-        // The same holds if the addresses are reused: the kernel then begins with a higher sequence number.
+        // The late segment has no route even if the addresses are reused, because the kernel then begins with a higher
+        // sequence number.
         let routes = try Self.connect(&router, seq: 70_000, time: 40)
         #expect(routes.allSatisfy { $0?.owners.first === second })
         #expect(router.route(late, time: 50) == nil)
@@ -77,7 +78,8 @@ import Testing
                 === second)
     }
 
-    /// An ephemeral port that is used twice in one case: late segments of the first connection still belong to it.
+    /// If an ephemeral port is used twice in one case, late segments of the first connection still belong to the first
+    /// connection.
     @Test func lateSegmentsBelongToTheEarlierConnection() throws {
         var router = Router()
         let owner = Owner()
@@ -152,8 +154,8 @@ import Testing
         router.subscribe(mine, to: .client(endpoint, peer: try Self.endpoint(Self.server)), since: 0)
         let first = try Self.connect(&router, seq: 1, time: 1)
         #expect(first.allSatisfy { $0?.owners.count == 1 && $0?.owners.first === mine })
-        // The subscription was for one connection. A later connection from the same port belongs to another
-        // subscription.
+        // The client's subscription applied to one connection only. A later connection from the same port belongs to
+        // another subscription.
         let second = try Self.connect(&router, seq: 90_000, time: 10)
         #expect(second.allSatisfy { $0?.owners.first === others })
     }
@@ -177,7 +179,7 @@ import Testing
         #expect(router.route(forged, time: 2)?.connection == 1)
     }
 
-    /// A stream that is longer than the range of sequence numbers: 12 GiB, with missing packets.
+    /// The stream has 12 GiB, more than the range of sequence numbers, and packets are missing.
     @Test func streamMayWrapItsSequenceNumbers() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)

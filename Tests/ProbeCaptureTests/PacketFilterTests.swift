@@ -2,7 +2,7 @@ import ProbeCapture
 import ProbeWire
 import Testing
 
-/// Filters in libpcap's syntax, applied to packets in memory.
+/// Tests filters in libpcap's syntax with packets in memory.
 @Suite struct PacketFilterTests {
     /// An IPv4 packet with an RST, from port 80 to port 40000 at 127.0.0.1.
     private static let packet: [UInt8] =
@@ -21,7 +21,7 @@ import Testing
             let matches = filter.matches(bytes.span, linkType: type, originalLength: 1500)
             #expect(matches == isChosen)
         }
-        // A packet that is shorter than its headers does not match, and does no harm.
+        // A packet that is shorter than its headers does not match, and causes no invalid access.
         if expression.contains("port") {
             for count in 0..<34 {
                 let short = Array(Self.frame.prefix(count))
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: CaptureError.self) { try PacketFilter(expression) }
     }
 
-    /// Raw IP has no Ethernet header, so an expression about one doesn't match.
+    /// Raw IP has no Ethernet header, so an expression about Ethernet headers does not match.
     @Test func expressionAboutAMissingHeaderMatchesNothing() throws {
         let filter = try PacketFilter("ether src 00:00:00:00:00:00")
         let hasMatched = filter.matches(Self.frame.span, linkType: .ethernet, originalLength: 54)

@@ -1,7 +1,7 @@
 import ProbeCapture
 import ProbeWire
 
-/// The fields of a captured IPv4 segment that tests compare.
+/// The fields of a captured TCP segment over IPv4 that tests compare.
 struct SegmentView {
     var source: UInt16
     var destination: UInt16

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listener on 127.0.0.1 and connections to it, which produce traffic for a capture. All calls block.
+/// A listener on 127.0.0.1, with connections to it that produce traffic for a capture. All calls block.
 final class LoopbackListener {
     let port: UInt16
     private let descriptor: Int32
@@ -54,15 +54,15 @@ final class TCPPair {
         guard try checked(Glibc.send(end, bytes, bytes.count, 0)) == bytes.count else { throw CallFailed(code: 0) }
     }
 
-    /// Reads until `count` bytes or the end of the stream have arrived, and returns the number of bytes.
+    /// Reads until `count` bytes or the end of the stream has arrived, and returns the number of bytes read.
     @discardableResult
     func receive(_ count: Int, at end: Int32) throws -> Int {
         var buffer = [UInt8](repeating: 0, count: count)
         return try checked(recv(end, &buffer, count, Int32(MSG_WAITALL)))
     }
 
-    /// Sends five lines in each direction, then closes both ends in order. Returns when all bytes and the end of both
-    /// streams have arrived.
+    /// Sends five lines in each direction, then closes the client's end and after it the server's end. Returns when all
+    /// bytes and the ends of both streams have arrived.
     func exchange() throws {
         for number in 0..<5 {
             try send("ping \(number)\r\n", from: client)

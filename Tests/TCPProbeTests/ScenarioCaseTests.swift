@@ -4,9 +4,9 @@ import Synchronization
 import TCPProbe
 import Testing
 
-/// The library as another project's package uses it, through public names only.
+/// Tests the library as another project's package would use it, through public names only.
 @Suite struct ScenarioCaseTests {
-    /// A file that is removed with this value.
+    /// A script file that is removed when this object is released.
     private final class Script: Sendable {
         let path: String
 
@@ -23,7 +23,7 @@ import Testing
         deinit { unlink(path) }
     }
 
-    /// A transport that connects and sends what it is asked to, with at most one flaw.
+    /// Creates transports that connect and send correctly, except for at most one flaw.
     private struct Talker: TransportFactory {
         var forgets = false
         var stopsAgain = false
@@ -91,7 +91,7 @@ import Testing
             if stopsAgain { Connection.stopAgain(handler) }
         }
 
-        /// Reports stops after a delay and repeatedly, so that it does not matter when this thread runs.
+        /// Reports `stopped` repeatedly after a delay, so that it does not matter when the thread is scheduled.
         private static func stopAgain(_ handler: @escaping TransportHandler) {
             DispatchQueue.global().async {
                 usleep(10_000)
@@ -162,7 +162,7 @@ import Testing
         #expect(!outcome.description.contains("run again"))
     }
 
-    /// By then the case has passed, and its outcome has not been returned.
+    /// The second `stopped` is reported when the case has passed but its outcome has not been returned.
     @Test func secondStopFails() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Protocol 1.4: connections that end because the machine lacks a resource.
+/// Tests the machine errors of adapter protocol 1.4, which end connections because the machine lacks a resource.
 struct AdapterMachineTests {
     private static let inside = TransportConfiguration(host: "127.0.0.1", port: 1)
     private static let events: [SubjectReport.Event] = [
@@ -48,7 +48,8 @@ struct AdapterMachineTests {
         }
     }
 
-    /// A case may test an unreachable host or an address that this machine does not have, but no case can test a shortage.
+    /// A case can provoke the errors for an unreachable host and for an address that this machine does not have, but no
+    /// case can provoke a shortage.
     @Test(arguments: MachineError.allCases)
     func provokedErrorsRemainEvents(_ fault: MachineError) throws {
         let places: [(host: String, local: String?, isProvoked: Bool)] = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// The fake adapter of Tests/Adapters, which misbehaves on request.
+/// The fake adapter in `Tests/Adapters`, which misbehaves on request.
 enum FakeAdapter {
     static let python = ExecutableSearch.find("python3")
     static let script =
@@ -17,14 +17,14 @@ enum FakeAdapter {
     {
         var limits = AdapterProcess.Limits()
         (limits.hello, limits.patience) = (hello, patience)
-        // The limits are small, because exceeding larger ones takes long in a debug build.
+        // The limits are small, because exceeding larger limits takes a long time in a debug build.
         limits.line = 1 << 20
         limits.budget = AdapterProtocolState.Budget(events: 2000, bytes: 2 << 20)
         return try AdapterSource(command: "python3 '\(script)' \(how)", names: SubjectNames(), limits: limits)
     }
 }
 
-/// The reports of a subject, in the order in which they arrived.
+/// Collects the reports of a subject in the order in which they arrive.
 private final class Reports: Sendable {
     private let reports = Mutex<[SubjectReport]>([])
     func add(_ report: SubjectReport) { reports.withLock { $0.append(report) } }
@@ -34,7 +34,7 @@ private final class Reports: Sendable {
     }
 }
 
-/// A case, from the point of view of a subject's driver.
+/// A case that calls a subject's driver as the engine does.
 private final class Case: Sendable {
     private let reports: Reports
     private let driver: any SubjectDriver
@@ -67,7 +67,8 @@ private final class Case: Sendable {
     /// The reported events, without the adapter's output to stderr.
     var events: [SubjectReport.Event] { reports.all.map(\.event).filter(Self.isEvent) }
 
-    /// The last of ``events``. It is read often, and there may be very many events.
+    /// The last reported event. It is computed without ``events``, because it is read often and there may be very many
+    /// events.
     var lastEvent: SubjectReport.Event? { reports.last { Self.isEvent($0.event) }?.event }
 
     private static func isEvent(_ event: SubjectReport.Event) -> Bool {
@@ -81,8 +82,8 @@ private final class Case: Sendable {
 struct AdapterProcessTests {
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
-    /// Returns the descendants of this process whose command line contains the text: the same tests may run twice on a
-    /// machine.
+    /// Returns the descendants of this process whose command line contains the text. Other processes are ignored,
+    /// because the same tests may run twice on a machine.
     private func running(_ text: String) -> [String] {
         let mark = Array("TCPPROBE_ADAPTER=\(getpid()).".utf8)
         return (SmallFile.names(in: "/proc") ?? []).compactMap { name in
@@ -116,7 +117,7 @@ struct AdapterProcessTests {
         let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error?.summary.contains("no `hello` within 100ms") == true)
-        // The next case neither starts the adapter again nor waits.
+        // The next case fails with the same error at once, without starting the adapter again.
         let again = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(again == error)
         await source.shutDown()
@@ -147,7 +148,7 @@ struct AdapterProcessTests {
         var failure: SubjectFailure?
         if case .broken(let broken) = reply { failure = broken }
         #expect(failure != nil || how == "done-twice")
-        // Later requests get the same answer, and the case was informed.
+        // Later requests get the same answer, and the failure is also reported to the case.
         guard case .broken(let later) = await running.perform(.plain(.halfClose)) else {
             Issue.record("an op was accepted")
             return
@@ -155,7 +156,7 @@ struct AdapterProcessTests {
         #expect(failure == nil || failure == later)
         #expect(later.summary.contains(summary), "\(later.summary)")
         #expect(later.details.contains { $0.contains(detail) }, "\(later.details)")
-        // An op's answer may arrive a moment before the event.
+        // The answer to an op may arrive shortly before the event.
         for _ in 0..<60_000 where running.lastEvent != .broken(later) { usleep(1000) }
         #expect(running.lastEvent == .broken(later))
         running.close(isReusable: false)
@@ -168,7 +169,8 @@ struct AdapterProcessTests {
         let source = try FakeAdapter.source(how)
         let running = try await Case(source)
         if how != "no-reading" { #expect(await running.perform(.connect(target)) == .done(port: nil)) }
-        // The adapter never answers; its error is known at once, and the end of the case answers the op.
+        // The adapter never answers. The reason for its silence is available while the op is pending, and the end of
+        // the case answers the op.
         async let reply = running.perform(.send([UInt8](repeating: 0, count: 1 << 20)))
         while running.silence == nil { try await Task.sleep(for: .milliseconds(1)) }
         #expect(running.silence?.summary.contains("did not answer the op `send`") == true)
@@ -216,7 +218,7 @@ struct AdapterProcessTests {
         #expect(running("misbehaving.py exit-after-hello").isEmpty)
     }
 
-    /// An end after an answered op does not count, and resets the count.
+    /// If a process ends after it has answered an op, the end is not counted, and the count is reset.
     @Test func laterExitsDoNotCount() async throws {
         let source = try FakeAdapter.source("exit")
         for _ in 0..<4 {

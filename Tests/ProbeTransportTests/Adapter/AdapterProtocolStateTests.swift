@@ -14,7 +14,7 @@ struct AdapterProtocolStateTests {
 
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
-    /// Returns the adapter's number for a connection.
+    /// Returns the connection number in a request, which is unique in the adapter's process.
     private func number(_ line: [UInt8]) throws -> Int { try AdapterRequest.read(line).connection }
 
     @Test func nothingPrecedesHello() {
@@ -127,7 +127,7 @@ struct AdapterProtocolStateTests {
         #expect(conversation.request(.send([1]), on: 1_000_000) == nil)
     }
 
-    /// An event after `stop` is the transport's mistake, which the engine judges.
+    /// An event after `stop` is the transport's mistake. It is passed on, because the engine judges it.
     @Test func eventsAfterStopArePassedOn() throws {
         var conversation = try ready()
         _ = conversation.request(.connect(target), on: 1)
@@ -138,8 +138,8 @@ struct AdapterProtocolStateTests {
         #expect(conversation.endCase().isEmpty, "a stopped connection is not asked to stop")
     }
 
-    /// An event of an earlier case's connection after its `stop` belongs to that case, however many cases have run
-    /// since.
+    /// An event about a connection that had already stopped in an earlier case belongs to that case, however many cases
+    /// have run since.
     @Test func eventsAfterTheStopOfAnEarlierCaseAreStale() throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
@@ -151,7 +151,7 @@ struct AdapterProtocolStateTests {
             }
             _ = conversation.endCase()
         }
-        // A case without a connection, and one that leaves its connection open.
+        // A case without a connection is followed by a case that leaves its connection open.
         _ = conversation.endCase()
         conversation.beginCase()
         _ = conversation.request(.connect(target), on: 1)
@@ -168,8 +168,8 @@ struct AdapterProtocolStateTests {
             try conversation.receive(.event(connection: 7, stop)) == .late(caseNumber: 4, connection: 1, stop))
     }
 
-    /// A connection that a listener accepts after its case has ended belongs to that case, whether or not another one
-    /// is running by then.
+    /// A connection that a listener accepts after the listener's case has ended belongs to that case, whether or not
+    /// another case is running by then.
     @Test(arguments: [0, 1, 3]) func lateAcceptBelongsToItsListenersCase(casesSince: Int) throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
@@ -219,7 +219,7 @@ struct AdapterProtocolStateTests {
 }
 
 extension AdapterProtocolState {
-    /// Returns the line and the id of an op that must be possible.
+    /// Returns the id and the line of a request for an operation. The test fails if no request can be made.
     fileprivate mutating func op(_ operation: SubjectOperation, on connection: Int) throws -> (id: Int, line: [UInt8]) {
         let made = request(operation, on: connection)
         return try #require(made)

@@ -173,7 +173,7 @@ struct AdapterWireTests {
         (#"["lines"]"#, [.lines, .watches, .frames, .pings]),
         (#"["reads"],"lacks":["watches"]"#, [.reads, .frames, .pings]),
         (#"[],"lacks":["frames","watches","pings"]"#, []),
-        // No framing: `websocket` takes away none of the others.
+        // `websocket` is a capability here, not a framing, so no framings are declared.
         (#"["websocket"],"lacks":["pings"]"#, [.webSocket, .watches, .frames]),
     ]
 
@@ -184,7 +184,7 @@ struct AdapterWireTests {
         #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
     }
 
-    /// The ways in which APIs report a close without a code.
+    /// APIs report a close frame without a code in three ways: no code, 1005, or null.
     @Test(arguments: ["", #","code":1005"#, #","code":null"#])
     func closeMayHaveNoCode(code: String) throws {
         let line = #"{"ev":"stop","conn":1,"reason":"closed"\#(code)}"#
@@ -208,7 +208,7 @@ struct AdapterWireTests {
             old?.minor == 0 && old?.framings == nil && old?.capabilities == [.send, .lines, .watches, .frames, .pings])
         let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
         #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches, .pings])
-        // Words of a later version are not offered.
+        // Unknown words of a later protocol version are ignored.
         let later = try hello(#""minor":5,"can":["send","fly"],"lacks":["swim","watches"]"#)
         #expect(later?.minor == 5 && later?.capabilities == [.send, .frames, .pings])
     }
@@ -317,14 +317,14 @@ struct AdapterWireTests {
 }
 
 extension AdapterRequest {
-    /// A line, with its line feed or without.
+    /// Parses a request, with or without its line feed.
     static func read(_ line: [UInt8]) throws(AdapterRequestError) -> AdapterRequest {
         try AdapterRequest(line: line.span)
     }
 }
 
 extension AdapterMessage {
-    /// A line, with its line feed or without.
+    /// Parses a message, with or without its line feed.
     static func read(_ line: [UInt8]) throws(AdapterMessageError) -> AdapterMessage {
         try AdapterMessage(line: line.span)
     }

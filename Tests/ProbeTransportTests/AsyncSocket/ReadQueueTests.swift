@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadQueueTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// Queues all reads first, adds the pieces one by one, and returns the answers.
+    /// Queues all reads, adds the pieces one by one, and returns the answers to the reads.
     private static func answers(_ reads: [TransportRead], _ pieces: [[UInt8]], limit: Int = 1024) throws -> [String] {
         var queue = ReadQueue(limit: limit)
         for (index, read) in reads.enumerated() {
@@ -47,8 +47,7 @@ import Testing
         #expect(found == ["1 abc", "2 de", "3 fg"])
     }
 
-    /// The content before the delimiter may have as many bytes as the limit, but not one more, which is reported as
-    /// soon as it is certain.
+    /// At most `limit` bytes may precede the delimiter. A violation is reported as soon as it is certain.
     @Test(arguments: [
         ("abcd\r\n", ReadQueue.Outcome.answer(bytes("abcd\r\n"), tag: 1)),
         ("abcd\r", .waiting), ("abcd", .waiting), ("abcde", .tooLong(tag: 1)), ("abcd\rx", .tooLong(tag: 1)),

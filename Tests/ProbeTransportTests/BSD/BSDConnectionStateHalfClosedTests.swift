@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// The peer's FIN if the connection stays open, and reports of how much waits to be written.
+/// Tests the peer's FIN on a connection that stays open, and the events `full` and `drained`.
 @Suite struct BSDConnectionStateHalfClosedTests {
     typealias Action = BSDConnectionState.Action
 

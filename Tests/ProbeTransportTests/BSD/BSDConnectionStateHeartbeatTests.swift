@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Heartbeats and the peer's silence. The time is an argument.
+/// Tests heartbeats and the peer's silence, with times passed as arguments.
 @Suite struct BSDConnectionStateHeartbeatTests {
     private static let frame: [UInt8] = [0x50, 0x0d, 0x0a]
 
@@ -26,10 +26,10 @@ import Testing
         #expect(!state.wantsWrite)
         #expect(state.settle(now: 120) == [])
         #expect(state.wantsWrite && state.outgoing.count == 3)
-        // A second heartbeat is not queued after the first.
+        // No second heartbeat is queued while the first one is unwritten.
         #expect(state.settle(now: 150) == [])
         #expect(state.outgoing.count == 3 && state.deadline == nil)
-        // A heartbeat does not count as `sent`.
+        // The bytes of a heartbeat are not reported by `sent`.
         #expect(state.wrote(3, now: 151) == [])
         #expect(state.deadline == 171)
     }
@@ -41,7 +41,7 @@ import Testing
         #expect(state.deadline == 136)
         _ = state.settle(now: 136)
         try state.send([1, 2], now: 137)
-        // The heartbeat and the data are written together.
+        // The heartbeat and the message are written together, but only the message is reported.
         #expect(state.wrote(5, now: 138) == [.report(.sent(2))])
     }
 
@@ -77,7 +77,7 @@ import Testing
         #expect(state.deadline == nil && state.settle(now: 1000) == [])
         try state.resumeReading(now: 1000)
         #expect(state.deadline == 1050)
-        // Resuming while it reads changes nothing.
+        // Resuming a connection whose reading is not stopped changes nothing.
         try state.resumeReading(now: 1040)
         #expect(state.deadline == 1050)
     }

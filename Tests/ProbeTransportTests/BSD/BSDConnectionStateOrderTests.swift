@@ -5,7 +5,7 @@ import Testing
 @testable import ProbeTransport
 
 @Suite struct BSDConnectionStateOrderTests {
-    /// Whatever the order of events, there is one stop, nothing after it, and an end.
+    /// Whatever the order of events, the connection ends, and `stopped` is reported exactly once, as the last event.
     @Test(arguments: 0..<200)
     func everyOrderEndsWithOneStop(_ seed: Int) throws {
         var random = UInt64(seed) &* 0x9e37_79b9_7f4a_7c15 &+ 1

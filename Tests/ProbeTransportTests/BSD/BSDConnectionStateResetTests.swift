@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// `reset()` in each phase, and data that was sent before the connection was established.
+/// Tests `reset()` in each phase, and messages that were queued before the connection was established.
 @Suite struct BSDConnectionStateResetTests {
     private static let limits = BSDConnectionState.Limits(connect: 100, idle: 50, linger: 20, drain: 10)
     private static let stopped = BSDConnectionState.Action.report(.stopped(.stopped, detail: nil))
@@ -48,7 +48,7 @@ import Testing
         #expect(state.settle(now: 1).isEmpty)
         try state.reset()
         #expect(state.settle(now: 1) == [.abort, Self.stopped])
-        // Neither call reports a second stop.
+        // Neither `stop` nor `reset` causes a second `stopped`.
         state.stop(now: 2)
         try state.reset()
         #expect(state.settle(now: 3).isEmpty)

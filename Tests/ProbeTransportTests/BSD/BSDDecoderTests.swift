@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Messages that are too long are omitted, wherever the stream is cut.
+/// Tests that messages that are too long are discarded, wherever the stream is cut.
 @Suite struct BSDDecoderTests {
     private static let framings =
         Framing.allCases.filter(\.hasUnits) + [.delimiter([97, 97, 98]), .delimiter([69, 0])]
@@ -30,7 +30,8 @@ import Testing
     func tooLongMessagesAreDiscarded(framing: Framing, piece: Int) throws {
         let long: [[UInt8]] = [
             Array(repeating: 0x7A, count: 9), Array(repeating: 0x7A, count: 100),
-            // Contains beginnings of terminators and lengths, or complete ones of other framings.
+            // The last message contains prefixes of terminators and lengths, and complete terminators of other
+            // framings.
             Array(repeating: [0x61, 0x45, 0x31, 0x3A], count: 20).flatMap { $0 },
         ]
         let encoder = FrameEncoder(framing: framing)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ProbeTransport
 
-/// The framing changes in mid-stream, while the rest of the segment contains whole messages of the new one.
+/// Tests changes of the framing in mid-stream, when the rest of the received segment contains complete messages of the
+/// new framing.
 @Suite struct BSDFramingSwitchTests {
     private final class Holder: Sendable {
         let transport = Mutex<(any Transport)?>(nil)
@@ -17,7 +18,8 @@ import Testing
         let transport = try BSDTransportFactory().makeTransport(
             TransportConfiguration(host: "127.0.0.1", port: listener.port)
         ) { event in
-            // A handler can't throw. If the switch fails, the events below show it.
+            // The error is ignored because a handler can't throw. If `setFraming` fails, the events below are
+            // different.
             if case .line = event { try? holder.transport.withLock { $0 }?.setFraming(.u16) }
             events.handler(event)
         }

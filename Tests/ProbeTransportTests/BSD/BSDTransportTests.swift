@@ -5,7 +5,8 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Properties of this transport that the conformance suite can't test: its limits, its thread and its descriptors.
+/// Tests properties of the transport `bsd` that the conformance suite can't test: its limits, its thread and its
+/// descriptors.
 @Suite(.serialized) struct BSDTransportTests {
     private static let big = [UInt8](repeating: 0x62, count: 8 << 20)
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
@@ -35,7 +36,7 @@ import Testing
             peer.halfClose()
             #expect(events.waitUntilClosed())
             let rest = events.throughStop()
-            // An event that was being delivered when `stop()` was called may have arrived.
+            // An event that was already being delivered when `stop()` was called may still arrive.
             #expect(rest == [Self.stopped(.stopped)] || rest == [.line([0x62]), Self.stopped(.stopped)])
             #expect(events.waiting.isEmpty)
         }
@@ -48,11 +49,12 @@ import Testing
         let peer = try listener.accept()
         #expect(events.next() == .started)
         try transport.stopReading()
-        // A program that another test starts has a copy of the socket until its `exec`; the FIN is sent without waiting
-        // for that.
+        // A program that another test is starting has a copy of the socket until it calls `exec`. Closing the socket
+        // would not send the FIN before that, so `halfClose` sends it.
         peer.halfClose()
         peer.close()
-        // More than the kernel takes: the rest is written after the RST that the first bytes cause.
+        // The message is larger than the kernel's buffer, so its last bytes are written after its first bytes have
+        // caused an RST.
         try transport.send(Self.big)
         try transport.resumeReading()
         #expect(events.throughStop() == [Self.stopped(.brokenPipe)])
@@ -71,7 +73,7 @@ import Testing
         try transport.stop()
         #expect(events.throughStop() == [Self.stopped(.stopped)])
         #expect(events.waitUntilClosed())
-        // There is no FIN, which would have meant that the data was complete.
+        // The transport must not send a FIN, which would mean that the data is complete.
         let (bytes, end) = try peer.readToEnd()
         #expect(bytes.count < Self.big.count)
         #expect(end == .reset)
@@ -167,11 +169,11 @@ import Testing
         }
         #expect(ended.throughStop() == [.started, Self.stopped(.eof)])
         #expect(ended.waitUntilClosed())
-        // The closure that ran the thread is released a moment after the thread has reported its end.
+        // The closure that ran on the thread is released shortly after the thread has reported its end.
         while watched != nil { sched_yield() }
     }
 
-    /// Runs in a separate process, because descriptors and threads are counted for the whole process.
+    /// The test runs in a separate process, because descriptors and threads are counted for the whole process.
     @Test func descriptorsAndThreadsDoNotLeak() async {
         await #expect(processExitsWith: .success) { try BSDTransportTests().manyRounds() }
     }
@@ -197,7 +199,7 @@ import Testing
         for kind in 0...4 { try round(kind) }
         let before = try count("/proc/self/fd")
         for turn in 0..<300 { try round(turn % 5) }
-        // The last threads may not have ended yet.
+        // The last few threads may not have ended yet.
         #expect(try count("/proc/self/fd") < before + 60)
     }
 
@@ -210,7 +212,7 @@ import Testing
     }
 }
 
-/// Holds a transport for a handler.
+/// Holds a transport that a handler releases.
 ///
 /// `@unchecked Sendable`: `held` is accessed only under `lock`.
 private final class Holder: @unchecked Sendable {

@@ -2,9 +2,9 @@ import Glibc
 import ProbeTransport
 import Testing
 
-/// A transport's events, for which the test's thread waits.
+/// Stores a transport's events, for which the test's thread can wait.
 ///
-/// `@unchecked Sendable`: everything is accessed only while `mutex` is held.
+/// `@unchecked Sendable`: all properties are accessed only while `mutex` is held.
 final class EventMailbox: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -29,7 +29,7 @@ final class EventMailbox: @unchecked Sendable {
         locked { reactions.append(reaction) }
     }
 
-    /// The handler for ``TransportFactory/makeTransport(_:handler:)``.
+    /// The handler to pass to ``TransportFactory/makeTransport(_:handler:)``.
     var handler: TransportHandler {
         { event in
             for reaction in self.locked({ self.reactions }) { reaction(event) }
@@ -40,7 +40,7 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// Marks the mailbox as closed: the transport's thread has ended, and no further event will arrive.
+    /// Marks the mailbox as closed, because the transport's thread has ended and no further event will arrive.
     func close() {
         locked {
             isClosed = true
@@ -48,7 +48,7 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// Waits until ``close()`` is called; returns false if that takes too long.
+    /// Waits until ``close()`` is called. Returns `false` if that takes too long.
     func waitUntilClosed() -> Bool {
         wait { isClosed ? true : nil } ?? false
     }
@@ -91,7 +91,8 @@ final class EventMailbox: @unchecked Sendable {
     private func wait<Result>(_ poll: () -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        // The deadline only ends a wait that would otherwise last indefinitely, and decides nothing else.
+        // The deadline only ends a wait that would otherwise last indefinitely. No test passes or fails depending on
+        // its exact value.
         deadline.tv_sec += 120
         return locked {
             while true {

@@ -1,7 +1,7 @@
 import CShims
 import Glibc
 
-/// A failed system call of the test's own peer.
+/// The failure of a system call made by the test's peer.
 struct PeerError: Error, CustomStringConvertible {
     var call: String
     var code: CInt
@@ -38,8 +38,8 @@ final class LoopbackListener {
     }
 
     deinit {
-        // A program that another test starts has a copy of the descriptor until its `exec`. `shutdown` also ends
-        // listening on that copy.
+        // A program that another test is starting has a copy of the descriptor until it calls `exec`. `shutdown` stops
+        // the copy from listening too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }
@@ -75,10 +75,10 @@ final class LoopbackListener {
     }
 }
 
-/// The peer of a transport's connection, with blocking calls that have deadlines, and every way of ending the
-/// connection.
+/// The peer of a transport's connection. Its calls block, with deadlines, and it can end the connection in every
+/// possible way.
 final class LoopbackPeer {
-    /// How the peer's input ended.
+    /// How the stream that the peer reads has ended.
     enum End: Equatable { case eof, reset, failed(CInt) }
 
     private var descriptor: CInt
@@ -118,7 +118,7 @@ final class LoopbackPeer {
 
     func write(_ text: String) throws { try write(Array(text.utf8)) }
 
-    /// Writes the pieces, each after the kernel has sent the previous one.
+    /// Writes the pieces one by one, each after the kernel has sent the previous piece.
     func write(pieces: [[UInt8]]) throws {
         for piece in pieces {
             try write(piece)
@@ -126,7 +126,7 @@ final class LoopbackPeer {
         }
     }
 
-    /// Writes without waiting until the kernel takes no more. Returns the number of bytes that it took.
+    /// Writes, without blocking, until the kernel accepts no more bytes. Returns the number of bytes written.
     func writeUntilFull(_ byte: UInt8, limit: Int) -> Int {
         let chunk = [UInt8](repeating: byte, count: 64 * 1024)
         var total = 0
@@ -153,7 +153,7 @@ final class LoopbackPeer {
 
     func text(_ count: Int) throws -> String { String(decoding: try read(count), as: UTF8.self) }
 
-    /// Reads everything that the transport sends, up to the end.
+    /// Reads everything that the transport sends until the stream ends.
     func readToEnd() throws -> (bytes: [UInt8], end: End) {
         var bytes: [UInt8] = []
         while true {
@@ -171,7 +171,7 @@ final class LoopbackPeer {
         descriptor = -1
     }
 
-    /// Sends RST.
+    /// Closes the connection with an RST.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))

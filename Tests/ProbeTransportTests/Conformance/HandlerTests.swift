@@ -3,7 +3,7 @@ import ProbeTransport
 import ProbeTransportNIO
 import Testing
 
-/// What a handler may do but no scenario can express: call operations during an event, and take a long time.
+/// Tests what a handler may do but no scenario can express: calling operations during an event, and taking a long time.
 @Suite(.serialized) struct HandlerTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let factory: any TransportFactory
@@ -38,7 +38,7 @@ import Testing
         let peer = try listener.accept()
         try peer.write("a\r\nb\r\n")
         let end = try peer.readToEnd().end
-        // NIO closes a channel by closing its descriptor, whatever is unread: that resets the connection.
+        // NIO closes a channel by closing its descriptor even if there is unread input, which resets the connection.
         #expect(end == .eof || kind.factory.name == "nio")
         let expected = trigger == .started ? [.started] : [.started, Self.line("a")]
         #expect(events.throughStop() == expected + [Self.stopped(.stopped)])
@@ -60,7 +60,7 @@ import Testing
         while let event = events.nextExceptSent() {
             seen.append(event)
             if case .stopped = event { break }
-            // An event that was already being delivered may still arrive, followed by the end.
+            // An event that was already being delivered may still arrive, followed by `stopped`.
             do { try transport.resumeReading() } catch TransportError.stopped {}
         }
         #expect(seen == [Self.line("a"), Self.line("b"), Self.stopped(.eof)])
@@ -76,7 +76,7 @@ import Testing
         events.react { event in
             guard event == Self.line("a") else { return }
             entered.handler(event)
-            // When the handler finally returns, the next line arrived long ago.
+            // The handler returns only long after the next line has arrived.
             _ = written.next()
             let clock = ContinuousClock()
             let end = clock.now + idle * 2

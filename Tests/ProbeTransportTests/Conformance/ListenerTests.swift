@@ -3,7 +3,8 @@ import ProbeTransportNIO
 import Synchronization
 import Testing
 
-/// Listening, with every transport that delivers lines; `flyingsocks` is covered by end-to-end tests.
+/// Tests the listeners of the transports that deliver lines, except `flyingsocks`, which is covered by end-to-end
+/// tests.
 @Suite(.serialized) struct ListenerTests {
     /// A transport factory as a test argument.
     struct Kind: Sendable, CustomTestStringConvertible {
@@ -68,7 +69,8 @@ import Testing
     }
 
     @Test(arguments: kinds) func stoppedListenerRefuses(_ kind: Kind) throws {
-        // Another suite may get the port at once. Then a connection proves nothing, and another round is needed.
+        // Another suite may get the freed port at once. A successful connection therefore proves nothing, and another
+        // round is needed.
         var isRefused = false
         for _ in 0..<5 where !isRefused {
             let (listener, events, _) = try listen(kind)
@@ -109,7 +111,7 @@ import Testing
     @Test(arguments: kinds) func usedPortIsNamedInTheError(_ kind: Kind) throws {
         let (listener, _, _) = try listen(kind)
         let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
-        // The code of the error, which precedes the library's message.
+        // The error's code is the address, followed by the library's message.
         let code = try #require(error?.code)
         #expect(code.hasPrefix("127.0.0.1:\(listener.port): ") && code.contains("ddress already in use"))
     }

@@ -6,9 +6,9 @@ import ProbeTransportNIO
 import TCPProbe
 import Testing
 
-/// The conformance suite on the NIO transport, through the library. The gate runs it on `bsd` and `async-socket`,
-/// through the tool; `flyingsocks` runs on Swift's small thread pool, which a case may block, and is covered by
-/// end-to-end tests in a separate program.
+/// Runs the conformance suite on the NIO transport through the library. The gate runs the suite on `bsd` and
+/// `async-socket` through the tool. `flyingsocks` runs on Swift's small thread pool, which a case may block, so it is
+/// covered by end-to-end tests in a separate program.
 struct TransportConformanceTests {
     /// A case and the transport that runs it.
     struct Trial: Sendable, CustomTestStringConvertible {
@@ -22,7 +22,7 @@ struct TransportConformanceTests {
         BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
     ]
 
-    /// Deadlines are long here, because the machine may be busy with other tests.
+    /// The settings of all runs. Deadlines are long, because the machine may be busy with other tests.
     private static let settings = ScenarioSettings(timeScale: 10)
 
     static let trials: Result<[Trial], any Error> = Result {
@@ -30,10 +30,10 @@ struct TransportConformanceTests {
         return try ScenarioCase.conformance().map { Trial(scenario: $0, factory: factory) }
     }
 
-    /// The reason why a transport fails a case, by `TRANSPORT CASE`. A `failed?` line does not always apply.
+    /// The known failures, keyed by `TRANSPORT CASE`: the reason, and whether the case fails only at times (`failed?`).
     private static let known: [String: (reason: String, isAtTimes: Bool)] = {
         let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        // `try?`: without the list the known failures fail the tests, so an unreadable list is noticed.
+        // The error is ignored: without the list, the known failures fail the tests, so an unreadable list is noticed.
         guard let bytes = try? InputFile.contents(of: "/\(package)/Scenarios/conformance/known/nio.txt", limit: 1 << 20)
         else { return [:] }
         var known: [String: (reason: String, isAtTimes: Bool)] = [:]
@@ -53,7 +53,7 @@ struct TransportConformanceTests {
         let factory = try #require(Self.factories.first { $0.name == name })
         for framing in Framing.allCases + [.delimiter([69, 0])] {
             let configuration = TransportConfiguration(host: "127.0.0.1", port: 1, framing: framing)
-            // An error shows that the transport does not support the framing.
+            // `makeTransport` throws if the transport does not support the framing.
             let made = try? factory.makeTransport(configuration) { _ in }
             #expect((made != nil) == factory.framings?.offers(framing), "\(framing)")
         }
@@ -62,9 +62,10 @@ struct TransportConformanceTests {
     @Test(arguments: try trials.get())
     func transportConforms(_ trial: Trial) async throws {
         let outcome = try await Self.judgedOutcome(of: trial)
-        // Without permission to capture, the wire can't be judged.
+        // Without permission to capture, cases that need a capture are inconclusive.
         if outcome.verdict == .inconclusive, geteuid() != 0 { return }
-        // The resources that a transport uses can't be separated from those that the tests use.
+        // Cases that measure resources are unsupported, because a transport's resources can't be separated from those
+        // of the tests.
         let isMeasured = outcome.verdict != .unsupported
         guard let (reason, isAtTimes) = Self.known[trial.testDescription], isMeasured else {
             #expect(outcome.isAcceptable, "\(outcome)")
@@ -75,10 +76,10 @@ struct TransportConformanceTests {
         }
     }
 
-    /// Returns the outcome of a run whose verdict does not depend on a standstill of this process.
+    /// Returns the outcome of a run whose verdict does not depend on a stall of this process.
     ///
-    /// A verdict that does is inconclusive, which is correct, but shows nothing about the transport: the case is run
-    /// again, with a warning. After a few such runs the test cancels itself.
+    /// If this process stalled, an inconclusive verdict is correct but shows nothing about the transport, so the case
+    /// is run again, with a warning. After five stalled runs, the test cancels itself.
     private static func judgedOutcome(of trial: Trial) async throws -> ScenarioOutcome {
         for _ in 0..<5 {
             let outcome = await trial.scenario.run(on: trial.factory, settings: settings)

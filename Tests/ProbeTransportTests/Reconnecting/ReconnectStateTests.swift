@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Reconnecting, without connections and timers.
+/// Tests the decisions of a reconnecting transport, without connections and timers.
 @Suite struct ReconnectStateTests {
     private static let limits = TransportReconnect(shortest: .milliseconds(100), longest: .milliseconds(350))
 
@@ -13,7 +13,7 @@ import Testing
         return state
     }
 
-    /// Returns a description of the actions.
+    /// Returns a description of each action.
     private func words(_ actions: [ReconnectState.Action]) -> [String] {
         actions.map { action in
             switch action {
@@ -78,7 +78,7 @@ import Testing
     @Test func stopIsReportedByTheConnection() throws {
         var state = try connected()
         #expect(words(state.stop()) == [])
-        // Whatever error ends the connection: after a stop, the reason is `stopped`.
+        // After a stop, the reason is `stopped`, whatever error ends the connection.
         #expect(words(state.handle(.stopped(.reset, detail: nil))) == ["stopped stopped"])
     }
 
@@ -105,7 +105,7 @@ import Testing
         _ = state.handle(.sent(5))
         #expect(words(state.handle(.stopped(.reset, detail: nil))) == ["lost reset 6", "wait 0.1 seconds"])
         #expect(Array(state.unsent.messages) == [[3]])
-        // The message has not begun to be sent: it waits for the next connection.
+        // No byte of the message has been sent, so it waits for the next connection.
         _ = state.isDue()
         #expect(
             words(state.handle(.stopped(.refused, detail: nil))) == ["attempt-failed refused", "wait 0.2 seconds"])

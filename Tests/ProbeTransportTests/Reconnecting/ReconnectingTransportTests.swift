@@ -5,7 +5,7 @@ import Testing
 @testable import ProbeTransport
 
 struct ReconnectingTransportTests {
-    /// A connection whose events are specified by the test.
+    /// A fake connection whose events are determined by the test.
     private final class FakeConnection: Transport {
         let handler: TransportHandler
 
@@ -16,7 +16,7 @@ struct ReconnectingTransportTests {
         func stop() throws(TransportError) {}
     }
 
-    /// The transport, its latest connection, and the events that were passed to its handler.
+    /// A reconnecting transport under test, with its latest connection and the events that were passed to its handler.
     private final class Bench: Sendable {
         let connection = Mutex<FakeConnection?>(nil)
         let events = Mutex<[TransportEvent]>([])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// The names of a run's subjects.
+/// Tests the names of a run's subjects, which must be unique.
 struct SubjectNamesTests {
     @Test func numbersFollowTheCommandLine() {
         let names = SubjectNames()
