@@ -69,7 +69,7 @@ final class CaptureCore: Sendable {
     /// subscription to everything.
     ///
     /// A segment is dropped if no subscription named one of its ports. Segments with other ports arrive before the
-    /// handle has its first filter, and when the filter's port ranges had to be joined.
+    /// filter is attached, or pass a filter whose port ranges had to be joined.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
             let isCrowdTraffic = state.ports.crowds.contains {

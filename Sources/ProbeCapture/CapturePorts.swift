@@ -40,7 +40,7 @@ package struct CapturePorts: Sendable, Equatable {
     }
 
     /// The maximum number of ranges in a filter. The time that libpcap takes to compile a filter grows faster than its
-    /// length: 16 ranges take 0.4 ms, 256 more than a second.
+    /// length: 16 ranges take 0.4 ms, and 256 ranges take more than a second.
     private static let filterRangeLimit = 16
     /// The maximum number of crowds that the filter excludes. The packets of further crowds pass the filter and are
     /// dropped later.

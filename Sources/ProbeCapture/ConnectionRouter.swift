@@ -150,8 +150,8 @@ extension ConnectionRouter.Subscription {
 }
 
 extension Dictionary where Value: RangeReplaceableCollection {
-    /// Removes the matching subscriptions of all keys. There are only a few keys at a time, because only running cases
-    /// have subscriptions.
+    /// Removes the matching subscriptions of all keys. Visiting every key is cheap, because only running cases have
+    /// subscriptions.
     fileprivate mutating func removeSubscriptions(where isGone: (Value.Element) -> Bool) {
         for key in keys {
             self[key]?.removeAll(where: isGone)

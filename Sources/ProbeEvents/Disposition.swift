@@ -18,7 +18,7 @@ package enum Disposition: Sendable, Hashable {
     case bad
 }
 
-/// The rules by which a run weighs its results.
+/// The rules by which a run determines the dispositions of its results.
 package struct RunRules: Sendable {
     /// Whether `--strict` was given, so that the run fails because of a failure at level `should`, or because of a case
     /// that passed although another verdict was expected.

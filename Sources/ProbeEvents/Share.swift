@@ -28,7 +28,7 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
 
     private init() { (index, total) = (1, 1) }
 
-    /// The share `1/1`, which is everything.
+    /// The share `1/1`, which contains everything.
     package static let whole = Share()
 
     /// Parses text such as `3/8`, which consists of the index, counted from 1, and the total.
@@ -48,7 +48,7 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
         return Int(text)
     }
 
-    /// Whether there is only one share, which is everything.
+    /// Whether there is only one share, which contains everything.
     package var isWhole: Bool { total == 1 }
 
     /// The share as text, such as `3/8`.

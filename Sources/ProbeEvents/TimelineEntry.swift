@@ -17,7 +17,7 @@ package struct TimelineEntry: Sendable {
         case note(String)
     }
 
-    /// The time in nanoseconds since the case began.
+    /// The time since the case began, in nanoseconds.
     package var time: Int64
     package var kind: Kind
 

@@ -35,7 +35,7 @@ public enum StopReason: Sendable, Hashable {
         self = reason
     }
 
-    /// One reason for each word.
+    /// All reasons, one for each word.
     static let all: [StopReason] = [
         .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .heartbeat,
         .closed(code: nil), .protocol, .stopped, .other,

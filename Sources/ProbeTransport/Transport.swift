@@ -111,7 +111,7 @@ extension Transport {
     }
 }
 
-/// The three kinds of read of AsyncSocket.
+/// The kinds of read that a transport with the capability `reads` performs, as in AsyncSocket.
 public enum TransportRead: Sendable, Equatable {
     case length(Int)
     case until([UInt8])
@@ -125,7 +125,7 @@ public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 public enum TransportEvent: Sendable, Equatable {
     /// Connected (didStart).
     case started
-    /// The TLS handshake is complete and the peer's certificate has been verified. `protocol` is the one that was
+    /// The TLS handshake is complete and the peer's certificate has been verified. `protocol` is the protocol that was
     /// negotiated (ALPN). Reported immediately before `started` if the connection begins with TLS, otherwise after
     /// ``Transport/startTLS(_:)``.
     case secured(TLSVersion, protocol: [UInt8]?)
@@ -191,7 +191,7 @@ public enum TransportEvent: Sendable, Equatable {
     }
 }
 
-/// The reason why an operation was refused.
+/// The reason why a transport refused an operation.
 public enum TransportError: Error, Sendable, Hashable {
     case unsupported
     case notStarted
@@ -228,7 +228,7 @@ public struct TransportConfiguration: Sendable {
     /// The maximum time from `start()` to `started`; `nil` for the system's limit. Needs the capability
     /// `connect-timeout`.
     public var connectTimeout: Duration?
-    /// The time without traffic, from `started` on, after which the connection stops; `nil` for none. Needs the
+    /// The time without traffic, from `started` on, after which the connection stops; `nil` for no limit. Needs the
     /// capability `idle-timeout`.
     public var idleTimeout: Duration?
 
@@ -244,7 +244,7 @@ public struct TransportConfiguration: Sendable {
     /// A numeric address to which the connection's local end is bound; `nil` for any. Needs the capability `local`, and
     /// is not set for listening.
     public var localHost: String?
-    /// The port of the local end; 0 for any.
+    /// The port of the connection's local end; 0 for any.
     public var localPort: UInt16 = 0
     /// The name of the network interface to use; `nil` for any. Needs the capability `interface`.
     public var interface: String?
@@ -255,7 +255,7 @@ public struct TransportConfiguration: Sendable {
     /// which ``connectTimeout`` includes. Needs the capability `tls`, and is not set for listening.
     public var tls: TransportTLS?
 
-    /// The path that a client requests in the opening handshake of the framing `websocket`.
+    /// The path that a client requests in the WebSocket opening handshake.
     public var requestPath = "/"
 
     /// Whether each message is a `Sample`, whose Protocol Buffers schema is in the adapter protocol's documentation.
@@ -266,12 +266,12 @@ public struct TransportConfiguration: Sendable {
     /// Needs the capability `heartbeat`.
     public var heartbeat: TransportHeartbeat?
 
-    /// How the transport reconnects when its connection is lost; `nil` if it stops instead. Needs the capability
-    /// `reconnect`, and is not set for listening.
+    /// How the transport reconnects when its connection is lost; `nil` if the transport stops instead. Needs the
+    /// capability `reconnect`, and is not set for listening.
     public var reconnect: TransportReconnect?
 
-    /// Whether ``Transport/read(_:timeout:)`` will be called. This matters to a transport that can also deliver without
-    /// requests.
+    /// Whether ``Transport/read(_:timeout:)`` will be called. A transport that can also deliver without requests needs
+    /// to know this.
     public var reads = false
 
     /// Creates a configuration with the scenario language's defaults: framing `crlf`, lines of at most 1024 bytes, no
@@ -311,13 +311,13 @@ public protocol TransportFactory: Sendable {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
 
-    /// Listens on the configuration's address and port (0 for any free one). Its framing, limit and idle timeout apply
-    /// to each connection.
+    /// Listens on the configuration's address and port (0 for any free one). The configuration's framing, limit and
+    /// idle timeout apply to each connection.
     ///
     /// - Parameters:
     ///   - handler: the receiver of `accepted` for each connection, and of the listener's own `stopped`.
-    ///   - accepted: returns the handler of the connection with this number, counted from 1. Called directly before
-    ///     `accepted` is reported. The first event of that handler is `started`.
+    ///   - accepted: returns the handler of the connection with the given number, counted from 1. Called immediately
+    ///     before `accepted` is reported. The first event of that handler is `started`.
     /// - Throws: `unsupported` without the capability `listen`; `other` with the system's message if it can't listen on
     ///   the address.
     func makeListener(

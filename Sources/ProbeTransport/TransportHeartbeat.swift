@@ -5,10 +5,10 @@
 public struct TransportHeartbeat: Sendable, Equatable {
     /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if none is sent.
     public var interval: Duration?
-    /// The message that is sent as a heartbeat, before framing. It is not counted by `sent`.
+    /// The message that is sent as a heartbeat, before framing. `sent` does not count its bytes.
     public var message: [UInt8]
-    /// The time without a sign of life, while reading, after which the connection stops with `heartbeat`; `nil` for
-    /// never.
+    /// The time without a sign of life, while reading is not stopped, after which the connection stops with
+    /// `heartbeat`; `nil` for no limit.
     public var timeout: Duration?
     /// The only message that counts as a sign of life; it is not delivered. If `nil`, every received byte counts as a
     /// sign of life, and every message is delivered.

@@ -185,7 +185,7 @@ final class FlyingSocksSession: Sendable {
                 await reports.report(event)
             }
         } catch is CancellationError {
-            // The connection is being closed.
+            // The task was cancelled because the connection is being closed.
         } catch {
             if !reader.leftover.isEmpty { await reports.report(.leftover(reader.leftover)) }
             ends.continuation.yield(.read(FlyingSocksFailure(error)))
@@ -201,7 +201,7 @@ final class FlyingSocksSession: Sendable {
             }
             ends.continuation.yield(.written)
         } catch is CancellationError {
-            // The connection is being closed.
+            // The task was cancelled because the connection is being closed.
         } catch {
             ends.continuation.yield(.write(FlyingSocksFailure(error)))
         }

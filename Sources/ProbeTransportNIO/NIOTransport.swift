@@ -96,7 +96,7 @@ final class NIOTransport: Transport {
     func startTLS(_ tls: TransportTLS) throws(TransportError) {
         try lifecycle.requireSendable()
         let security = try NIOSecurity(tls, to: configuration.host)
-        // Fails only if the loops are shut down, which never happens.
+        // `valueOnLoop` fails only if NIO's event loops are shut down, which never happens.
         let result = try? session.valueOnLoop { session in
             Result { () throws(TransportError) in try session.startTLS(security) }
         }
@@ -135,7 +135,7 @@ extension NIOLoopBoundBox {
     /// Runs `body` on the event loop and waits until it has run, like a caller who waits for the future of a channel's
     /// `setOption`.
     func performAndWait(_ body: @escaping @Sendable (Value) -> Void) {
-        // Fails only if the loops are shut down, which never happens.
+        // `valueOnLoop` fails only if NIO's event loops are shut down, which never happens.
         try? valueOnLoop(body)
     }
 }

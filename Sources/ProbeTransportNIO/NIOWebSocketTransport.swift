@@ -105,7 +105,7 @@ final class NIOWebSocketTransport: Transport {
                 upgraders: [upgrader],
                 completionHandler: { context in
                     let pipeline = context.pipeline.syncOperations
-                    // Fails only if the handler has been removed.
+                    // Finding the handler fails only if it has already been removed.
                     if let handler = try? pipeline.handler(type: NIOWebSocketRequestHandler.self) {
                         pipeline.removeHandler(handler, promise: nil)
                     }
@@ -141,7 +141,7 @@ final class NIOWebSocketTransport: Transport {
                 upgraders: [upgrader],
                 completionHandler: { context in
                     let pipeline = context.pipeline.syncOperations
-                    // Fails only if the handler has been removed.
+                    // Finding the handler fails only if it has already been removed.
                     if let handler = try? pipeline.handler(type: NIOWebSocketRefusalHandler.self) {
                         pipeline.removeHandler(handler, promise: nil)
                     }

@@ -9,7 +9,7 @@ import ProbeSystem
 
 /// One worker process of a crowd. It reads its order from stdin, runs its members, and reports their state on stdout.
 ///
-/// Both streams carry JSON lines. On stdin:
+/// Both streams consist of JSON lines. The worker reads from stdin:
 /// - the order, which is the first line
 /// - `{"do":"begin","at":N}`, with N in nanoseconds of CLOCK_MONOTONIC
 /// - `{"do":"snapshot","latencies":true,"rests":true}`

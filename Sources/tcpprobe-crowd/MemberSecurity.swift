@@ -53,7 +53,7 @@ final class MemberSecurity {
 
     /// Ends a member's session by sending close_notify.
     ///
-    /// - Returns: the bytes that the kernel has not accepted yet.
+    /// - Returns: the encrypted bytes that the kernel has not accepted yet.
     func end(_ member: Int, _ descriptor: Int32) -> [UInt8] {
         guard let link = links.removeValue(forKey: member), link.isSecured else { return [] }
         _ = link.session.notify()

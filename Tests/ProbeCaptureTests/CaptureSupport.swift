@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeCapture
 import Testing
 
-/// The timeout of a fence. It only ends a wait that would otherwise last indefinitely. No test passes or fails
-/// depending on its exact value.
+/// The timeout of a fence. It only ends a wait that would otherwise last indefinitely. The result of a test does not
+/// depend on the exact timeout.
 let capturePatience = Duration.seconds(120)
 
 /// Waits for a fence, and records an issue if it is not reached or packets were dropped.

@@ -60,7 +60,7 @@ final class AdapterChild {
 
     /// Writes once to the program's stdin, without waiting.
     ///
-    /// - Returns: the number of bytes written; `nil` if the reading end is closed.
+    /// - Returns: the number of bytes written; `nil` if the program has closed its stdin.
     func write(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard let input else { return nil }
         while true {
@@ -92,7 +92,7 @@ final class AdapterChild {
         closeErrors()
     }
 
-    /// Collects the program's exit status if the program has ended, and returns whether it has.
+    /// Collects the program's exit status if the program has ended. Returns whether the program has ended.
     func reap() -> Bool {
         if status != nil { return true }
         switch program.next() {

@@ -134,7 +134,7 @@ final class AdapterLoop {
 
     private func write(_ child: AdapterChild) {
         guard let count = child.write(writing[written...]) else {
-            // The program's stdout may still contain the reason.
+            // The program has closed its stdin. Its stdout may still contain the reason.
             if pipeEnd == nil { pipeEnd = (.now, "stdin") }
             child.closeInput()
             (writing, written) = ([], 0)

@@ -33,7 +33,7 @@ struct AdapterProtocolState {
     private var left: Budget
     private(set) var hello: AdapterHello?
     private var nextID = 1
-    /// The ops that are not answered yet, oldest first.
+    /// The ops that have not been answered yet, oldest first.
     private(set) var pending: [(id: Int, name: String, requiresPort: Bool)] = []
     /// The last connection number of the earlier cases.
     private var base = 0
@@ -69,7 +69,7 @@ struct AdapterProtocolState {
         left = budget
     }
 
-    /// Ends the case; messages about its connections are no longer reported.
+    /// Ends the case. Messages about its connections are no longer reported.
     ///
     /// - Returns: the lines that stop the connections that the case left open.
     mutating func endCase() -> [UInt8] {

@@ -10,8 +10,8 @@ enum AsyncSocketEvent: Sendable, Equatable {
     case read([UInt8], tag: Int)
     /// The kernel has accepted part of a write (`didWritePartialDataOfLength:tag:`).
     case wrotePart(Int, tag: Int)
-    /// The kernel has accepted the last bytes of a write (`didWriteDataWithTag:`). The number counts the bytes since
-    /// the last part.
+    /// The kernel has accepted the last bytes of a write (`didWriteDataWithTag:`). The number of bytes does not include
+    /// the parts that were reported before.
     case wrote(Int, tag: Int)
     /// The connection has ended (`socketDidDisconnect:withError:`). Reported exactly once, as the last event, with the
     /// bytes that no read has taken.
@@ -104,7 +104,7 @@ final class AsyncSocket: Sendable {
         try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
     }
 
-    /// Disconnects once everything queued has been written. Allowed in any state.
+    /// Disconnects once all queued writes are complete. Allowed in any state.
     func disconnectAfterWriting() {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }

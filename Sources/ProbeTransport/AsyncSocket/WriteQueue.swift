@@ -5,7 +5,7 @@
 struct WriteQueue: Sendable {
     enum Progress: Sendable, Equatable {
         case partial(Int, tag: Int)
-        /// The kernel has accepted the given number of bytes, which are the last ones of the write.
+        /// The kernel has accepted the given number of bytes, which are the last bytes of the write.
         case done(Int, tag: Int)
     }
 

@@ -13,7 +13,7 @@ final class BSDConnectionLoop {
     private var decoder: BSDDecoder
     /// The decoder's framing, and how many times the connection's framing had been changed by then.
     private var framing: (framing: BSDFraming, changes: Int)
-    /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
+    /// Whether the decoder may hold complete messages, because reading was stopped before all messages were delivered.
     private var holdsMessages = false
     let buffer: UnsafeMutableRawBufferPointer
     /// The result of the read by which a new connection was checked for an error. Any bytes read are in ``buffer``.

@@ -445,7 +445,7 @@ extension BSDConnectionState {
     }
 }
 
-/// The requests of the connection's owner, from any thread.
+/// Handles the requests of the connection's owner, which may come from any thread.
 extension BSDConnectionState {
     mutating func start(now: Int64) throws(TransportError) {
         guard case .initialised = phase else { throw wasStarted ? .alreadyStarted : .stopped }

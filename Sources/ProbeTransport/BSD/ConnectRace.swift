@@ -10,7 +10,7 @@ struct ConnectRace: Sendable {
         var detail: String
     }
 
-    /// RFC 8305's recommended "Connection Attempt Delay".
+    /// The "Connection Attempt Delay" that RFC 8305 recommends, in nanoseconds.
     static let delay: Int64 = 250_000_000
 
     private let count: Int

@@ -1,6 +1,6 @@
 import Glibc
 
-/// `poll(2)` with a deadline on the monotonic clock.
+/// Calls `poll(2)` with a deadline on the monotonic clock.
 enum Polling {
     /// Waits until an entry is ready or the deadline has passed. If a signal interrupts the wait, no entry is marked as
     /// ready.

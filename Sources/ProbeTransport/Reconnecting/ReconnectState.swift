@@ -14,7 +14,7 @@ struct ReconnectState {
     /// An action that the owner must take. Actions are taken in the order in which they are returned.
     enum Action {
         case report(TransportEvent)
-        /// Waits, and then calls ``isDue()``.
+        /// Wait for the given duration, and then call ``isDue()``.
         case wait(Duration)
     }
 

@@ -67,7 +67,7 @@ final class ReconnectingTransport: Transport {
         self.connect = connect
         reports = Mutex(Reports(handler: handler))
         state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
-        // This reports an error in the configuration now instead of at each connection attempt.
+        // This trial call reports an error in the configuration now instead of at each connection attempt.
         _ = try connect { _ in }
     }
 
@@ -91,7 +91,7 @@ final class ReconnectingTransport: Transport {
         let number = state.number
         let connection = try connect { [weak self] event in self?.take(event, of: number) }
         try connection.start()
-        // The connection may have failed already: its end is reported when the state is unlocked.
+        // The connection may have failed already. In that case, its end is reported when the state is unlocked.
         for message in state.core.unsent.messages {
             try pass(connection) { connection throws(TransportError) in try connection.send(message) }
         }

@@ -27,19 +27,19 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// The time for which reports may still arrive after the last `stopped`.
     var drainInterval: Duration { get }
 
-    /// The subject's program and every process that it has started; `nil` if it has no separate program, or the program
-    /// has ended.
+    /// The subject's program and every process that it has started; `nil` if the subject has no separate program, or
+    /// the program has ended.
     var processes: ProcessTree? { get }
 
-    /// The case that the subject's process served before this one; `nil` if this case is the process's first one, or if
-    /// the subject has no separate process.
+    /// The case that the subject's process served before the current case; `nil` if the current case is the process's
+    /// first one, or if the subject has no separate process.
     var servedBefore: String? { get }
 
     /// Records which case the subject is serving.
     func serve(_ id: String)
 
-    /// Calls back when the subject's program has ended, after ``close(isReusable:late:)``; at once if it has no
-    /// separate program.
+    /// Calls back when the subject's program has ended, after ``close(isReusable:late:)``; at once if the subject has
+    /// no separate program.
     func whenEnded(_ call: @escaping @Sendable () -> Void)
 
     /// Ends the subject. Afterwards, none of the subject's code runs, and nothing is reported.

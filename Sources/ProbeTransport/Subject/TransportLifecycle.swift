@@ -20,7 +20,7 @@ package final class TransportLifecycle: Sendable {
         phase = Mutex(isStarted ? .open : .initialised)
     }
 
-    /// Whether the transport was started or accepted, and has not been asked to stop or reported its stop.
+    /// Whether the transport was started or accepted, and no stop has been requested or reported.
     package var isOpen: Bool {
         phase.withLock { phase in
             switch phase {
@@ -30,7 +30,7 @@ package final class TransportLifecycle: Sendable {
         }
     }
 
-    /// Whether the transport was ever started, or accepted.
+    /// Whether the transport was ever started, or is an accepted connection.
     package var wasStarted: Bool {
         phase.withLock { phase in
             switch phase {

@@ -79,7 +79,7 @@ final class EventMailbox: @unchecked Sendable {
         return seen
     }
 
-    /// The events that are stored now.
+    /// The stored events, without waiting for others.
     var waiting: [TransportEvent] { locked { events } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
@@ -91,8 +91,8 @@ final class EventMailbox: @unchecked Sendable {
     private func wait<Result>(_ poll: () -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        // The deadline only ends a wait that would otherwise last indefinitely. No test passes or fails depending on
-        // its exact value.
+        // The deadline only ends a wait that would otherwise last indefinitely. The result of a test does not depend on
+        // the exact deadline.
         deadline.tv_sec += 120
         return locked {
             while true {
