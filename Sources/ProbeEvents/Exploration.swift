@@ -34,9 +34,9 @@ package struct Exploration: Sendable, Equatable {
     /// A minimal scenario that was written.
     package struct WrittenScenario: Sendable, Equatable {
         package var path: String
-        /// A description of what makes it fail.
+        /// A description of what makes the written scenario fail.
         package var sentence: String
-        /// The capture of a failed run, followed by the capture of a passed run, as far as they exist.
+        /// The captures of a failed run and of a passed run, in this order, as far as they exist.
         package var captures: [String]
         /// The number of runs in which the written scenario failed.
         package var failed: Int

@@ -14,7 +14,7 @@ extension [NamedText] {
     package var sentence: String { map { "\($0.name) = \($0.text)" }.joined(separator: ", ") }
 }
 
-/// The round of a `for` loop in which an event occurred.
+/// A round of a `for` loop, as the location of an event.
 package struct LoopRound: Sendable, Equatable {
     /// The number of the round, counted from 1.
     package var number: Int

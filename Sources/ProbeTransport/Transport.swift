@@ -148,8 +148,8 @@ public enum TransportEvent: Sendable, Equatable {
     /// The number of bytes passed to the kernel since the previous `sent` event.
     case sent(Int)
     /// The peer's FIN was received on a connection that stays open for writing
-    /// (``TransportConfiguration/allowsHalfClose``). A ``leftover(_:)`` precedes this event. When this side has ended
-    /// the connection too, `stopped(.eof)` follows.
+    /// (``TransportConfiguration/allowsHalfClose``). Any ``leftover(_:)`` is reported before this event. When this side
+    /// has ended the connection too, `stopped(.eof)` follows.
     case halfClosed
     /// A message longer than `maxLine` was discarded, and the connection continues
     /// (``TransportConfiguration/discardsTooLong``). Reported once for each discarded message, in order with the other
@@ -297,7 +297,7 @@ public typealias TransportFraming = Framing
 
 /// Creates transports of one kind.
 public protocol TransportFactory: Sendable {
-    /// The name on the command line, such as `bsd`.
+    /// The name by which the command line selects the transport, such as `bsd`.
     var name: String { get }
     var capabilities: Set<TransportCapability> { get }
     /// The capabilities among ``TransportCapability/assumed`` that the factory's transports lack; none by default.

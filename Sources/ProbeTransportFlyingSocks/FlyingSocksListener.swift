@@ -48,8 +48,7 @@ final class FlyingSocksListener: TransportListener {
             func report() {
                 if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
             }
-            // A failure is reported before the socket is closed, so that whoever observes a refused client can already
-            // know the reason.
+            // A failure is reported before the socket is closed, so that the report precedes the refusal of any client.
             if failure.reason != .stopped { report() }
             // `close` fails only if the socket is already closed.
             try? socket.close()

@@ -19,7 +19,7 @@ import Glibc
 // `serveAdapter(_:version:)` is an adapter for `tcpprobe run … --adapter`.
 
 /// Serves transports over the adapter protocol on stdin and stdout, until stdin ends. A program whose `main` calls this
-/// is a subject of `tcpprobe run … --adapter "PROGRAM"`. Nothing else may write to stdout.
+/// function is a subject of `tcpprobe run … --adapter "PROGRAM"`. Nothing else may write to stdout.
 ///
 /// - Parameter version: the transport's version, shown in reports.
 /// - Returns: the exit status for the program: 0 if stdin has ended, 2 after an error, such as a line that breaks the

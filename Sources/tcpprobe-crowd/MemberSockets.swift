@@ -81,7 +81,7 @@ final class MemberSockets: CrowdConnections {
     /// Assigns an accepted connection to a member.
     ///
     /// - Parameter member: the number of the member.
-    /// - Returns: 0, or the `errno` of a failure.
+    /// - Returns: 0 on success, otherwise the `errno` of the failure.
     func adopt(_ accepted: Int32, as member: Int) -> Int32 {
         while member >= descriptors.count {
             descriptors.append(-1)

@@ -13,7 +13,7 @@ final class AdapterLoop {
     private var writing: [UInt8] = []
     private var written = 0
     private let start = MonotonicTime.now
-    /// The time at which the request to end was noticed; `nil` before.
+    /// The time at which the request to end the program was noticed; `nil` until then.
     private var quitting: MonotonicTime?
     /// The time at which the running program closed its stdout or stdin, and which of the two; `nil` if it has closed
     /// neither.

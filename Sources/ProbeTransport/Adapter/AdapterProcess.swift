@@ -9,7 +9,7 @@ import Synchronization
 /// program breaks the protocol, the process has *failed*: every waiting caller gets the reason, and the program is
 /// ended together with all its descendants.
 final class AdapterProcess: Sendable {
-    /// The limits for a process. Tests may use other values.
+    /// The limits for a process. Tests may set other values.
     struct Limits: Sendable {
         var hello: Duration = .seconds(10)
         /// The maximum time to wait for answers to ops of an earlier case, and for the program's exit after its stdin

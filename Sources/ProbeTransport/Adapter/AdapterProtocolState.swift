@@ -11,7 +11,7 @@ struct AdapterProtocolState {
         case reply(id: Int, SubjectReply)
         /// A report for the current case, with the case's own connection number.
         case report(connection: Int, SubjectReport.Event)
-        /// A machine error has ended a connection, or prevented it.
+        /// A machine error has ended a connection, or prevented it from being established.
         case machineError(connection: Int, MachineError, detail: String?)
         case refusedFor(id: Int, MachineError, code: String)
         /// A message about a connection that the harness stopped at the end of an earlier case. It is ignored.

@@ -23,7 +23,7 @@ final class SocketConnector {
     ///
     /// - Parameters:
     ///   - wake: interrupts the wait, so that `deadline` is called again.
-    ///   - buffer: the buffer for a first read; it must outlive the connector.
+    ///   - buffer: the buffer for the first read from the connected socket. It must outlive the connector.
     ///   - deadline: called before each wait; returns `nil` if the owner has cancelled the attempt.
     init(
         _ ends: ConnectionEnds, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
