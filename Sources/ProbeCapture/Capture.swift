@@ -45,7 +45,7 @@ package final class Capture: Sendable {
         let markers = try FenceMarkers()
         let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
-        // 1 is DLT_EN10MB, the only link type of Linux's loopback interface.
+        // Link type 1 is DLT_EN10MB, the only one of Linux's loopback interface.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
@@ -68,14 +68,14 @@ package final class Capture: Sendable {
     }
 
     /// Returns a subscription to all packets that pass the filter from now on and belong to no other subscription.
-    /// - Parameter limit: the maximum number of bytes that the subscription keeps until they are taken.
+    /// - Parameter limit: the maximum number of bytes that the subscription keeps until its packets are taken.
     package func subscribeToAll(limit: Int = defaultSubscriptionLimit) -> PortSubscription {
         let store = PacketStore(limit: limit)
         core.state.withLock { $0.everything = store }
         return PortSubscription(store: store, core: core)
     }
 
-    /// Returns the totals as of the last packets that were read; they are exact after a fence.
+    /// Returns the totals as of the last packets that were read. The totals are exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
     /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions
@@ -117,8 +117,8 @@ package final class Capture: Sendable {
 // the ring within the call that sends it: once the marker is captured, everything sent before it has been delivered.
 // The fillers are needed only to release the blocks.
 //
-// The calling thread sends the marker, so that it queues after that thread's own packets even if the kernel has
-// deferred part of the work for that processor. The capture's thread sends the fillers, so that one set of fillers
+// The calling thread sends the marker, so that the marker is queued after the thread's own packets even if the kernel
+// has deferred part of the work on that processor. The capture's thread sends the fillers, so that one set of fillers
 // serves all pending fences, and the calling thread spends only a few microseconds. A marker that was dropped because
 // the ring was full is sent again until it is captured.
 extension Capture {
@@ -171,8 +171,9 @@ extension CaptureCore {
 
 /// How a fence ended.
 package enum FenceOutcome: Sendable, Equatable {
-    /// All packets sent before the fence have been delivered to their subscriptions. `dropped` is the total since the
-    /// capture was opened. If it is higher than at an earlier fence, packets between the two fences are missing.
+    /// All packets sent before the fence have been delivered to their subscriptions. `dropped` is the number of dropped
+    /// packets since the capture was opened. If `dropped` is higher than at an earlier fence, packets between the two
+    /// fences are missing.
     case caughtUp(dropped: Int)
     case timedOut
     case failed(CaptureError)

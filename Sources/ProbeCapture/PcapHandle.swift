@@ -67,7 +67,7 @@ struct PcapHandle: ~Copyable {
 
     deinit { pcap_close(handle) }
 
-    /// Passes up to `limit` packets to `visitor` that the kernel has released, without waiting. Returns the number of
+    /// Calls `visitor` for up to `limit` packets that the kernel has released, without waiting. Returns the number of
     /// packets.
     func dispatch(limit: Int32, to visitor: Visitor, context: UnsafeMutableRawPointer) throws(CaptureError) -> Int {
         let count = pcap_dispatch(handle, limit, visitor, context.assumingMemoryBound(to: UInt8.self))

@@ -23,7 +23,7 @@ package struct Finding: Error, Sendable {
     package var unexpectedEnd: UnexpectedEnd?
     /// By how much a crowd's latency exceeds its limit, if that is the finding.
     package var excess: Excess?
-    /// The time at which the known facts proved the finding; `nil` if the finding was made at that time.
+    /// The time at which the known facts proved the finding; `nil` if that is the time at which the finding was made.
     package var decided: MonotonicTime?
 
     package init(

@@ -241,8 +241,8 @@ public struct TransportConfiguration: Sendable {
     /// The number of bytes that may be queued before `full` is reported; `nil` if neither `full` nor `drained` is
     /// reported. Needs the capability `high-water`.
     public var highWater: Int?
-    /// A numeric address to which the connection's local end is bound; `nil` for any. Needs the capability `local`, and
-    /// is not set for listening.
+    /// A numeric address to which the connection's local end is bound; `nil` for any. Needs the capability `local`;
+    /// always `nil` for a listener.
     public var localHost: String?
     /// The port of the connection's local end; 0 for any.
     public var localPort: UInt16 = 0
@@ -252,7 +252,7 @@ public struct TransportConfiguration: Sendable {
     public var preference: AddressPreference?
 
     /// The settings for a connection that begins with TLS; `nil` for none. `started` is reported after the handshake,
-    /// which ``connectTimeout`` includes. Needs the capability `tls`, and is not set for listening.
+    /// which must complete within ``connectTimeout``. Needs the capability `tls`; always `nil` for a listener.
     public var tls: TransportTLS?
 
     /// The path that a client requests in the WebSocket opening handshake.
@@ -267,7 +267,7 @@ public struct TransportConfiguration: Sendable {
     public var heartbeat: TransportHeartbeat?
 
     /// How the transport reconnects when its connection is lost; `nil` if the transport stops instead. Needs the
-    /// capability `reconnect`, and is not set for listening.
+    /// capability `reconnect`; always `nil` for a listener.
     public var reconnect: TransportReconnect?
 
     /// Whether ``Transport/read(_:timeout:)`` will be called. A transport that can also deliver without requests needs

@@ -6,7 +6,7 @@ import Synchronization
 
 /// One connection, served by three tasks: one reads, one writes, and one waits until the connection ends.
 final class FlyingSocksSession: Sendable {
-    /// The reason for which a connection ends.
+    /// The reason why a connection ends.
     private enum End: Sendable {
         /// The owner stopped the connection. The queued messages are written first.
         case asked

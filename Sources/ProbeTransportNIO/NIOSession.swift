@@ -11,7 +11,8 @@ final class NIOSession {
         /// The TLS handshake is in progress, after connecting or in mid-stream (STARTTLS).
         case securing
         case open
-        /// Queued messages are still being written. Then the channel is closed, and the failure is reported.
+        /// Queued messages are still being written. Then the channel is closed, and `stopped` is reported with the
+        /// given reason.
         case closing(NIOFailure)
         case ended
 

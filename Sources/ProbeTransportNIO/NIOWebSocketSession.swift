@@ -17,7 +17,7 @@ final class NIOWebSocketSession {
         case open
         /// This side has sent its close frame, and the peer's close frame has not been received.
         case closing
-        /// The channel is about to be closed. Then the failure is reported.
+        /// The channel is about to be closed. Then `stopped` is reported with the given reason.
         case ending(NIOFailure)
         case ended
     }
@@ -260,7 +260,7 @@ final class NIOWebSocketSession {
         closeChannel(within: Self.closeTimeout)
     }
 
-    /// Closes the channel, and then reports the failure.
+    /// Closes the channel, and then reports `stopped` with the given reason.
     private func finish(_ failure: NIOFailure) {
         guard let channel else { return end(failure) }
         phase = .ending(failure)

@@ -98,8 +98,8 @@ struct CrowdWorker {
             let next = core.nextMoment
             if let next, next > now { arm(next) }
             watch.worked()
-            // The wait has a timeout, so that the worker wakes up regularly. After a stall, it is then known until when
-            // the worker ran.
+            // The wait has a timeout, so that the worker wakes up regularly. The last wakeup before a stall then shows
+            // when the stall began.
             let patience = next.map { $0 <= now } == true ? 0 : Int32(Standstills.heartbeat.nanoseconds / 1_000_000)
             let count = probe_epoll_wait(epoll, &data, &events, 1024, patience)
             let moment = probe_monotonic_ns()

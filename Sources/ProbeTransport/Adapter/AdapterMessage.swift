@@ -202,7 +202,7 @@ extension AdapterMessage {
             return [("ev", .string("attempt-failed"))] + members(of: reason, detail)
         case .stopped(let reason, let detail): return [("ev", .string("stop"))] + members(of: reason, detail)
         case .accepted, .output, .broken:
-            // `accept` is a separate message, and an adapter does not send the other two events.
+            // `accept` is a separate message, and an adapter never sends `output` or `broken`.
             return []
         }
     }
@@ -274,7 +274,7 @@ extension AdapterHello {
 }
 
 extension JSONValue {
-    /// Returns the words of a list in `hello`, in the order of the list; `nil` if the list is missing.
+    /// Returns the words of the list with the given name in `hello`, in their order; `nil` if the list is missing.
     fileprivate func words(_ name: String) throws(AdapterMessageError) -> [String]? {
         guard let value = self[name] else { return nil }
         guard case .array(let words) = value else {

@@ -34,7 +34,7 @@ package final class AdapterSource: SubjectSource {
     private let limits: AdapterProcess.Limits
     private let state = Mutex(State())
 
-    /// Creates a source for a command.
+    /// Creates a source for an adapter's command line.
     ///
     /// - Parameter names: the names of all subjects of the run, so that two subjects with the same name can be
     ///   distinguished.

@@ -77,7 +77,8 @@ final class AsyncSocketLoop {
                 ($0.wantsRead, $0.connection.wantsWrite, $0.deadline, $0.connection.isEnded)
             }
             if isEnded { return }
-            // The actions may have called the handler, which may have changed the state.
+            // The state is queried again, because the actions may have called the handler, which may have changed the
+            // state.
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, until: deadline, now: now)

@@ -4,7 +4,7 @@ import Synchronization
 /// The data that a `bsd` transport and its thread share.
 final class BSDConnection: ThreadedConnection {
     let ends: ConnectionEnds
-    /// The framing, and how many times it has been changed.
+    /// The connection's framing, and how many times it has been changed.
     private let current: Mutex<(framing: BSDFraming, changes: Int)>
     let core: ConnectionCore<BSDConnectionState, TransportEvent>
     private let ended: @Sendable () -> Void

@@ -11,7 +11,7 @@ final class BSDConnectionLoop {
     /// The handler; `nil` after `stopped`.
     private var handler: TransportHandler?
     private var decoder: BSDDecoder
-    /// The decoder's framing, and how many times the connection's framing had been changed by then.
+    /// The framing that the decoder uses. `changes` is the number of changes that led to this framing.
     private var framing: (framing: BSDFraming, changes: Int)
     /// Whether the decoder may hold complete messages, because reading was stopped before all messages were delivered.
     private var holdsMessages = false
@@ -60,7 +60,8 @@ final class BSDConnectionLoop {
                 ($0.wantsRead, $0.wantsWrite, $0.isHalfClosed, $0.deadline, $0.isEnded)
             }
             if isEnded { return }
-            // The actions may have called the handler, which may have changed the state.
+            // The state is queried again, because the actions may have called the handler, which may have changed the
+            // state.
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, errors: isHalfClosed, until: deadline, now: now)
@@ -127,7 +128,7 @@ final class BSDConnectionLoop {
         case .failed(let error):
             perform(connection.inspect { $0.readFailed(error) }, on: socket)
         case .bytes(0):
-            // The leftover is also reported before `halfClosed`.
+            // The bytes of an incomplete message are reported before `halfClosed`, too.
             if connection.inspect(\.wouldEndByEOF) {
                 let leftover = decoder.finish()
                 if !leftover.isEmpty { report(.leftover(leftover)) }

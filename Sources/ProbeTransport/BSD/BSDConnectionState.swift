@@ -192,7 +192,8 @@ extension BSDConnectionState {
     /// Whether received bytes are discarded.
     var discardsInput: Bool { !isStarted }
 
-    /// Whether an EOF would end the input regularly, so that the bytes of an incomplete message must be reported first.
+    /// Whether an EOF would be a normal end of the input, so that the bytes of an incomplete message must be reported
+    /// first.
     var wouldEndByEOF: Bool { delivers && outgoing.failure == nil }
 
     var wantsRead: Bool {
@@ -422,7 +423,7 @@ extension BSDConnectionState {
         var onlyAnswersCountAsAlive = false
         /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
-        /// The time without progress after which writing the queued messages before the close is given up.
+        /// The time without progress in writing the queued messages after which a closing connection is given up.
         var linger: Int64 = 1_000_000_000
         /// The time to wait for the peer's FIN after this side's FIN. It restarts as long as the peer acknowledges
         /// data.

@@ -13,7 +13,7 @@ struct BSDDecoder: Sendable {
     /// The remaining part of the message that is being discarded.
     private enum Skipping: Sendable {
         case bytes(UInt64)
-        /// The byte after the payload.
+        /// The byte that must follow the payload to end the message.
         case end(UInt8)
         case terminator(DelimiterSearch)
     }

@@ -30,8 +30,8 @@ struct ConnectionEnds: Sendable, Equatable {
         local = address
     }
 
-    /// Returns the addresses that can be reached from the local end (those of its family, or all if it is not set),
-    /// with the preferred family first and otherwise in the given order.
+    /// Returns the addresses that can be reached from the local end: those of the local end's family, or all addresses
+    /// if no local end is set. The preferred family is first; otherwise the addresses are in the given order.
     func ordered(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let usable = addresses.filter { local == nil || local?.family == $0.family }
         guard let preference else { return usable }

@@ -280,7 +280,7 @@ package struct InProcessSource: SubjectSource {
     package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
-        // If the program is missing, the case that needs it reports that.
+        // The error is ignored here. If the program is missing, the case that needs it reports the error.
         elsewhere =
             try? program.isEmpty
             ? nil : AdapterSource(transport: factory.name, words: program, names: SubjectNames())

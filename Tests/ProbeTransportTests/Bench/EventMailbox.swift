@@ -79,7 +79,7 @@ final class EventMailbox: @unchecked Sendable {
         return seen
     }
 
-    /// The stored events, without waiting for others.
+    /// The events that have arrived and have not been taken.
     var waiting: [TransportEvent] { locked { events } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
