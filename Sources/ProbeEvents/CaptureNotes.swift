@@ -8,7 +8,7 @@ import ProbeWire
 /// Each note is a comment in the capture file and contains one JSON object. Any program may have written the file, so
 /// unreadable notes are skipped.
 package struct CaptureNotes: Sendable, Equatable {
-    /// A name that referred to one end of a connection before it was used for a newer connection.
+    /// A name that referred to one end of a connection, and was later used for a newer connection.
     package struct EarlierName: Sendable, Equatable {
         package var name: String
         package var side: ConversationSide

@@ -30,8 +30,7 @@ package struct CaseResult: Sendable {
     package var round: Int?
     /// Whether the case ended in `error` because the run was interrupted.
     package var isInterrupted = false
-    /// The result of the same case in a process of the subject that served no other case; `nil` if the case was not run
-    /// again.
+    /// The result of the same case in a fresh process of the subject; `nil` if the case was not run again.
     package var alone: LoneResult?
     /// The result of `explore` or `shrink` for the case; `nil` for a case that was simply run.
     package var exploration: Exploration?
@@ -59,7 +58,7 @@ package struct CaseResult: Sendable {
     }
 }
 
-/// The result of a failed case that was run once more, in a process of the subject that served no other case.
+/// The result of a failed case that was run once more, in a fresh process of the subject.
 package struct LoneResult: Sendable, Equatable {
     package var verdict: Verdict
     /// The id of the case that the subject's process had served before the failed case.

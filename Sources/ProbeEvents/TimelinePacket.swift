@@ -37,7 +37,7 @@ package struct TimelinePacket: Sendable, Equatable {
         }
     }
 
-    /// The packet's line of text, such as `S -> T P. seq 1 ack 1 win 65536 len 7 "220 rea"`.
+    /// The packet's line of text, such as `S -> T  P.  seq 1 ack 1 win 65536 len 7 "220 rea"`.
     package var text: String
     /// The decoded parts; `nil` for a packet of which only the line of text is known, such as a packet that a link
     /// changed in transit.

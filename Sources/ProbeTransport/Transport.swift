@@ -71,7 +71,7 @@ public protocol Transport: AnyObject, Sendable {
     /// queued. A connection attempt in progress is aborted, and a ``stop()`` that is still writing is interrupted. Does
     /// nothing after `stopped`.
     ///
-    /// - Throws: `notStarted`.
+    /// - Throws: `notStarted` before ``start()``.
     func reset() throws(TransportError)
 
     /// Requests one read from a transport with the capability `reads`. The result is reported by `data` or

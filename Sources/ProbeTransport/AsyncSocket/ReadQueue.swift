@@ -55,7 +55,7 @@ struct ReadQueue: Sendable {
 
     /// Queues a read.
     ///
-    /// - Throws: `invalid` for a read of no bytes or with an empty delimiter.
+    /// - Throws: `invalid` for a length of 0, and for an empty delimiter.
     mutating func append(_ request: Request, now: Int64) throws(TransportError) {
         switch request.wanted {
         case .length(let count): if count < 1 { throw .invalid }
