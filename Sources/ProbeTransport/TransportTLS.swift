@@ -4,7 +4,7 @@ public import ProbeBase
 public struct TransportTLS: Sendable, Equatable {
     /// The path of a PEM file with the only certificates that are trusted.
     public var authorities: String
-    /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066), an address
+    /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066); an address
     /// is not.
     public var name: String
     /// The offered protocols (ALPN, RFC 7301), the preferred one first. If there are none, the ALPN extension is
