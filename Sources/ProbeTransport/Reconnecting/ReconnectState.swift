@@ -4,7 +4,7 @@ import ProbeBase
 /// belong to its owner.
 ///
 ///     initialised ─ start ▶ connecting ─ started ▶ connected ─┬─ lost ▶ waiting ─ time elapsed ▶ connecting
-///                               └─ failed ▶ waiting           └─ stop, half-close, a peer that breaks the rules ▶ ended
+///                               └─ failed ▶ waiting           └─ stop, half-close, protocol violation ▶ ended
 ///
 /// Guarantees: `stopped` is reported exactly once, as the last event; at most one connection is open or being
 /// established at a time.
