@@ -219,8 +219,8 @@ public struct TransportConfiguration: Sendable {
     public var host: String
     /// The port. For listening, 0 means any free port.
     public var port: UInt16
-    /// The path of a Unix socket to connect to or to listen on instead of the host and the port; `nil` for TCP. Needs the
-    /// capability `unix`.
+    /// The path of a Unix socket to connect to or to listen on instead of the host and the port; `nil` for TCP. Needs
+    /// the capability `unix`.
     public var path: String?
     /// The framing, which defines what a message is.
     public var framing: TransportFraming
