@@ -4,15 +4,16 @@ package import ProbeBase
 package enum DecodedPacket: Sendable, Hashable {
     case tcp(DecodedTCP)
     case udp(DecodedUDP)
-    /// A fragment of an IP datagram, which must be joined with the others before it can be decoded further.
+    /// A fragment of an IP datagram. The datagram must be reassembled from its fragments before it can be decoded
+    /// further.
     case fragment(IPFragment)
-    /// Another protocol over IP.
+    /// An IP packet of a protocol other than TCP, UDP and ICMP.
     case otherIP(source: IPAddress, destination: IPAddress, protocolNumber: UInt8)
     /// ARP and everything else that is not IP.
     case notIP(etherType: UInt16)
     /// An error that ICMP reports about a TCP segment.
     case icmp(ICMPError)
-    /// A packet that could not be read, or was not supposed to be read.
+    /// A packet whose contents are not decoded, because they are unreadable or because decoding them was not requested.
     case other(OtherPacket)
 }
 
@@ -23,7 +24,7 @@ package struct DecodedTCP: Sendable, Hashable {
     package var sequence: SequenceNumber
     package var acknowledgment: SequenceNumber
     package var flags: TCPFlags
-    /// The window as in the header, without the scale factor.
+    /// The window field of the header, not multiplied by the scale factor.
     package var window: UInt16
     package var urgentPointer: UInt16
     package var options: TCPOptions
@@ -32,15 +33,16 @@ package struct DecodedTCP: Sendable, Hashable {
     /// The payload's length on the wire.
     package var payloadLength: Int
     package var checksum: UInt16 = 0
-    /// The identification field of IPv4; 0 if there is none.
+    /// The identification field of the IPv4 header; 0 for IPv6.
     package var identification: UInt16 = 0
-    /// The number of routers that may still forward the packet.
+    /// The number of routers that may still forward the packet (IPv4's time to live, IPv6's hop limit).
     package var hopLimit: UInt8 = 0
 
-    /// Whether the capture holds less of the payload than there was on the wire.
+    /// Whether the capture contains only a part of the payload.
     package var payloadIsCut: Bool { payload.count < payloadLength }
 
-    /// Whether the segment opens a connection. A segment that is also a reset does not, whatever its other bits are.
+    /// Whether the segment opens a connection. A segment with the RST flag never opens one, whatever its other flags
+    /// are.
     package var isSYN: Bool { flags.contains(.syn) && !flags.contains(.rst) }
 
     package init(
@@ -78,7 +80,7 @@ package struct IPFragment: Sendable, Hashable {
     package var destination: IPAddress
     package var identification: UInt32
     package var protocolNumber: UInt8
-    /// The offset from the start of the datagram, in bytes.
+    /// The offset of the fragment's payload in the datagram, in bytes.
     package var offset: Int
     package var hasMore: Bool
     /// The range of the captured payload in the packet's bytes.

@@ -2,12 +2,12 @@ package import ProbeBase
 
 /// An error that a router or a host reports about a TCP segment that it did not forward or accept (RFC 792, RFC 4443).
 ///
-/// The report quotes the segment's header, so it can be assigned to a connection.
+/// The ICMP message quotes the segment's header, so the error can be assigned to a connection.
 package struct ICMPError: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// The code gives the reason.
+        /// The segment could not be delivered; the ICMP code gives the reason.
         case unreachable(code: UInt8)
-        /// The segment was too long for the next link; 0 if the report does not give a length.
+        /// The segment was too long for the next link. `mtu` is 0 if the ICMP message does not state the link's MTU.
         case tooBig(mtu: Int)
         case timeExceeded(isReassembly: Bool)
         case parameterProblem
@@ -16,9 +16,9 @@ package struct ICMPError: Sendable, Hashable {
 
     package var kind: Kind
     package var isV6: Bool
-    /// The sender of the report.
+    /// The sender of the ICMP message.
     package var reporter: IPAddress
-    /// The sender of the segment, which receives the report.
+    /// The sender of the segment, to which the ICMP message is addressed.
     package var source: SocketEndpoint
     package var destination: SocketEndpoint
     /// The sequence number of the segment.
@@ -65,7 +65,7 @@ package struct ICMPError: Sendable, Hashable {
 }
 
 extension ICMPError {
-    /// Parses the message at `start`; `nil` if it does not report an error about a TCP segment.
+    /// Parses the ICMP message at `start`; `nil` if it does not report an error about a TCP segment.
     init?(_ bytes: Span<UInt8>, isV6: Bool, at start: Int, from reporter: IPAddress) {
         guard let type = bytes.byte(at: start), let code = bytes.byte(at: start + 1),
             let kind = Self.kind(type, code, rest: bytes.big32(at: start + 4) ?? 0, isV6: isV6)
@@ -74,7 +74,7 @@ extension ICMPError {
         guard let first = bytes.byte(at: quote) else { return nil }
         let (transport, source, destination): (Int, IPAddress?, IPAddress?)
         if first >> 4 == 4, !isV6 {
-            // Only the first fragment has the ports.
+            // Only the first fragment of a datagram contains the ports.
             guard let fragmentation = bytes.big16(at: quote + 6), fragmentation & 0x1fff == 0,
                 bytes.byte(at: quote + 9) == 6, first & 15 >= 5
             else { return nil }

@@ -1,18 +1,18 @@
 /// The kinds of captured packets that are not TCP segments of a flow.
 package enum OtherPacket: Sendable, Hashable {
-    // Packets without a TCP segment.
+    // The following packets do not contain a TCP segment.
 
     case udp
-    /// Another protocol over IP, by its number.
+    /// An IP packet of another protocol, identified by the protocol's number.
     case ip(UInt8)
-    /// A frame without IP, by its EtherType.
+    /// A frame that does not carry IP, identified by its EtherType.
     case frame(UInt16)
-    /// An 802.11 frame without data: management, control, or empty.
+    /// An 802.11 frame without data: a management frame, a control frame or an empty data frame.
     case wirelessControl
-    /// A fragment of an IP datagram whose other fragments are in the capture as well.
+    /// A fragment of an IP datagram whose other fragments were also captured.
     case fragment
 
-    // Packets that may hold a segment of any flow and could not be read.
+    // The following packets could not be read, so they may contain a segment of any flow.
 
     case linkType(LinkType)
     /// The packet ends inside a header.
@@ -20,24 +20,24 @@ package enum OtherPacket: Sendable, Hashable {
     /// A length or a version in this layer's header is invalid.
     case malformed(PacketError.Layer)
     case tooManyHeaders
-    /// A fragment of an IP datagram whose other fragments are not in the capture.
+    /// A fragment of an IP datagram whose other fragments were not all captured.
     case orphanedFragment
     /// A fragment of an 802.11 frame.
     case wirelessFragment
     /// An 802.11 frame with several packets (A-MSDU).
     case wirelessAggregate
-    /// An 802.11 frame whose check sequence was wrong, according to its receiver.
+    /// An 802.11 frame that its receiver marked as having an incorrect check sequence.
     case damagedWireless
     /// PPP with compressed IP and TCP headers.
     case compressedHeaders
 
-    // Packets that may hold segments of flows that can't be seen at all.
+    // The following packets may contain segments of flows of which no packet can be read.
 
     case encryptedWireless
     case encryptedPPP
-    /// IPsec.
+    /// A packet encrypted with IPsec.
     case encryptedIP
-    /// A packet in a tunnel, if tunnels are not read.
+    /// A packet in a tunnel, if tunnels are not opened.
     case tunnel(TunnelProtocol)
 
     init(_ error: PacketError) {
@@ -50,8 +50,8 @@ package enum OtherPacket: Sendable, Hashable {
             }
     }
 
-    /// Whether the packet may hold a segment of any flow that is shown, so that a statement about that flow can be
-    /// wrong.
+    /// Whether the packet may contain a segment of any flow that is shown, so that statements about that flow are
+    /// uncertain.
     package var isUnread: Bool {
         switch self {
         case .udp, .ip, .frame, .wirelessControl, .fragment: false
@@ -63,7 +63,7 @@ package enum OtherPacket: Sendable, Hashable {
         }
     }
 
-    /// Whether the packet may hold a segment of a flow that is not shown at all.
+    /// Whether the packet may contain a segment of a flow that is not shown at all.
     package var isHidden: Bool {
         switch self {
         case .encryptedWireless, .encryptedPPP, .encryptedIP, .tunnel: true
@@ -71,7 +71,7 @@ package enum OtherPacket: Sendable, Hashable {
         }
     }
 
-    /// The kind in words: `UDP`, `link type 147 (USER0) not supported`.
+    /// A description of the kind of packet: `UDP`, `link type 147 (USER0) not supported`.
     package var text: String {
         switch self {
         case .udp: "UDP"
@@ -140,7 +140,7 @@ package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
 /// The numbers of packets in a capture that are not TCP segments of a flow, by kind.
 package struct OtherPackets: Sendable, Hashable {
     private var counts: [OtherPacket: Int] = [:]
-    // UDP has a separate counter, because many captures are full of it.
+    // UDP packets have a separate counter, because many captures contain mostly UDP.
     private var udpCount = 0
 
     package init() {}
@@ -149,7 +149,7 @@ package struct OtherPackets: Sendable, Hashable {
         if packet == .udp { udpCount += count } else { counts[packet, default: 0] += count }
     }
 
-    /// Counts packets as a different kind than before.
+    /// Moves `count` packets from one kind to another.
     mutating func recount(_ count: Int, from old: OtherPacket, as new: OtherPacket) {
         let moved = min(count, self[old])
         guard moved > 0 else { return }
@@ -165,25 +165,25 @@ package struct OtherPackets: Sendable, Hashable {
 
     package subscript(packet: OtherPacket) -> Int { packet == .udp ? udpCount : counts[packet] ?? 0 }
 
-    /// The kinds that occurred, the most frequent first.
+    /// The kinds of packets that occurred, the most frequent first.
     package var all: [(packet: OtherPacket, count: Int)] {
         let udp: [(packet: OtherPacket, count: Int)] = udpCount > 0 ? [(.udp, udpCount)] : []
         return (udp + counts.map { (packet: $0.key, count: $0.value) })
             .sorted { ($1.count, $0.packet.text) < ($0.count, $1.packet.text) }
     }
 
-    /// The number of packets that may hold a segment of any flow and could not be read.
+    /// The number of packets that could not be read and may contain a segment of any flow.
     package var unreadCount: Int { count(\.isUnread) }
 
-    /// The number of packets that may hold segments of flows that can't be seen at all: encrypted packets, and those in
-    /// tunnels that were not opened.
+    /// The number of packets that may contain segments of flows of which no packet can be read: encrypted packets, and
+    /// packets in tunnels that were not opened.
     package var hiddenCount: Int { count(\.isHidden) }
 
     package func count(_ isCounted: (OtherPacket) -> Bool) -> Int {
         counts.reduce(isCounted(.udp) ? udpCount : 0) { $0 + (isCounted($1.key) ? $1.value : 0) }
     }
 
-    /// Returns the most frequent kinds by name: `9 UDP, 3 ARP`; `nil` if there are none.
+    /// Returns the most frequent of the included kinds with their counts: `9 UDP, 3 ARP`; `nil` if there are none.
     package func text(_ isIncluded: (OtherPacket) -> Bool) -> String? {
         let chosen = all.filter { isIncluded($0.packet) }
         var parts = chosen.prefix(Self.maxNamed).map { "\($0.count) \($0.packet.text)" }

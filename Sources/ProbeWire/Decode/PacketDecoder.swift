@@ -2,17 +2,17 @@ import ProbeBase
 
 /// Decodes one captured packet down to its transport header.
 ///
-/// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are
-/// returned, and `FragmentReassembler` joins them.
+/// The decoder never traps, whatever the bytes are, and takes time linear in the length of the headers. It keeps no
+/// state between packets: fragments are returned, and `FragmentReassembler` joins them.
 ///
-/// A packet ends at the shortest length that its headers give: a PPPoE or 802.3 length that is less than the IP
-/// datagram's limits the datagram, and the bytes after it are padding. Only the frame's own length is not such a limit:
-/// a datagram that is longer than its frame was cut short by the capture, since some writers store the captured length
-/// as both lengths of a record.
+/// The shortest of the lengths in a packet's headers determines where the packet ends: if the length in a PPPoE or
+/// 802.3 header is less than that of the IP datagram, the datagram is shortened accordingly, and the bytes after it are
+/// padding. The frame's own length is not a limit, because some programs store the captured length as both lengths of a
+/// record: a datagram that is longer than its frame was cut short by the capture.
 package enum PacketDecoder {
     /// Decodes a packet.
     ///
-    /// - Parameter originalLength: the packet's length on the wire; a value below `bytes.count` is taken as
+    /// - Parameter originalLength: the packet's length on the wire; a value below `bytes.count` is replaced with
     ///   `bytes.count`.
     package static func decode(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, tunnels: TunnelReading = .ignored
@@ -49,8 +49,8 @@ package enum PacketDecoder {
         )
     }
 
-    /// Decodes an address family (in the byte order of the capturing system), then IP. The IP version decides, because
-    /// the address families for IPv6 differ between systems (10, 24, 28, 30).
+    /// Decodes an address family (in the byte order of the capturing system), followed by an IP datagram. The IP
+    /// version is taken from the datagram, because the address family of IPv6 differs between systems (10, 24, 28, 30).
     private static func decodeLoopback(_ bytes: Span<UInt8>, _ extent: PacketExtent) throws(PacketError)
         -> DecodedPacket
     {
@@ -64,8 +64,8 @@ package enum PacketDecoder {
 
     static let maxTags = 16
 
-    /// Decodes by the protocol number of a cooked capture. Small numbers are not lengths: 4 means a frame that begins
-    /// with LLC (LINKTYPE_LINUX_SLL).
+    /// Decodes a packet according to the protocol number in its cooked-capture header. Small numbers are not lengths: 4
+    /// stands for a frame that begins with an LLC header (LINKTYPE_LINUX_SLL).
     private static func decode(
         _ bytes: Span<UInt8>, cookedType: UInt16, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -74,7 +74,7 @@ package enum PacketDecoder {
         return try decode(bytes, etherType: inner, at: start + 8, extent)
     }
 
-    /// Returns the type after a SNAP header (RFC 1042); `nil` for other LLC.
+    /// Returns the EtherType in a SNAP header (RFC 1042); `nil` for any other LLC header.
     static func snapType(_ bytes: Span<UInt8>, at offset: Int) -> UInt16? {
         guard bytes.big32(at: offset) == 0xaaaa_0300, bytes.big16(at: offset + 4) == 0,
             let inner = bytes.big16(at: offset + 6), inner > longestLength
@@ -82,11 +82,11 @@ package enum PacketDecoder {
         return inner
     }
 
-    /// The largest value of a type field that is the length of what follows (IEEE 802.3 3.2.6).
+    /// The largest value of an Ethernet type field that denotes a length rather than a type (IEEE 802.3 3.2.6).
     private static let longestLength: UInt16 = 1500
 
-    /// Decodes the packet after VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath, E-TAG and
-    /// VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
+    /// Decodes a packet according to its EtherType. Skips VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider
+    /// bridges, FabricPath, E-TAG and VN-Tag, MPLS labels (RFC 3032), and PPPoE (RFC 2516) and SNAP (RFC 1042) headers.
     @inline(__always)
     static func decode(
         _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: PacketExtent
@@ -125,12 +125,12 @@ package enum PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    /// Returns the number of bytes from a tag to the end of the type that follows it.
+    /// Returns the number of bytes from the start of a bridge tag to the end of the type field that follows the tag.
     private static func bridgeTagLength(_ type: UInt16) -> Int {
         let addresses = 12
         return switch type {
-        case 0x88e7: 4 + addresses + 2  // a service instance (IEEE 802.1Q 9.7), then the frame that it carries
-        case 0x8903: 2 + addresses + 2  // Cisco's FabricPath, likewise
+        case 0x88e7: 4 + addresses + 2  // a service instance tag (IEEE 802.1Q 9.7), then the encapsulated frame
+        case 0x8903: 2 + addresses + 2  // Cisco's FabricPath tag, then the encapsulated frame
         case 0x893f: 6 + 2  // E-TAG (IEEE 802.1BR 7.5)
         default: 4 + 2  // VN-Tag
         }
@@ -143,9 +143,10 @@ package enum PacketDecoder {
         for _ in 0..<maxTags {
             guard let label = bytes.big32(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
             offset += 4
-            guard label & 0x100 != 0 else { continue }  // not yet the bottom of the stack
+            guard label & 0x100 != 0 else { continue }  // not the bottom of the label stack
             guard let first = bytes.byte(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
-            // Labels do not identify what follows; routers look at the first nibble as well (RFC 4928).
+            // MPLS labels do not identify the protocol of the payload, so the payload's first nibble decides, as it
+            // does in routers (RFC 4928).
             return first >> 4 == 4 || first >> 4 == 6
                 ? try decodeIP(bytes, at: offset, extent) : .notIP(etherType: 0x8847)
         }
@@ -183,8 +184,8 @@ package enum PacketDecoder {
             let hopLimit = bytes.byte(at: start + 8), let protocolNumber = bytes.byte(at: start + 9)
         else { throw .endsInside(.ipv4, offset: bytes.count) }
         let headerLength = Int(first & 15) * 4
-        // The length is 0 if the capture saw the packet before the card segmented it (TSO), or if it is above 64 KiB
-        // (BIG TCP).
+        // The total length is 0 if the packet was captured before the network card segmented it (TSO), or if the packet
+        // is longer than 64 KiB (BIG TCP).
         let end = extent.end(of: start, length: Int(totalLength))
         guard headerLength >= 20, start + headerLength <= end else { throw .malformed(.ipv4, offset: start) }
         let offset = Int(fragmentation & 0x1fff) * 8
@@ -214,7 +215,8 @@ package enum PacketDecoder {
             let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6),
             let hopLimit = bytes.byte(at: start + 7)
         else { throw .endsInside(.ipv6, offset: bytes.count) }
-        // The length is 0 for a jumbogram (RFC 2675), and for TSO above 64 KiB.
+        // The payload length is 0 for a jumbogram (RFC 2675), and for a packet above 64 KiB that is not segmented yet
+        // (TSO).
         let end = extent.end(of: start + 40, length: Int(payloadLength))
         guard start + 40 <= end else { throw .malformed(.ipv6, offset: start) }
         var offset = start + 40
@@ -226,7 +228,7 @@ package enum PacketDecoder {
                 }
                 next = following
                 offset += 8 + Int(length) * 8
-            case 51:  // RFC 4302 2.2: its length counts words of four bytes
+            case 51:  // AH (RFC 4302 2.2), whose length field counts 4-byte words
                 guard let following = bytes.byte(at: offset), let length = bytes.byte(at: offset + 1) else {
                     throw .endsInside(.ipv6, offset: bytes.count)
                 }
@@ -238,7 +240,7 @@ package enum PacketDecoder {
                 else { throw .endsInside(.ipv6, offset: bytes.count) }
                 offset += 8
                 next = following
-                if word & 0xfff9 == 0 { continue }  // an atomic fragment is whole (RFC 6946)
+                if word & 0xfff9 == 0 { continue }  // an atomic fragment is a complete datagram (RFC 6946)
                 guard offset <= end else { throw .malformed(.ipv6, offset: start) }
                 return .fragment(
                     IPFragment(
@@ -258,7 +260,7 @@ package enum PacketDecoder {
 
     // MARK: Transport
 
-    /// Decodes a transport header. `end` is where the datagram ends on the wire: the bytes after it are padding.
+    /// Decodes a transport header. `end` is the end of the datagram on the wire; the bytes after it are padding.
     @inline(__always)
     private static func decodeTransport(
         _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, _ extent: PacketExtent, source: IPAddress,
@@ -310,7 +312,7 @@ package enum PacketDecoder {
         return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
-    /// Decodes a TCP segment (RFC 9293 3.1). Options that the capture cut off are read as far as they are present.
+    /// Decodes a TCP segment (RFC 9293 3.1). If the capture cut the options off, those that are present are read.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress
     ) throws(PacketError) -> DecodedTCP {
@@ -355,7 +357,7 @@ extension PacketDecoder {
         case .ppp, .pppHDLC:
             return try decodePPPFrame(bytes, at: start, extent)
         case .pppd, .pppWithDirection:
-            // pppd's byte for the direction replaces the address.
+            // In pppd's format, the byte for the direction replaces the address byte of HDLC.
             let isControl = bytes.byte(at: start + 1) == 3 && linkType == .pppd
             return try decodePPP(bytes, at: start + (isControl ? 2 : 1), extent)
         case .pppoe:
@@ -370,7 +372,7 @@ extension PacketDecoder {
             guard let etherType = bytes.big16(at: start + 16) else { throw .endsInside(.link, offset: bytes.count) }
             return try decode(bytes, etherType: etherType, at: start + 18, extent)
         case .pflog:
-            // The header's own length excludes the padding to words of four bytes.
+            // The length in the header excludes the padding to a multiple of four bytes.
             guard let length = bytes.byte(at: start) else { throw .endsInside(.link, offset: bytes.count) }
             return try decodeIP(bytes, at: start + (Int(length) + 3) & ~3, extent)
         case .enc:
@@ -397,7 +399,7 @@ extension PacketDecoder {
 
     // MARK: PPP and HDLC
 
-    /// Decodes PPP with or without the two bytes of HDLC (RFC 1662 3.1), or Cisco's HDLC in its place.
+    /// Decodes a PPP frame with or without the two bytes of HDLC (RFC 1662 3.1), or a Cisco HDLC frame.
     private static func decodePPPFrame(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -413,8 +415,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: start + 4, extent)
     }
 
-    /// Decodes PPP. Address and control may be left out (RFC 1661 6.6), and so may the first byte of the protocol if it
-    /// is 0 (6.5).
+    /// Decodes a PPP packet. The address and control fields may be omitted (RFC 1661 6.6), and so may the first byte of
+    /// the protocol field if it is 0 (RFC 1661 6.5).
     static func decodePPP(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -423,7 +425,7 @@ extension PacketDecoder {
         guard let first = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
         var type = UInt16(first)
         offset += 1
-        // The last byte of a protocol number is odd, every other byte is even.
+        // The last byte of a PPP protocol number is odd; every other byte is even.
         if first & 1 == 0 {
             guard let second = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
             type = type << 8 | UInt16(second)
@@ -432,7 +434,7 @@ extension PacketDecoder {
         switch type {
         case 0x0021, 0x0057: return try decodeIP(bytes, at: offset, extent)
         case 0x0281, 0x0283: return try decodeMPLS(bytes, at: offset, extent)
-        // Van Jacobson's, RFC 2507's and robust header compression, and fragments of packets (multilink).
+        // Van Jacobson, RFC 2507 and robust header compression, and fragments of packets (multilink PPP).
         case 0x002d, 0x002f, 0x003d, 0x0003, 0x0005, 0x004f, 0x0061, 0x0063, 0x0065, 0x0067, 0x0069:
             return .other(.compressedHeaders)
         case 0x0053, 0x0055, 0x00fb, 0x00fd: return .other(.encryptedPPP)
@@ -442,14 +444,14 @@ extension PacketDecoder {
 
     // MARK: NFLOG
 
-    /// Decodes a list of attributes in the byte order of the capturing system; one of them is the packet
-    /// (LINKTYPE_NFLOG).
+    /// Decodes a list of attributes in the byte order of the capturing system (LINKTYPE_NFLOG). One of the attributes
+    /// is the packet.
     private static func decodeNFLOG(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard bytes.count >= start + 4 else { throw .endsInside(.link, offset: bytes.count) }
         var offset = start + 4
-        // Types are small numbers, which reveals the byte order.
+        // Attribute types are small numbers, so the position of the zero byte reveals the byte order.
         let isLittle = bytes.byte(at: offset + 3) == 0
         while offset < bytes.count {
             guard
@@ -457,7 +459,7 @@ extension PacketDecoder {
                 let type = isLittle ? bytes.little16(at: offset + 2) : bytes.big16(at: offset + 2)
             else { throw .endsInside(.link, offset: bytes.count) }
             guard length >= 4 else { throw .malformed(.link, offset: offset) }
-            // The highest bits are netlink flags.
+            // The two highest bits of an attribute type are netlink flags.
             if type & 0x3fff == 9 {
                 return try decodeIP(bytes, at: offset + 4, extent.bounded(by: offset + Int(length)))
             }
@@ -468,7 +470,7 @@ extension PacketDecoder {
 
     // MARK: 802.11
 
-    /// Decodes a radiotap header: its length, and of its fields only the flags (radiotap.org).
+    /// Decodes a radiotap header (radiotap.org). Only its length and its flags field are read.
     private static func decodeRadiotap(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -478,13 +480,13 @@ extension PacketDecoder {
         guard length >= 8 else { throw .malformed(.link, offset: start) }
         var flags: UInt8 = 0
         if present & 2 != 0 {
-            // Presence words follow one another as long as the highest bit is set.
+            // Another presence word follows each presence word whose highest bit is set.
             var offset = start + 4
             while let word = bytes.little32(at: offset), offset < start + Int(length) {
                 offset += 4
                 if word & 0x8000_0000 == 0 { break }
             }
-            // A timestamp precedes the flags, at a multiple of its size.
+            // If there is a timestamp, it precedes the flags and is aligned to its own size.
             if present & 1 != 0 { offset = start + (offset - start + 7) & ~7 + 8 }
             if offset < start + Int(length) { flags = bytes.byte(at: offset) ?? 0 }
         }
@@ -492,8 +494,8 @@ extension PacketDecoder {
         return try decodeWireless(bytes, at: start + Int(length), isPadded: flags & 0x20 != 0, extent)
     }
 
-    /// Decodes a Prism or AVS header. Prism's has its length in the byte order of the capturing system, AVS's in
-    /// network order.
+    /// Decodes a Prism or AVS header. The length in a Prism header is in the byte order of the capturing system; the
+    /// length in an AVS header is in network order.
     private static func decodePrism(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -503,14 +505,14 @@ extension PacketDecoder {
         return try decodeWireless(bytes, at: start + Int(length), isPadded: false, extent)
     }
 
-    /// Decodes an 802.11 frame (IEEE 802.11 9.2 and 9.3.2): its header has 24 bytes, and more with four addresses, QoS
-    /// and HT control.
+    /// Decodes an 802.11 frame (IEEE 802.11 9.2 and 9.3.2). The header has 24 bytes, or more if it contains a fourth
+    /// address, QoS control or HT control.
     private static func decodeWireless(
         _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard let control = bytes.little16(at: start) else { throw .endsInside(.link, offset: bytes.count) }
         let subtype = control >> 4 & 15
-        // Only data frames, without the subtypes that carry no data.
+        // Only data frames carry packets, and some of their subtypes carry no data.
         guard control & 0x0f == 0x08, subtype & 4 == 0 else { return .other(.wirelessControl) }
         let isQoS = subtype & 8 != 0
         guard let sequence = bytes.little16(at: start + 22) else { throw .endsInside(.link, offset: bytes.count) }
@@ -525,10 +527,10 @@ extension PacketDecoder {
         if control & 0x4000 != 0 { return .other(.encryptedWireless) }
         if control & 0x0400 != 0 || sequence & 15 != 0 { return .other(.wirelessFragment) }
         guard isAggregate else { return try decodeLLC(bytes, at: start + length, extent) }
-        // A-MSDU: addresses and a length before each packet. A single packet can be read.
+        // In an A-MSDU, addresses and a length precede each packet. An A-MSDU with a single packet can be read.
         guard let inner = bytes.big16(at: start + length + 12) else { throw .endsInside(.link, offset: bytes.count) }
         let end = start + length + 14 + Int(inner)
-        // A check sequence of four bytes and padding may follow a single packet.
+        // A check sequence of four bytes and up to three bytes of padding may follow the packet.
         guard extent.wireEnd - end <= 7 else { return .other(.wirelessAggregate) }
         return try decodeLLC(bytes, at: start + length + 14, extent.bounded(by: end))
     }
@@ -537,7 +539,7 @@ extension PacketDecoder {
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard bytes.count >= start + 3 else { throw .endsInside(.link, offset: bytes.count) }
-        // LLC other than SNAP has a length in place of the type.
+        // A frame with an LLC header other than SNAP has no EtherType.
         guard let type = snapType(bytes, at: start) else { return .notIP(etherType: 0) }
         return try decode(bytes, etherType: type, at: start + 8, extent)
     }
@@ -545,13 +547,14 @@ extension PacketDecoder {
 
 /// Decodes tunnels: the packet in a tunnel is decoded as if it had been captured without the tunnel.
 ///
-/// The bytes between the inner packet's end and the outer one's are padding; an inner packet that is longer than the
-/// outer one was cut short by the device that mirrored it.
+/// The bytes between the end of the inner packet and the end of the outer one are padding. An inner packet that is
+/// longer than the outer one was cut short by the device that mirrored it.
 extension PacketDecoder {
-    /// The ports of VXLAN: IANA's (RFC 7348), the one that Linux used before, and that of VXLAN-GPE.
+    /// The UDP ports of VXLAN: the port that IANA assigned (RFC 7348), the port that Linux used before, and the port of
+    /// VXLAN-GPE.
     static let vxlanPorts: [UInt16] = [4789, 8472, 4790]
     static let genevePort: UInt16 = 6081
-    /// The user plane of mobile networks (3GPP TS 29.281 4.4.2).
+    /// The UDP port of GTP-U, the user plane of mobile networks (3GPP TS 29.281 4.4.2).
     static let gtpPort: UInt16 = 2152
 
     /// Returns the extent of a tunnel's contents; `nil` if tunnels are not opened.
@@ -561,7 +564,7 @@ extension PacketDecoder {
         return PacketExtent(wireEnd: end, reading: .opened, tunnels: extent.tunnels - 1)
     }
 
-    /// Decodes IP directly in IP (RFC 2003, RFC 2473, RFC 4213).
+    /// Decodes an IP datagram that is the payload of another one (RFC 2003, RFC 2473, RFC 4213).
     static func decodeIPInIP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -571,7 +574,7 @@ extension PacketDecoder {
 
     // MARK: GRE
 
-    /// Decodes GRE (RFC 2784, RFC 2890); version 1 is PPTP's (RFC 2637 4.1).
+    /// Decodes GRE (RFC 2784, RFC 2890), including version 1, which PPTP uses (RFC 2637 4.1).
     static func decodeGRE(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -585,14 +588,14 @@ extension PacketDecoder {
         }
         guard version <= 1 else { throw .malformed(.gre, offset: start) }
         var offset = start + 4
-        // Checksum and offset are present if either of their flags is set.
+        // The checksum and offset fields are both present if either of their flags is set.
         if version == 0, flags & 0xc000 != 0 { offset += 4 }
         if flags & 0x2000 != 0 { offset += 4 }
         let hasSequence = flags & 0x1000 != 0
         if hasSequence { offset += 4 }
         if version == 1, flags & 0x0080 != 0 { offset += 4 }
         if version == 0, flags & 0x4000 != 0 { offset = try skipRoutes(bytes, at: offset) }
-        // An acknowledgment of PPTP, or otherwise a keep-alive of Cisco.
+        // A packet without a payload is a PPTP acknowledgment or a Cisco keep-alive.
         if offset == end { return .other(.ip(47)) }
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         switch (version, type) {
@@ -600,20 +603,20 @@ extension PacketDecoder {
         case (1, _): throw .malformed(.gre, offset: start)
         case (_, 0x6558): return try decodeLink(bytes, .ethernet, at: offset, inner)
         case (_, 0x88be):
-            // Type I has neither an ERSPAN header nor sequence numbers; type II has both.
+            // ERSPAN type I has neither an ERSPAN header nor a sequence number; type II has both.
             return try decodeLink(bytes, .ethernet, at: offset + (hasSequence ? 8 : 0), inner)
         case (_, 0x22eb):
             return try decodeERSPAN3(bytes, at: offset, inner)
         case (_, 0x880b): return try decodePPP(bytes, at: offset, inner)
         case (_, 0x883e):
-            // WCCP: in version 2, a word precedes the datagram.
+            // In version 2 of WCCP, a 4-byte header precedes the datagram.
             let isIP = bytes.byte(at: offset).map { $0 >> 4 == 4 } ?? false
             return try decodeIP(bytes, at: offset + (isIP ? 0 : 4), inner)
         default: return try decode(bytes, etherType: type, at: offset, inner)
         }
     }
 
-    /// Skips a list of routes, which ends with an empty one (RFC 1701).
+    /// Skips a list of source routes, which ends with an empty route (RFC 1701).
     private static func skipRoutes(_ bytes: Span<UInt8>, at start: Int) throws(PacketError) -> Int {
         var offset = start
         for _ in 0..<maxTags {
@@ -626,8 +629,8 @@ extension PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    /// Decodes ERSPAN type III (draft-foschiano-erspan-03 4.3): 12 bytes, 8 more with the flag O; then a frame or an IP
-    /// datagram.
+    /// Decodes ERSPAN type III (draft-foschiano-erspan-03 4.3): a header of 12 bytes, or 20 bytes if the O flag is set,
+    /// followed by a frame or an IP datagram.
     private static func decodeERSPAN3(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -647,15 +650,16 @@ extension PacketDecoder {
         port == genevePort || port == gtpPort || vxlanPorts.contains(port)
     }
 
-    /// Decodes the contents of a datagram to a tunnel's port; `nil` if it has none of the tunnels' headers.
+    /// Decodes the contents of a datagram that was sent to a tunnel's port; `nil` if the datagram begins with no known
+    /// tunnel header.
     static func decodeTunnel(
         _ bytes: Span<UInt8>, port: UInt16, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         if port == genevePort { return try decodeGeneve(bytes, at: start, end: end, extent) }
         if port == gtpPort { return try decodeGTP(bytes, at: start, end: end, extent) }
-        // RFC 7348 5: the flag I is set. The reserved bits are 0, but extensions use them, so only those of Linux's old
-        // port are checked.
+        // RFC 7348 5: the I flag is set. The reserved bits are 0, but extensions use them, so they are checked only on
+        // Linux's old port.
         guard let flags = bytes.byte(at: start), flags & 0x08 != 0, let reserved = bytes.big32(at: start),
             bytes.byte(at: start + 7) != nil
         else { return nil }
@@ -671,7 +675,8 @@ extension PacketDecoder {
         }
     }
 
-    /// Decodes Geneve (RFC 8926 3.4): eight bytes, options, and the EtherType of what follows.
+    /// Decodes Geneve (RFC 8926 3.4): a header of eight bytes, which contains the EtherType of the payload, and
+    /// options.
     private static func decodeGeneve(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {
@@ -679,7 +684,7 @@ extension PacketDecoder {
             bytes.byte(at: start + 7) != nil
         else { return nil }
         let offset = start + 8 + Int(first & 0x3f) * 4
-        // A control packet, or not Geneve.
+        // This is a Geneve control packet, or not a Geneve packet at all.
         guard offset < end else { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.geneve)) }
         if type == 0x6558 { return try decodeLink(bytes, .ethernet, at: offset, inner) }
@@ -687,8 +692,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: offset, inner)
     }
 
-    /// Decodes GTP-U (3GPP TS 29.281 5.1): version 1 with a user's datagram. Any of the flags E, S and PN adds four
-    /// bytes, and E adds extension headers.
+    /// Decodes GTP-U (3GPP TS 29.281 5.1): version 1, containing a user's datagram. If any of the flags E, S and PN is
+    /// set, the header is four bytes longer, and if E is set, extension headers follow.
     private static func decodeGTP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {

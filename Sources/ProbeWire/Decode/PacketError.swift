@@ -1,4 +1,4 @@
-/// Why a packet could not be decoded; offsets count from the packet's first byte.
+/// The reason why a packet could not be decoded. Offsets count from the packet's first byte.
 package enum PacketError: Error, Sendable, Hashable {
     package enum Layer: String, Sendable, Hashable {
         case link, vlan = "VLAN", mpls = "MPLS", pppoe = "PPPoE", ipv4 = "IPv4", ipv6 = "IPv6", tcp = "TCP", udp =
@@ -10,6 +10,6 @@ package enum PacketError: Error, Sendable, Hashable {
     /// A length or version in this layer's header is invalid.
     case malformed(Layer, offset: Int)
     case unknownLinkType(LinkType)
-    /// There are more tags, labels or extension headers than in any real packet.
+    /// The packet has more tags, labels or extension headers than any real packet.
     case tooManyHeaders(offset: Int)
 }

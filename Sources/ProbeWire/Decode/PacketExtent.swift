@@ -1,10 +1,10 @@
-/// What to do with packets in tunnels.
+/// The treatment of packets in tunnels.
 package enum TunnelReading: Sendable, Hashable {
-    /// They are counted as packets of the tunnel's own protocol, such as UDP.
+    /// Tunnelled packets are counted as packets of the tunnel's own protocol, such as UDP.
     case ignored
-    /// They are recognized but not opened.
+    /// Tunnelled packets are recognized, but the tunnels are not opened.
     case named
-    /// The packets that they carry are decoded in their place.
+    /// The inner packets are decoded instead of the outer ones.
     case opened
 }
 
@@ -12,13 +12,13 @@ package enum TunnelReading: Sendable, Hashable {
 struct PacketExtent {
     /// The end of the frame on the wire.
     let wireEnd: Int
-    /// The smallest of the ends given by the headers that have been read so far.
+    /// The smallest packet end that follows from the lengths in the headers read so far.
     private(set) var bound = Int.max
     /// The number of tunnels that may still be opened.
     let tunnels: Int
     let reading: TunnelReading
 
-    /// More nested tunnels than any network has.
+    /// The maximum number of nested tunnels that are opened, which is more than any network has.
     static let maxTunnels = 6
 
     init(wireEnd: Int, reading: TunnelReading, tunnels: Int = maxTunnels) {
@@ -33,7 +33,8 @@ struct PacketExtent {
         return extent
     }
 
-    /// Returns the end of a header and its payload that begin at `start`; a length of 0 means that it is not known.
+    /// Returns the end of a header and its payload that begin at `start`. A length of 0 means that the length is
+    /// unknown.
     @inline(__always)
     func end(of start: Int, length: Int) -> Int {
         min(length == 0 ? max(wireEnd, start) : start + length, bound)

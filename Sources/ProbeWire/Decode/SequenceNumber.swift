@@ -1,6 +1,7 @@
-/// A TCP sequence number: 32 bits that wrap (RFC 9293 3.4).
+/// A TCP sequence number: a 32-bit number that wraps around (RFC 9293 3.4).
 ///
-/// Not `Comparable`: "before" is a relation of numbers less than 2^31 apart and is not transitive. Use the difference.
+/// Sequence numbers are not `Comparable`, because "before" is defined only for numbers that are less than 2^31 apart,
+/// and is not transitive. Use the difference of two numbers instead.
 package struct SequenceNumber: Sendable, Hashable {
     package let value: UInt32
 
@@ -8,13 +9,14 @@ package struct SequenceNumber: Sendable, Hashable {
         self.value = value
     }
 
-    /// Returns how far `left` is after `right`; negative if it is before. Correct across the wrap.
+    /// Returns the distance from `right` to `left`, which is negative if `left` precedes `right`. The result is correct
+    /// across the wraparound.
     @inline(__always)
     package static func - (left: SequenceNumber, right: SequenceNumber) -> Int {
         Int(Int32(truncatingIfNeeded: left.value &- right.value))
     }
 
-    /// Returns the number `distance` further on, which may wrap.
+    /// Returns the sequence number that is `distance` bytes after `left`, wrapping around if necessary.
     @inline(__always)
     package static func + (left: SequenceNumber, distance: Int) -> SequenceNumber {
         SequenceNumber(left.value &+ UInt32(truncatingIfNeeded: distance))

@@ -1,24 +1,24 @@
 import ProbeBase
 
-/// The values of the options of a TCP header. Allocates no memory.
+/// The values of the options of a TCP header, stored without heap allocation.
 package struct TCPOptions: Sendable, Hashable {
     /// The maximum segment size (RFC 9293 3.7.1).
     package var maximumSegmentSize: UInt16?
-    /// The shift count as sent (RFC 7323 2.2).
+    /// The shift count of the window scale option, as sent (RFC 7323 2.2).
     package var windowScale: UInt8?
     /// Whether SACK is permitted (RFC 2018).
     package var isSACKPermitted = false
     package var sack = SACKBlocks()
-    /// The timestamp (RFC 7323 3).
+    /// The timestamp option (RFC 7323 3).
     package var timestamp: TCPTimestamp?
-    /// The length of a TCP Fast Open cookie, 0 for a request (RFC 7413).
+    /// The length of the TCP Fast Open cookie; 0 for a cookie request (RFC 7413).
     package var fastOpenCookieLength: Int?
-    /// Whether the list ends inside an option, or an option's length is invalid.
+    /// Whether the option list ends inside an option, or an option's length is invalid.
     package var isMalformed = false
 
     package init() {}
 
-    /// Parses the options in `bytes`, the header after its first 20 bytes.
+    /// Parses the options in `bytes`, which is the part of the TCP header after its first 20 bytes.
     package init(parsing bytes: Span<UInt8>) {
         var offset = 0
         while let kind = bytes.byte(at: offset), kind != 0 {
@@ -66,7 +66,7 @@ package struct TCPTimestamp: Sendable, Hashable {
     }
 }
 
-/// A range of bytes that arrived: from `start` up to, but not including, `end`.
+/// A range of received bytes that a SACK option reports, from `start` up to, but not including, `end`.
 package struct SACKBlock: Sendable, Hashable {
     package var start: SequenceNumber
     package var end: SequenceNumber
@@ -77,7 +77,8 @@ package struct SACKBlock: Sendable, Hashable {
     }
 }
 
-/// At most four blocks, which is all that fits into a header. Not an array, because each packet has one.
+/// The SACK blocks of a header: at most four, because no more fit. They are not stored in an array, which would cost an
+/// allocation for each packet.
 package struct SACKBlocks: Sendable, Hashable {
     package private(set) var first: SACKBlock?
     package private(set) var second: SACKBlock?
@@ -90,7 +91,7 @@ package struct SACKBlocks: Sendable, Hashable {
 
     package var blocks: [SACKBlock] { [first, second, third, fourth].compactMap(\.self) }
 
-    /// Appends a block; a fifth one is ignored.
+    /// Appends a block. A fifth block is ignored.
     package mutating func append(_ block: SACKBlock) {
         if first == nil {
             first = block

@@ -1,8 +1,8 @@
-/// The entry point of the fast path. Its results are the same as those of `add`, which takes the readable path
-/// (`FastPathTests`).
+/// The entry point of the fast path. The fast path's results are the same as those of `add`, which takes the readable
+/// path; `FastPathTests` compares the two.
 extension CaptureAnalysis {
     /// Adds the next bytes of a file, read by `reader`. `unusual` receives the packets that are worth reporting: all
-    /// except those that only bring data in order or acknowledge some.
+    /// except those that only carry in-order data or acknowledge data.
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
@@ -18,8 +18,8 @@ extension CaptureAnalysis {
     }
 
     /// Does the same as `add`, for callers that need only the unusual packets: the result is also `nil` for a packet
-    /// that only brings data in order or acknowledges some. Such packets are the majority of any capture and cost a
-    /// fraction.
+    /// that only carries in-order data or acknowledges data. Most packets of any capture are of this kind, and
+    /// processing them on the fast path costs a fraction of what `add` costs.
     @discardableResult
     @inline(__always)
     package mutating func pass(
@@ -29,8 +29,8 @@ extension CaptureAnalysis {
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
 
-    /// Adds a packet that is ordinary in itself and for its connection, and skips one that belongs to another share.
-    /// Returns `false` and changes nothing for any other packet.
+    /// Adds a packet that is ordinary both by its headers and in the state of its connection, and skips a packet that
+    /// belongs to another share. Returns `false` and changes nothing for any other packet.
     @inline(__always)
     private mutating func takeOnFastPath(
         _ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int, _ rings: RecentPackets.Rings
@@ -46,13 +46,14 @@ extension CaptureAnalysis {
         return true
     }
 
-    /// Merges the results of another analysis of another share of the same capture. Both must have finished; of two
-    /// shares, the one with number 0 merges the other.
+    /// Merges the results of an analysis of another share of the same capture. Both analyses must have finished. If one
+    /// of the two shares has the number 0, its analysis must be the one that merges the other.
     ///
-    /// Connections are renumbered in the order of their first packets, as a single analysis would have numbered them.
-    /// - Parameter other: consumed, so that no connection is copied.
-    /// - Returns: the new number of each connection by its old one, for the connections of this analysis and of
-    ///   `other`.
+    /// Connections are renumbered in the order of their first packets, which is how a single analysis would have
+    /// numbered them.
+    /// - Parameter other: the other analysis, consumed so that no connection is copied.
+    /// - Returns: the new number of each connection, indexed by its old number, for the connections of this analysis
+    ///   and of `other`.
     @discardableResult
     package mutating func merge(_ other: consuming CaptureAnalysis) -> (own: [Int], other: [Int]) {
         packetCount += other.packetCount
@@ -64,7 +65,7 @@ extension CaptureAnalysis {
         copyCount += other.copyCount
         var otherTable = ConversationTable()
         swap(&otherTable, &other.table)
-        // Consumed: with two owners, all connections would be copied.
+        // The table is consumed, because all connections would be copied if it had two owners.
         let numbers = table.merge(consume otherTable)
         icmpErrors.merge(other.icmpErrors, numbers)
         return numbers

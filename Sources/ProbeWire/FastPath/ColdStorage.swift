@@ -1,17 +1,17 @@
 /// A value that a `ColdStorage` may hold.
 protocol ColdValue: Sendable {
-    /// Creates the initial value, which holds nothing yet.
+    /// Creates the initial, empty value.
     init()
 }
 
-/// A value that costs no more than a pointer for as long as it has its initial value.
+/// Storage for a value that takes no more space than a pointer for as long as it has its initial value.
 ///
-/// It is for data that only a few of many structs need: a table of thousands of flows spends its time on fetching them
-/// from memory, so the data that each packet touches must be close together. It has value semantics: a copy becomes
-/// independent when it is changed. Each value that is created takes memory; unchanged copies share it, so a table of
-/// thousands creates one and copies it.
+/// Use it for data that only a few of many structs need. With thousands of flows, most time is spent fetching them from
+/// memory, so the data that each packet touches must be close together. The storage has value semantics: a copy becomes
+/// independent when it is changed. Each new instance allocates memory, but unchanged copies share it, so a table
+/// creates one instance and copies it for each of its flows.
 struct ColdStorage<Value: ColdValue>: Sendable {
-    /// The value; always one element.
+    /// An array with exactly one element: the value.
     private var storage = [Value()]
 
     init() {}
@@ -22,7 +22,8 @@ struct ColdStorage<Value: ColdValue>: Sendable {
     }
 }
 
-/// The limits shared by all flows of a table, which are copies of one flow: each costs only a pointer.
+/// The limits of a table's flows. All flows are copies of one initial flow and share its limits, so that the limits
+/// cost each flow only a pointer.
 struct SharedLimits: Sendable {
     private let storage: [ConversationLimits]
 

@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// Hashes the two endpoints of a connection, whichever is the source.
+/// Hashes the two endpoints of a connection, in either order.
 ///
-/// The hash is keyed by random numbers, so that no capture can be crafted whose connections all collide.
+/// The hash is keyed with random numbers, so that no capture can be crafted whose connections all collide.
 struct ConnectionHash: Sendable {
     private let seed: UInt64
     private let otherSeed: UInt64
@@ -13,7 +13,7 @@ struct ConnectionHash: Sendable {
         otherSeed = random.next() | 1
     }
 
-    /// Returns an IPv4 endpoint in 48 bits: the address, then the port.
+    /// Returns an IPv4 endpoint as a 48-bit number: the address, followed by the port.
     @inline(__always)
     static func word(address: UInt32, port: UInt16) -> UInt64 {
         UInt64(address) << 16 | UInt64(port)

@@ -1,12 +1,12 @@
-/// Finds a connection by its two endpoints, whichever is the source: a hash table with open addressing.
+/// A hash table with open addressing that finds a connection by its two endpoints, in either order.
 ///
-/// It holds positions and halves of hashes (`ConnectionHash`), eight bytes an entry; the caller compares the endpoints. At most
-/// 2^31 connections.
+/// Each entry has eight bytes: the position of a connection and the upper half of its hash (`ConnectionHash`). The
+/// caller compares the endpoints. The table holds at most 2^31 connections.
 struct ConnectionIndex: Sendable {
     private struct Entry: Sendable {
         /// The upper half of the hash.
         var tag: UInt32 = 0
-        /// The position; -1 for a free entry.
+        /// The position of the connection; -1 for a free entry.
         var position: Int32 = -1
     }
 
@@ -15,7 +15,7 @@ struct ConnectionIndex: Sendable {
 
     // MARK: Entries
 
-    /// Returns the position with this hash that `isMatch` accepts.
+    /// Returns the position that has the given hash and that `isMatch` accepts.
     @inline(__always)
     func position(of hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
         let mask = entries.count &- 1
@@ -28,15 +28,16 @@ struct ConnectionIndex: Sendable {
         return nil
     }
 
-    /// Inserts a new position. `hashes` returns the hash of any earlier position, for when the table grows.
+    /// Inserts a new position. `hashes` returns the hash of any position inserted before; it is needed when the table
+    /// grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
-        // At most half full: one entry is looked at, and rarely a second one.
+        // The table is at most half full, so a search rarely examines more than one entry.
         if count &* 2 >= entries.count { grow(hashes) }
         place(position, hash)
         count += 1
     }
 
-    /// Replaces `old`, which was found under this hash, by `new`.
+    /// Replaces `old`, which was found under this hash, with `new`.
     mutating func replace(_ old: Int, by new: Int, hash: UInt64) {
         let mask = entries.count &- 1
         var slot = Int(truncatingIfNeeded: hash) & mask

@@ -1,18 +1,19 @@
 import ProbeBase
 
-/// A share of all connections, so that several analyses of one capture can run in parallel, each with its own share.
+/// A share of the connections in a capture. Several analyses of one capture can run in parallel, each with its own
+/// share.
 ///
-/// The share of a connection depends on its endpoints alone, so it is the same in each run.
+/// The share that a connection belongs to depends only on its endpoints, so it is the same in each run.
 package struct ConnectionShare: Sendable, Hashable {
     package let number: Int
-    /// The number of shares.
+    /// The total number of shares.
     package let count: Int
 
     package static let all = ConnectionShare(0, of: 1)
 
     /// Creates a share.
     ///
-    /// - Parameter number: from 0 and less than `count`; otherwise it is taken as the last one.
+    /// - Parameter number: the number of the share, from 0 to `count - 1`; values outside this range are clamped.
     package init(_ number: Int, of count: Int) {
         self.count = max(1, count)
         self.number = min(max(0, number), self.count - 1)
@@ -24,7 +25,8 @@ package struct ConnectionShare: Sendable, Hashable {
         count == 1 || contains(hash: Self.hash(a, b))
     }
 
-    /// Returns a hash that is the same for both directions; each share has the hashes of a range.
+    /// Returns a hash that is the same for both directions. Each share consists of the connections in one range of
+    /// hashes.
     @inline(__always)
     static func hash(_ a: UInt64, _ b: UInt64) -> UInt64 { ((a &+ b) ^ (a &* b)) &* 0x9e37_79b9_7f4a_7c15 }
 

@@ -1,9 +1,9 @@
 import ProbeBase
 
 extension Conversation {
-    /// Adds an ordinary packet exactly as `add` would: it is at the end of its sender's stream, nothing before it is
-    /// missing, it acknowledges something new or carries data, and both windows are open. Returns `false` and changes
-    /// nothing for any other packet.
+    /// Adds an ordinary packet exactly as `add` would. A packet is ordinary if it is at the end of its sender's stream,
+    /// nothing before it is missing, it carries data or acknowledges new data, and both windows are open. Returns
+    /// `false` and changes nothing for any other packet.
     @inline(__always)
     mutating func takeOnFastPath(
         _ segment: FastPathSegment, from side: ConversationSide, payload: Span<UInt8>, time: UInt64, index: Int
@@ -35,7 +35,7 @@ extension Conversation {
         guard ahead <= 0 else { return false }
         let acknowledged = receiver.sentEnd + Int64(ahead)
         if payload.count == 0 {
-            // An acknowledgment that repeats the last one is a duplicate or changes the window; an older one may be a
+            // An acknowledgment that repeats the last one is a duplicate or a window update; an older one may be a
             // copy.
             guard acknowledged > receiver.acknowledged else { return false }
         } else {
@@ -52,7 +52,7 @@ extension Conversation {
 }
 
 extension HalfConnection {
-    /// Adds new data that is whole and in order, as `take` would.
+    /// Adds new, in-order data that was captured completely, as `take` would.
     @inline(__always)
     mutating func takeInOrder(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
         let start = sentEnd
@@ -76,7 +76,8 @@ extension HalfConnection {
 extension ConversationTable {
     /// Adds a packet that is ordinary for its connection (`Conversation.takeOnFastPath`). Returns `false` and changes
     /// nothing for any other packet.
-    // Never inlined: its caller would be too large for the compiler to inline the rest of what each packet needs.
+    // Never inlined, because the caller would become so large that the compiler would no longer inline the other
+    // functions that are called for each packet.
     @inline(never)
     mutating func takeOnFastPath(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
         var side: ConversationSide?
@@ -85,7 +86,7 @@ extension ConversationTable {
             return side != nil
         }
         guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
-        // The packet that reaches the limit must be reported.
+        // The packet that exceeds the memory limit must be reported, which is left to `add`.
         guard heldBytes + payload.count <= limits.totalBytes else { return false }
         let before = limits.keptBytes == 0 ? 0 : conversations.heldBytes(at: position)
         guard conversations[position].takeOnFastPath(segment, from: side, payload: payload, time: time, index: index)

@@ -2,16 +2,16 @@ package import ProbeBase
 
 /// The connections of a table, in the order of their first packets.
 ///
-/// The list grows without moving its elements, except for the first ones, so that memory never holds two copies of
-/// them, and two lists can be merged without a move.
-// @unchecked for the pointers in `bases`: they point into `memory`, which lives as long as the list and belongs to this
-// list alone when it changes (`makeUnique`), so that the list has value semantics.
+/// The list grows without moving its elements, except for the first few, so that there are never two copies of all
+/// elements in memory. Two lists are merged without moving any element.
+// @unchecked because of the pointers in `bases`. They point into `memory`, which lives as long as the list. The list
+// becomes the sole owner of the memory before changing it (`makeUnique`), so the list has value semantics.
 package struct ConversationList: RandomAccessCollection, MutableCollection, @unchecked Sendable {
     private var memory = ConversationMemory()
-    /// The base pointers of `memory`.
+    /// The base pointers of the chunks in `memory`.
     private var bases: [UnsafeMutableRawPointer] = []
-    /// The chunk and the place in it of each position, if lists were merged; empty if positions are in the order of the
-    /// chunks.
+    /// The slot (chunk and place in the chunk) of each position, if lists were merged; empty if the positions are in
+    /// the order of the slots.
     private var order: [Int32] = []
     package private(set) var count = 0
 
@@ -41,7 +41,7 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
             bases[slot &>> ConversationMemory.chunkBits], slot & (ConversationMemory.chunkLength &- 1))
     }
 
-    /// Copies the memory that another list shares with this one.
+    /// Copies the memory if another list shares it.
     @inline(__always)
     private mutating func makeUnique() {
         if !isKnownUniquelyReferenced(&memory) { copyMemory() }
@@ -53,8 +53,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         bases = memory.bases
     }
 
-    /// Judges a statement about one connection. The statement that is the most common needs no copy of the connection,
-    /// which would cost more than the judgement.
+    /// Judges a statement about one connection. For the most common statement, the connection is not copied, because
+    /// copying it would cost more than judging the statement.
     package func judge(_ assertion: WireAssertion, at position: Int, names: SideNames) -> WireVerdict {
         let found = pointer(position)
         if case .halfConnection(.lines(.crlf), let side) = assertion {
@@ -65,8 +65,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return found.pointee.judge(assertion, names: names)
     }
 
-    /// Returns whether a connection is between two endpoints, whichever is the client. Only the endpoints are read: a
-    /// copy would take longer than the search.
+    /// Returns whether a connection is between two endpoints, either of which may be the client. Only the endpoints are
+    /// read, because copying the connection would take longer than the search.
     @inline(__always)
     func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint, at position: Int) -> Bool {
         let ends = endpoints(at: position)
@@ -85,8 +85,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return client == destination && server == source ? .server : nil
     }
 
-    /// Returns how both sides of a connection began, the side with the endpoint `source` first, and whether the
-    /// connection is closed, without copying the rest.
+    /// Returns how each side of a connection began, starting with the side whose endpoint is `source`, and whether the
+    /// connection is closed. The connection is not copied.
     @inline(__always)
     func opening(
         at position: Int, from source: SocketEndpoint
@@ -112,7 +112,7 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         body(pointer(position).pointee)
     }
 
-    /// Returns the client and the server of a connection, without copying the rest.
+    /// Returns the client and the server of a connection, without copying the connection.
     @inline(__always)
     package func endpoints(at position: Int) -> (client: SocketEndpoint, server: SocketEndpoint) {
         let found = pointer(position)
@@ -127,10 +127,12 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         count += 1
     }
 
-    /// Merges the connections of another list and orders all by their first packets, with new numbers.
+    /// Merges the connections of another list into this one, orders all connections by their first packets, and
+    /// renumbers them.
     ///
-    /// - Parameter other: consumed, so that no connection is copied.
-    /// - Returns: the new position of each connection by its old one, for the connections of this list and of `other`.
+    /// - Parameter other: the other list, consumed so that no connection is copied.
+    /// - Returns: the new position of each connection, indexed by its old position, for the connections of this list
+    ///   and of `other`.
     mutating func merge(_ other: consuming ConversationList) -> (own: [Int], other: [Int]) {
         makeUnique()
         other.makeUnique()

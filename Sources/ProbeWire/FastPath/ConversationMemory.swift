@@ -1,15 +1,16 @@
 import CBytes
 
-/// The memory of a list's connections, each of which begins at a cache line. Only the first ones of a list ever move.
+/// The memory that holds the connections of a list. Each connection begins at a cache line. Only the first few
+/// connections of a list are ever moved.
 ///
-/// Arrays would do, except that their headers would all be at the same place of a page, so that they would evict each
-/// other from the cache, and every access to an element reads a header.
-// @unchecked: many threads may read it, and it changes only through the one list that is then its only owner
+/// Arrays are not used, because every access to an element reads its array's header, and the headers would all be at
+/// the same position in a page, so that they would evict each other from the cache.
+// @unchecked: many threads may read the memory, and it is changed only by a list that is its sole owner at that time
 // (`ConversationList.makeUnique`).
 final class ConversationMemory: @unchecked Sendable {
     private struct Chunk {
         let base: UnsafeMutableRawPointer
-        /// The number of connections for which there is room.
+        /// The number of connections for which the chunk has room.
         let capacity: Int
         /// The number of connections in the chunk.
         var count = 0
@@ -17,14 +18,14 @@ final class ConversationMemory: @unchecked Sendable {
 
     private var chunks: [Chunk] = []
 
-    // Large enough that a chunk has its own pages, of which the untouched ones cost nothing, and nearly fills a large
-    // page.
+    // Large enough that a chunk has its own pages, of which untouched ones cost nothing, and that it nearly fills a
+    // large page.
     static let chunkBits = 11
     static let chunkLength = 1 << chunkBits
     private static let firstLength = 8
     private static let cacheLine = 64
     private static let largePage = 1 << 21
-    /// The number of bytes from one connection to the next.
+    /// The number of bytes from the start of one connection to the start of the next.
     static let stride = roundedUp(MemoryLayout<Conversation>.stride, to: cacheLine)
 
     init() {}
@@ -38,7 +39,7 @@ final class ConversationMemory: @unchecked Sendable {
 
     private static func chunk(of capacity: Int) -> Chunk {
         let size = capacity * stride
-        // A list of few connections touches no large page, which would be cleared as a whole.
+        // A list of few connections uses no large page, because the system would have to clear the entire page.
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }
@@ -52,7 +53,7 @@ final class ConversationMemory: @unchecked Sendable {
 
     private static func roundedUp(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
 
-    /// The first byte of each chunk.
+    /// A pointer to the first byte of each chunk.
     var bases: [UnsafeMutableRawPointer] { chunks.map(\.base) }
 
     @inline(__always)
@@ -62,8 +63,7 @@ final class ConversationMemory: @unchecked Sendable {
 
     /// Appends a connection.
     ///
-    /// - Returns: the chunk and the place in it as one number (`chunk << chunkBits + place`), and whether `bases` has
-    ///   changed.
+    /// - Returns: the slot of the connection (`chunk << chunkBits + place`), and whether `bases` has changed.
     func append(_ conversation: consuming Conversation) -> (slot: Int, hasNewBase: Bool) {
         let hasNewBase = chunks.last.map { $0.count == $0.capacity } ?? true
         if hasNewBase { makeRoom() }
@@ -74,7 +74,8 @@ final class ConversationMemory: @unchecked Sendable {
         return (last << Self.chunkBits + place, hasNewBase)
     }
 
-    /// Adds a chunk. The first one begins small, because most lists stay small, and grows to the size of the others.
+    /// Makes room for another connection. The first chunk begins small, because most lists stay small, and grows to the
+    /// size of the others; once it has that size, another chunk is added.
     private func makeRoom() {
         guard let last = chunks.last, last.capacity < Self.chunkLength else {
             chunks.append(Self.chunk(of: chunks.isEmpty ? Self.firstLength : Self.chunkLength))
@@ -86,7 +87,7 @@ final class ConversationMemory: @unchecked Sendable {
         last.base.deallocate()
     }
 
-    /// Moves everything that another memory holds to this one, after its own chunks. The other one is then empty.
+    /// Moves all chunks of `other` to this memory, after its own chunks. `other` is empty afterwards.
     func take(_ other: ConversationMemory) {
         chunks += other.chunks
         other.chunks = []

@@ -1,10 +1,10 @@
 import ProbeBase
 
-/// The most common packet in captures: a whole TCP segment over IPv4 over Ethernet, with ACK, at most PSH in addition,
-/// and no option except a timestamp.
+/// The most common kind of packet in captures: a complete TCP segment over IPv4 over Ethernet, with ACK and possibly
+/// PSH set, and with no option except a timestamp.
 ///
-/// It is read with one check of its lengths. Every other packet is left to `PacketDecoder`, which would read the same
-/// values from these packets.
+/// Its lengths are checked only once. Every other packet is left to `PacketDecoder`, which would read the same values
+/// from this kind of packet.
 struct FastPathSegment {
     /// The sender's address and port, the port in the lowest 16 bits.
     let source: UInt64
@@ -12,31 +12,33 @@ struct FastPathSegment {
     let sequence: SequenceNumber
     let acknowledgment: SequenceNumber
     let window: UInt16
-    /// The timestamp's value (RFC 7323 3), if there is one.
+    /// The value of the timestamp option (RFC 7323 3); `nil` if the segment has none.
     let stamp: UInt32?
-    /// The range of the payload in the packet's bytes; all of it was captured.
+    /// The range of the payload, which was captured completely, in the packet's bytes.
     let payload: Range<Int>
 
-    /// The length of the headers of Ethernet, IPv4 and TCP without options.
+    /// The total length of the Ethernet, IPv4 and TCP headers without options.
     static let shortest = 14 + 20 + 20
-    /// Two no-operations, then a timestamp, as every system sends it (RFC 7323 appendix A).
+    /// The first four bytes of the options if there is only a timestamp: two no-operations, then the option's kind and
+    /// length, as sent by every system (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
-    /// The endpoints of a packet of TCP over IPv4 over Ethernet that is whole enough to be an ordinary one. The values
-    /// are those of `FastPathSegment`.
+    /// The endpoints of a TCP segment over IPv4 over Ethernet that is long enough to be a `FastPathSegment`, in the
+    /// same form as there.
     struct Ends {
         let source: UInt64
         let destination: UInt64
         /// The hash from `ConnectionShare.hash`.
         let hash: UInt64
 
-        /// Reads the endpoints; `nil` for any other packet.
+        /// Reads the endpoints; `nil` if the packet is not of this kind.
         @inline(__always)
         init?(_ bytes: Span<UInt8>, linkType: LinkType) {
             guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }
-            // The length is known, so the bounds are checked only once.
+            // The length of `header` is a constant, so the bounds are checked only once.
             let header = bytes.extracting(0..<FastPathSegment.shortest)
-            // One word each: Ethernet's type, version and header length; fragmentation, hop limit and protocol.
+            // One word contains the EtherType, the IP version and the header length; another one the fragmentation, the
+            // hop limit and the protocol.
             guard let type = header.big32(at: 12), type & 0xffff_ff00 == 0x0800_4500,
                 let transport = header.big32(at: 20), transport & 0x3fff_00ff == 0x0000_0006,
                 let source = header.big32(at: 26), let destination = header.big32(at: 30),
@@ -48,7 +50,7 @@ struct FastPathSegment {
         }
     }
 
-    /// Reads the segment; `nil` if it has anything else in it. `ends` must have been read from `bytes`.
+    /// Reads the segment; `nil` if the packet is not of the common kind. `ends` must have been read from `bytes`.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, _ ends: Ends) {
         guard bytes.count >= Self.shortest else { return nil }
@@ -59,7 +61,7 @@ struct FastPathSegment {
         else { return nil }
         let end = 14 &+ Int(totalLength)
         guard end <= bytes.count else { return nil }
-        // ACK without FIN, SYN, RST, URG and the congestion bits; PSH may be set or not.
+        // ACK must be set, PSH may be set, and FIN, SYN, RST, URG and the congestion bits must not be set.
         var start = Self.shortest
         switch offsetAndFlags & 0xf1f7 {
         case 0x5010:

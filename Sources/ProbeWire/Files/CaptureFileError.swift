@@ -1,16 +1,18 @@
 import ProbeBase
 
-/// Where and why a capture file could not be read any further. Everything before that is valid.
+/// The reason why reading a capture file stopped, and the offset at which it stopped. Everything before the offset is
+/// valid.
 package struct CaptureFileError: Error, Sendable, Hashable {
     package enum Reason: Error, Sendable, Hashable {
-        /// The first four bytes are not those of a capture file.
+        /// The first four bytes of the file are not those of a capture file.
         case notACapture(magic: UInt32)
         case unsupportedVersion(major: UInt16, minor: UInt16)
         /// The file ends inside a record or block that claims to have this many bytes.
         case endsInside(length: Int, present: Int)
-        /// A record claims more bytes than any packet has.
+        /// The length of a record is greater than that of any packet.
         case recordTooLong(length: Int, limit: Int)
-        /// A block's length is less than the minimum, not a multiple of four, or not the same at its two ends.
+        /// A block's length is less than the minimum or not a multiple of four, or the lengths at the block's start and
+        /// end differ.
         case badBlockLength(Int)
         /// A packet's or an option's length extends beyond its block.
         case lengthBeyondBlock(Int)
@@ -18,7 +20,7 @@ package struct CaptureFileError: Error, Sendable, Hashable {
         case notASection
     }
 
-    /// The offset from the file's first byte.
+    /// The offset of the error from the file's first byte.
     package var offset: UInt64
     package var reason: Reason
 

@@ -2,13 +2,13 @@ import ProbeBase
 
 /// Reads pcap and pcapng files from chunks of any size.
 ///
-/// Sans-IO: the caller reads the file and feeds its bytes. A packet that is wholly inside a chunk is passed on in
-/// place; only a packet that crosses the end of a chunk is copied. Never traps; holds at most one record of
-/// `longestRecord` bytes.
+/// The reader performs no I/O: the caller reads the file and passes its bytes to `feed`. A packet that is entirely
+/// inside a chunk is passed on in place; only a packet that crosses the end of a chunk is copied. The reader never
+/// traps, and holds at most one record of `longestRecord` bytes.
 package struct CaptureFileReader: Sendable {
     package enum Format: Sendable, Hashable { case pcap, pcapng }
 
-    /// The format; `nil` until enough bytes have been read.
+    /// The file's format; `nil` until enough bytes have been read.
     package var format: Format? {
         switch state {
         case .pcap: .pcap
@@ -16,18 +16,19 @@ package struct CaptureFileReader: Sendable {
         case .start, .failed: nil
         }
     }
-    /// The interfaces of all sections, in the order of the file.
+    /// The interfaces of all sections, in the order in which they appear in the file.
     package private(set) var interfaces: [CaptureInterface] = []
     package private(set) var packetCount = 0
-    /// The TLS key logs of the file, as lines in NSS's format; empty if there are none.
+    /// The TLS key logs in the file, as lines in the NSS key log format; empty if there are none.
     package var keyLog: [UInt8] {
         if case .pcapng(let decoder) = state { decoder.keyLog } else { [] }
     }
-    /// The number of link packets that the view leaves out; `packetCount` includes them.
+    /// The number of packets that were captured at the ends of links and are not part of the view. `packetCount`
+    /// includes them.
     package var leftOutCount: Int {
         if case .pcapng(let decoder) = state { decoder.leftOutCount } else { 0 }
     }
-    /// The comments of the sections.
+    /// The comments in the section headers.
     package private(set) var comments: [String] = []
 
     private enum State: Sendable {
@@ -42,19 +43,19 @@ package struct CaptureFileReader: Sendable {
     private var rest: [UInt8] = []
     private var consumed: UInt64 = 0
 
-    /// The longest record that is read, which is longer than any link's packet. `PcapDecoder` has a lower limit: the
-    /// file's snap length, but at least 256 KiB.
+    /// The length of the longest record that is accepted, which is greater than that of any network's packets.
+    /// `PcapDecoder` has a lower limit: the file's snap length, but at least 256 KiB.
     package static let longestRecord = 16 << 20
 
     /// Creates a reader.
     ///
-    /// - Parameter view: which packets of links are passed on.
+    /// - Parameter view: the packets to pass on, of those that were captured at the ends of links.
     package init(view: LinkView = .received) { self.view = view }
 
     /// The result of one step over the bytes.
     enum Step {
         case consumed(Int)
-        /// At least this number of bytes is needed from the record's start.
+        /// The given number of bytes, or more, is needed from the start of the record.
         case needs(Int)
     }
 
@@ -66,8 +67,9 @@ package struct CaptureFileReader: Sendable {
         try walk(chunk, from: position, packet)
     }
 
-    /// Does the same as `feed`, but passes a packet that is wholly inside a chunk of a pcap file to `ordinary` first,
-    /// with its number, and to `packet` only if that does not accept it.
+    /// Does the same as `feed`, but first passes each packet that is entirely inside a chunk of a pcap file to
+    /// `ordinary`, together with the packet's number. `packet` receives the packet only if `ordinary` does not accept
+    /// it.
     @inline(__always)
     mutating func feed(
         _ chunk: Span<UInt8>, ordinary: (PcapDecoder.Record, LinkType, Int, Span<UInt8>) -> Bool,
@@ -83,7 +85,7 @@ package struct CaptureFileReader: Sendable {
             let start = position
             do throws(CaptureFileError.Reason) {
                 while let record = try decoder.record(chunk, at: position) {
-                    // A record's packet is within these bytes.
+                    // `record` returns only packets that are within `chunk`.
                     let bytes = unsafe chunk.extracting(unchecked: record.packet)
                     if !ordinary(record, decoder.linkType, packetCount, bytes) {
                         packet(
@@ -106,9 +108,9 @@ package struct CaptureFileReader: Sendable {
         try walk(chunk, from: position, packet)
     }
 
-    /// Completes a record that began in an earlier chunk, using no more bytes than it needs.
+    /// Completes a record that began in an earlier chunk, using no more bytes of this chunk than the record needs.
     ///
-    /// - Returns: where the rest of the chunk begins; `nil` if nothing is left.
+    /// - Returns: the offset of the chunk's unused bytes; `nil` if all bytes were used.
     private mutating func complete(
         with chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) -> Int? {
@@ -133,7 +135,7 @@ package struct CaptureFileReader: Sendable {
         return rest.isEmpty ? position : nil
     }
 
-    /// Passes on the packets from `start` on, and keeps the bytes after the last one.
+    /// Passes on the packets that begin at or after `start`, and keeps the bytes after the last complete packet.
     private mutating func walk(
         _ chunk: Span<UInt8>, from start: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
@@ -147,7 +149,7 @@ package struct CaptureFileReader: Sendable {
         }
     }
 
-    /// Ends the file; throws if it ended inside a record.
+    /// Handles the end of the file; throws an error if the file ended inside a record.
     package mutating func finish() throws(CaptureFileError) {
         if case .failed(let error) = state { throw error }
         if rest.isEmpty {

@@ -1,16 +1,16 @@
-/// The metadata of one packet in a capture file; its bytes are passed separately.
+/// The metadata of one packet in a capture file. The packet's bytes are passed separately.
 package struct CaptureRecord: Sendable, Hashable {
     /// The number of the packet in the file, from 0.
     package var index: Int
-    /// The time in nanoseconds since 1970; 0 if the file has none (simple packet blocks).
+    /// The time in nanoseconds since 1970; 0 if the file does not contain the packet's time (simple packet blocks).
     package var time: UInt64
     package var hasTime: Bool
     /// The number of bytes on the wire, without a frame check sequence.
     package var originalLength: Int
     package var linkType: LinkType
-    /// The index in `CaptureFileReader.interfaces`.
+    /// The index of the packet's interface in `CaptureFileReader.interfaces`.
     package var interface: Int
-    /// The comments (pcapng's opt_comment), in order.
+    /// The comments on the packet (pcapng's opt_comment), in order.
     package var comments: [String]
 
     package init(
@@ -27,29 +27,29 @@ package struct CaptureRecord: Sendable, Hashable {
     }
 }
 
-/// An interface of a capture file. A pcap file has one.
+/// An interface of a capture file. A pcap file has exactly one.
 package struct CaptureInterface: Sendable, Hashable {
     package var linkType: LinkType
-    /// The snap length; 0 for none.
+    /// The snap length; 0 if it is unlimited.
     package var snapLength: UInt32
     package var name: String?
     package var resolution: TimestampResolution
-    /// The number of seconds to add to each time.
+    /// The number of seconds to add to each packet's time.
     package var timeOffset: Int64
     /// The number of bytes of the frame check sequence at each packet's end.
     package var checkLength: Int
-    /// The count from the last statistics block, if the file has one.
+    /// The number of received packets according to the last statistics block, if the file has one.
     package var received: UInt64?
     package var dropped: UInt64?
-    /// The end of a link in a capture that a run wrote.
+    /// The end of a link at which the packets were captured; only in captures written by a run.
     package var linkEnd: CaptureLinkEnd?
 }
 
 /// The unit of a timestamp.
 package enum TimestampResolution: Sendable, Hashable {
-    /// Units of 10^-n s.
+    /// The unit is 10^-n s.
     case decimal(UInt8)
-    /// Units of 2^-n s.
+    /// The unit is 2^-n s.
     case binary(UInt8)
 
     /// Creates a resolution from pcapng's if_tsresol.

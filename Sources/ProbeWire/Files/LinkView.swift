@@ -1,18 +1,18 @@
-/// The packets of a link's capture that are read.
+/// The selection of packets that are read from a link's capture.
 ///
-/// A run captures a link at both ends, so a packet that arrived is in the file twice: as its sender sent it, and as its
-/// receiver received it. Only one view is read at a time, because the two copies of a packet would look like a
-/// retransmission. Packets of other interfaces are in every view.
+/// A run captures a link at both ends, so the file contains each delivered packet twice: as sent and as received. Only
+/// one view is read at a time, because the two copies of a packet would look like a retransmission. Packets of
+/// interfaces that are not the end of a link are in every view.
 package enum LinkView: Sendable, Hashable {
-    /// Each packet as its receiver saw it.
+    /// Each packet as its receiver received it.
     case received
     /// Each packet as its sender sent it.
     case sent
-    /// The packets that the end on this side sent and received.
+    /// The packets that the given end sent and received.
     case at(CaptureLinkEnd)
 
-    /// The beginning of the comment on a copy that the link made of a packet. No view includes such a copy: it was not
-    /// sent twice.
+    /// The beginning of the comment on a packet that the link duplicated. No view includes these duplicates, because
+    /// the sender sent the packet only once.
     package static let copyComment = "a copy that the link made"
 
     func includes(_ end: CaptureLinkEnd, _ direction: PacketDirection?, _ comments: [String]) -> Bool {
@@ -29,7 +29,7 @@ package enum LinkView: Sendable, Hashable {
 package enum CaptureLinkEnd: String, Sendable, Hashable, CaseIterable {
     case left, right
 
-    /// The description of the interface in a capture file, by which the end is recognized.
+    /// The description of the interface in a capture file, which identifies the end.
     package var description: String { Self.beginning + rawValue }
 
     init?(description: String) {

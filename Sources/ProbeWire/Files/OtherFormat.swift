@@ -21,7 +21,8 @@ package struct OtherFormat: Sendable, Hashable {
         case 0x0422_4d18: self.init(compressed: "lz4", "lz4 -dc in.lz4")
         case 0x504b_0304: self.init(compressed: "zip", "unzip -p in.zip")
         case 0x377a_bcaf: self.init(compressed: "7-Zip", "7z x -so in.7z")
-        // These are recognized at the beginning of a file, here of one that was already decompressed.
+        // A file that is compressed once is decompressed before this check, so these formats are recognized only in a
+        // file that was compressed twice.
         case 0x1f8b_0800...0x1f8b_08ff: self.init(compressed: "gzip twice", "zcat in.gz | zcat")
         case 0x28b5_2ffd: self.init(compressed: "zstd twice", "zstdcat in.zst | zstdcat")
         default:

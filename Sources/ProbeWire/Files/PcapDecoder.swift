@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Decodes the classic format (draft-ietf-opsawg-pcap) and its variants: both byte orders, micro- and nanoseconds,
-/// Kuznetzov's longer record headers, IXIA's longer file header, and the old versions with the two lengths in the other
+/// Kuznetzov's longer record headers, IXIA's longer file header, and the old versions with the two lengths in reverse
 /// order.
 struct PcapDecoder: Sendable {
     struct Variant: Sendable {
@@ -34,10 +34,10 @@ struct PcapDecoder: Sendable {
     /// The number of bytes of the frame check sequence at each packet's end.
     private let checkLength: Int
     private let variant: Variant
-    /// Whether the two lengths are in the other order, as before version 2.3.
+    /// Whether the two lengths of a record are in reverse order, as before version 2.3.
     private let swapsLengths: Bool
     private let mayHaveSwapped: Bool
-    /// The unit of the fraction, in nanoseconds.
+    /// The unit of a time's fractional part, in nanoseconds.
     private let fractionUnit: UInt64
     private let longestRecord: UInt32
 
@@ -54,7 +54,7 @@ struct PcapDecoder: Sendable {
             return variant.isLittleEndian ? value.byteSwapped : value
         }
         let both = word(4)
-        // Two fields of 16 bits: the first one is in the lower half of a little-endian word.
+        // The word contains two 16-bit fields, of which the first is in the lower half if the word is little-endian.
         let first = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both : both >> 16)
         let second = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both >> 16 : both)
         swapsLengths = first == 543 || second < 3
@@ -66,18 +66,18 @@ struct PcapDecoder: Sendable {
         snapLength = word(16)
         let link = word(20)
         linkType = LinkType(rawValue: link & 0x03ff_ffff)
-        // The upper bits state whether the length of the frame check sequence is given, and that length in words of 16
-        // bits.
+        // The upper bits state whether the length of the frame check sequence is given, and give that length in 16-bit
+        // words.
         checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
         longestRecord = min(max(snapLength, 262_144), UInt32(CaptureFileReader.longestRecord))
     }
 
-    /// The values in a record's header, and the position of its packet.
+    /// The values in a record's header, and the range of the record's packet.
     struct Record {
         var time: UInt64
-        /// The length on the wire, with a frame check sequence.
+        /// The packet's length on the wire, including a frame check sequence.
         fileprivate var original: UInt32
-        /// The range in the bytes from which the record was read.
+        /// The range of the packet in the bytes from which the record was read.
         var packet: Range<Int>
     }
 
@@ -91,7 +91,7 @@ struct PcapDecoder: Sendable {
             var original = word(header, 12)
         else { return nil }
         if mayHaveSwapped {
-            // In version 2.3 the order depends on the writer, as libpcap found.
+            // In version 2.3, the order depends on the program that wrote the file; this check is libpcap's.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {
@@ -105,7 +105,7 @@ struct PcapDecoder: Sendable {
             original: original, packet: Range(uncheckedBounds: (start, end)))
     }
 
-    /// Returns a record's length on the wire, without a frame check sequence.
+    /// Returns the length on the wire of a record's packet, excluding a frame check sequence.
     func originalLength(_ record: Record) -> Int { max(0, Int(record.original) - checkLength) }
 
     func step(
@@ -120,7 +120,7 @@ struct PcapDecoder: Sendable {
         return .consumed(record.packet.upperBound - offset)
     }
 
-    /// Returns the number of bytes of an incomplete record, as far as it is known.
+    /// Returns the number of bytes that an incomplete record has at least.
     private func needed(_ bytes: Span<UInt8>, at offset: Int) -> Int {
         guard bytes.count - offset >= variant.recordHeaderLength, let first = word(bytes, offset + 8),
             let second = word(bytes, offset + 12)

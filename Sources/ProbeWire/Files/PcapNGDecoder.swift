@@ -2,18 +2,18 @@ import ProbeBase
 
 /// Decodes pcapng (draft-ietf-opsawg-pcapng): sections of either byte order, each with its own interfaces.
 ///
-/// Packets are read from enhanced, simple and obsolete packet blocks; interface statistics and TLS key logs are kept;
-/// name resolution, other secrets, custom and unknown blocks are skipped.
+/// Packets are read from enhanced, simple and obsolete packet blocks. Interface statistics and TLS key logs are kept.
+/// Name resolution blocks, other secrets, custom blocks and unknown blocks are skipped.
 struct PcapNGDecoder: Sendable {
     static let sectionType: UInt32 = 0x0a0d_0d0a
     /// The secrets type of a TLS key log: `TLSK`.
     static let keyLogType: UInt32 = 0x544c_534b
-    /// The most bytes of all key logs of a file; later ones are skipped.
+    /// The maximum total size of the key logs in a file, in bytes; key logs beyond it are skipped.
     private static let maxKeyLogBytes = 16 << 20
 
     /// The lines of all key logs.
     private(set) var keyLog: [UInt8] = []
-    /// The number of packets at the ends of links that the view leaves out.
+    /// The number of packets that were captured at the ends of links and are not part of the view.
     private(set) var leftOutCount = 0
     private let view: LinkView
 
@@ -34,7 +34,7 @@ struct PcapNGDecoder: Sendable {
     ) throws(CaptureFileError.Reason) -> CaptureFileReader.Step {
         guard let rawType = bytes.big32(at: offset), bytes.count - offset >= 12 else { return .needs(12) }
         if rawType == Self.sectionType {
-            // The block's length can be read only when its byte order is known.
+            // The byte order must be known before the block's length can be read.
             switch bytes.big32(at: offset + 8) {
             case 0x1a2b_3c4d: isLittleEndian = false
             case 0x4d3c_2b1a: isLittleEndian = true
@@ -72,7 +72,7 @@ struct PcapNGDecoder: Sendable {
         guard body.end - body.start >= 16, let major = half(bytes, body.start + 4),
             let minor = half(bytes, body.start + 6)
         else { throw .badBlockLength(body.end - body.start + 12) }
-        // 1.2 is what some writers called 1.0 (the draft requires reading it as such).
+        // Some programs write 1.2 instead of 1.0; the draft requires treating it as 1.0.
         guard major == 1, minor == 0 || minor == 2 else { throw .unsupportedVersion(major: major, minor: minor) }
         try options(bytes, from: body.start + 16, to: body.end) { code, range in
             if code == 1 { comments.append(text(bytes, range)) }
@@ -107,7 +107,7 @@ struct PcapNGDecoder: Sendable {
         guard length <= body.end - start else { throw .lengthBeyondBlock(length) }
         guard length <= Self.maxKeyLogBytes - keyLog.count else { return }
         keyLog.append(span: bytes.extracting(start..<start + length))
-        // Some writers omit the end of the last line.
+        // Some programs omit the line terminator of the last line.
         if let last = keyLog.last, last != 0x0a { keyLog.append(0x0a) }
     }
 
@@ -130,8 +130,8 @@ struct PcapNGDecoder: Sendable {
         interfaces[index].dropped = dropped
     }
 
-    /// Decodes an enhanced or obsolete packet block. They differ in their first word: an interface, or a 16-bit
-    /// interface and a count of drops.
+    /// Decodes an enhanced or obsolete packet block. The two differ in their first word, which is an interface number
+    /// in the former, and a 16-bit interface number and a drop count in the latter.
     private mutating func packetBlock(
         _ bytes: Span<UInt8>, _ body: Body, isObsolete: Bool, _ interfaces: [CaptureInterface], _ count: inout Int,
         _ packet: (CaptureRecord, Span<UInt8>) -> Void
@@ -170,8 +170,8 @@ struct PcapNGDecoder: Sendable {
         count += 1
     }
 
-    /// Decodes a simple packet block. It has no time and no captured length: the packet is as long as the data, within
-    /// the snap length.
+    /// Decodes a simple packet block. The block contains neither a time nor the captured length, which is the original
+    /// length, limited by the snap length and by the block's length.
     private func simplePacket(
         _ bytes: Span<UInt8>, _ body: Body, _ interfaces: [CaptureInterface], _ count: inout Int,
         _ packet: (CaptureRecord, Span<UInt8>) -> Void
@@ -192,7 +192,7 @@ struct PcapNGDecoder: Sendable {
         count += 1
     }
 
-    /// Returns a time in nanoseconds, clamped to the range of UInt64.
+    /// Converts a timestamp of an interface to nanoseconds since 1970, clamped to the range of UInt64.
     private func time(_ stamp: UInt64, _ interface: CaptureInterface) -> UInt64 {
         let time = interface.resolution.nanoseconds(stamp)
         if interface.timeOffset == 0 { return time }
@@ -219,7 +219,7 @@ struct PcapNGDecoder: Sendable {
         }
     }
 
-    /// Returns a text option. Invalid UTF-8 is repaired, and the NUL that some writers append is removed.
+    /// Returns the value of a text option. Invalid UTF-8 is repaired, and the NUL that some programs append is removed.
     private func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
         var content = bytes.extracting(range).array
         while content.last == 0 { content.removeLast() }

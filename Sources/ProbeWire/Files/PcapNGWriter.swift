@@ -1,15 +1,15 @@
 /// Builds a pcapng file piece by piece (draft-ietf-opsawg-pcapng): each call returns the bytes to append.
 ///
-/// The file is complete after each call, so that even a file that is never ended can be read. Little-endian, with times
-/// in nanoseconds.
+/// The file is valid after each call, so it can be read even if the program is killed before it ends the file. Integers
+/// are little-endian, and times are in nanoseconds.
 package struct PcapNGWriter: Sendable {
     /// The description of an interface in the file.
     package struct Interface: Sendable, Hashable {
         package var name: String
         package var linkType: LinkType
-        /// The snap length; 0 for none.
+        /// The snap length; 0 if it is unlimited.
         package var snapLength: UInt32
-        /// The end of a link whose packets are on this interface.
+        /// The end of a link at which the interface's packets are captured.
         package var linkEnd: CaptureLinkEnd?
 
         package init(name: String, linkType: LinkType, snapLength: UInt32, linkEnd: CaptureLinkEnd? = nil) {
@@ -47,14 +47,14 @@ package struct PcapNGWriter: Sendable {
         self.interfaces = interfaces
     }
 
-    /// Returns the first bytes of the file: the section header and the descriptions of the interfaces. `application` is
-    /// like `tcpprobe 0.1.0`, `system` like `Linux 6.18`; `comments` are about the whole file.
+    /// Returns the first bytes of the file: the section header and the descriptions of the interfaces. `application`
+    /// is, for example, `tcpprobe 0.1.0`, and `system` `Linux 6.18`. `comments` apply to the whole file.
     package func header(application: String, system: String, comments: [String] = []) -> [UInt8] {
         var section = Block(type: 0x0a0d_0d0a)
         section.append(UInt32(0x1a2b_3c4d))
         section.append(UInt16(1))
         section.append(UInt16(0))
-        section.append(UInt64.max)  // the section's length is not known
+        section.append(UInt64.max)  // the section's length is unknown
         for comment in comments { section.option(1, text: comment) }
         section.option(3, text: system)
         section.option(4, text: application)
@@ -74,12 +74,12 @@ package struct PcapNGWriter: Sendable {
         return description.finished()
     }
 
-    /// Returns an enhanced packet block. Comments must be UTF-8 without control bytes, which is up to the caller; one
-    /// above 65,535 bytes is cut at a character.
+    /// Returns an enhanced packet block. The caller ensures that comments are UTF-8 without control characters. A
+    /// comment of more than 65,535 bytes is truncated at a character boundary.
     ///
     /// - Parameters:
     ///   - interface: the number of the interface.
-    ///   - direction: whether the end of a link sent or received the packet.
+    ///   - direction: whether the interface, which is an end of a link, sent or received the packet.
     package func packet(
         _ packet: CapturedPacket, comments: [String] = [], on interface: Int = 0, direction: PacketDirection? = nil
     ) -> [UInt8] {
@@ -96,8 +96,8 @@ package struct PcapNGWriter: Sendable {
         return block.finished()
     }
 
-    /// Returns a decryption secrets block with a TLS key log, lines in NSS's format. Readers use it for the packets
-    /// after it.
+    /// Returns a decryption secrets block that contains a TLS key log: lines in the NSS key log format. Readers use the
+    /// keys for the packets after the block.
     package func secrets(keyLog: [UInt8]) -> [UInt8] {
         var block = Block(type: 10, capacity: keyLog.count + 32)
         block.append(PcapNGDecoder.keyLogType)
@@ -106,7 +106,7 @@ package struct PcapNGWriter: Sendable {
         return block.finished()
     }
 
-    /// Returns an interface statistics block: the file's last bytes.
+    /// Returns an interface statistics block, which must be the last block of the file.
     package func statistics(_ statistics: Statistics) -> [UInt8] {
         var block = Block(type: 5)
         block.append(UInt32(0))
@@ -166,7 +166,7 @@ extension PcapNGWriter {
             option(code, value: text.utf8[..<end])
         }
 
-        // Times in options are two words of 32 bits, the high one first, as in a packet block.
+        // A time in an option consists of two 32-bit words, the high one first, as in a packet block.
         mutating func option(_ code: UInt16, time: UInt64) {
             append(code)
             append(UInt16(8))

@@ -1,16 +1,17 @@
 package import ProbeBase
 
 extension Conversation {
-    /// The largest amount by which times of the two directions may be out of order (measured: 436 us).
+    /// The maximum difference, in nanoseconds, by which packets of the two directions may be out of order (measured:
+    /// 436 us).
     private static let clockDoubt: Int64 = 500_000
 
     /// Judges whether `side` closed first by comparing the first FIN or RST of each side.
     ///
-    /// A close that acknowledges the other one was the second, regardless of the clock. If neither side had seen the
-    /// other's, the times decide; if they are too close to be reliable, the statement is inconclusive.
+    /// If one side's FIN or RST acknowledges the other side's FIN, it was the second, whatever the timestamps are. If
+    /// neither acknowledges the other, the timestamps decide; if they are too close to be reliable, the statement is
+    /// inconclusive.
     ///
-    /// An RST outside the window counts if packets before it are missing from the capture, and does not count
-    /// otherwise.
+    /// An RST outside the window counts only if packets before it are missing from the capture.
     func judgeClosedFirst(by side: ConversationSide, _ names: SideNames) -> WireVerdict {
         let verdict = judgeClosedFirst(by: side, names, countsOutside: false)
         guard let refused = ConversationSide.allCases.first(where: { sentOutside($0) != nil }),
@@ -56,13 +57,14 @@ extension Conversation {
         return rst?.refusal == .outsideWindow ? rst : nil
     }
 
-    /// Returns whether `mark` acknowledges the FIN of `peer`.
+    /// Returns whether the FIN or RST `mark` acknowledges the FIN of `peer`.
     private func acknowledges(_ mark: CloseMark, peer: ConversationSide) -> Bool {
         guard let fin = halfConnection(from: peer).fin, let acknowledged = mark.acknowledged else { return false }
         return acknowledged > fin.offset
     }
 
-    /// Returns when the receive window of `side` was shut at or after `since`; `nil` if it never was.
+    /// Returns the time of the first closure of the receive window of `side` that lasted beyond `since`; `nil` if there
+    /// is none.
     package func shutWindow(of side: ConversationSide, since: UInt64) -> UInt64? {
         let shuts = halfConnection(from: side).window.shuts
         return shuts.first { ($0.openedAt ?? UInt64.max) >= since }?.time

@@ -1,10 +1,10 @@
 import ProbeBase
 
 extension Conversation {
-    /// Judges a statement about this connection by what has been captured so far.
+    /// Judges a statement about this connection by the packets captured so far.
     ///
-    /// A statement about nothing (no segment, no gap, no line) never passes: it waits while something can still arrive,
-    /// and then fails. `names` are used in the texts.
+    /// A statement about segments, gaps or lines never passes if there are none: the verdict is `waiting` while more
+    /// can still arrive, and `failed` afterwards. The verdict's texts refer to the two sides by `names`.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         let verdict = judgeCaptured(assertion, names)
         guard let doubt = MissingPackets.unknownPart(concerning: assertion, in: self, names),
@@ -13,7 +13,7 @@ extension Conversation {
         return .inconclusive(doubt)
     }
 
-    /// Judges the statement as if everything were in the capture.
+    /// Judges the statement as if the capture contained all packets.
     func judgeCaptured(_ assertion: WireAssertion, _ names: SideNames) -> WireVerdict {
         switch assertion {
         case .halfConnection(.lines(.crlf), let side): judgeLines(from: side, names)
@@ -35,7 +35,8 @@ extension Conversation {
         }
     }
 
-    /// Asks `HalfConnectionJudge` only if necessary, because it copies the flow, and a capture may have thousands.
+    /// Judges whether all lines from `side` end with CRLF. `HalfConnectionJudge` is used only if necessary, because it
+    /// copies the flow, and a capture may have thousands of flows.
     private func judgeLines(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines { return .passed }
         let failure =
@@ -45,8 +46,8 @@ extension Conversation {
         return HalfConnectionJudge(conversation: self, side: side, names: names).judge(.lines(.crlf))
     }
 
-    /// Returns a time for texts: the milliseconds of the run's timeline, or the time since the connection's first
-    /// packet.
+    /// Returns a time as it appears in messages: in milliseconds on the run's timeline, or relative to the connection's
+    /// first packet.
     func elapsed(_ time: UInt64, _ names: SideNames) -> String {
         guard let origin = names.origin else {
             return "at +" + DurationText.text(nanoseconds: DurationText.difference(from: firstTime ?? time, to: time))
@@ -77,14 +78,14 @@ extension Conversation {
 
     /// Returns whether an RST of that side aborted the connection.
     ///
-    /// An RST without an ACK did not if both sides have closed and each knows of the other's FIN: a system sends such
-    /// an RST (RFC 9293 3.10.7.1) in answer to an acknowledgment that arrives when the connection no longer exists, for
-    /// example when the last two acknowledgments cross.
+    /// An RST without an ACK did not abort the connection if both sides had closed and each had acknowledged the
+    /// other's FIN. A system sends such an RST (RFC 9293 3.10.7.1) in response to an acknowledgment that arrives after
+    /// the connection has been deleted, for example when the last two acknowledgments cross.
     private func isReset(by side: ConversationSide) -> Bool {
         let flow = halfConnection(from: side)
         return [flow.rst, flow.refusedRST].compactMap(\.self).contains { rst in
             if rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy({ knowsFIN(of: $0) }) { return true }
-            // An RST that had no effect may have been sent long before both sides closed.
+            // An RST that the receiver did not obey may have been sent long before both sides closed.
             let lastFIN = max(fromClient.fin?.packetIndex ?? -1, fromServer.fin?.packetIndex ?? -1)
             return rst.refusal != nil && rst.packetIndex < lastFIN
         }
@@ -118,7 +119,7 @@ extension Conversation {
         return .failed(WireFailure("the capture contains \(ByteText.count(count, "retransmission"))", details: details))
     }
 
-    /// Returns a line for each of the first retransmissions of one side.
+    /// Returns one line of details for each of the first retransmissions of one side.
     func retransmissionDetails(from side: ConversationSide, _ names: SideNames) -> [String] {
         let flow = halfConnection(from: side)
         let repeats = flow.repeats.filter { $0.kind.isRetransmission }.map { ($0.time, $0.offset, $0.length, $0.kind) }
@@ -130,7 +131,8 @@ extension Conversation {
         }
     }
 
-    /// Returns a sentence about the repeats of one side that may have replaced lost segments; `nil` if there are none.
+    /// Returns a sentence about the repeated segments of one side that may have replaced lost ones; `nil` if there are
+    /// none.
     func repeatDoubt(of side: ConversationSide, _ names: SideNames) -> String? {
         let count = halfConnection(from: side).doubtfulCount
         guard count > 0 else { return nil }
@@ -174,7 +176,7 @@ extension Conversation {
         return .waiting(WireFailure("the capture contains no ACK from \(names.client) for the SYN-ACK"))
     }
 
-    /// Returns a line for each FIN and RST, or one line if neither side has closed.
+    /// Returns one line of details for each FIN and RST, or a single line if neither side has closed.
     func closeDetails(_ names: SideNames) -> [String] {
         var marks: [(UInt64, String)] = []
         for side in ConversationSide.allCases {

@@ -1,28 +1,30 @@
 package import ProbeBase
 
-/// Whether the pieces of one send left in separate segments.
+/// The result of a check whether the pieces of one send left in separate segments.
 package enum PieceVerdict: Sendable, Hashable {
-    /// Each boundary between pieces was a boundary between segments.
+    /// Each boundary between two pieces was also a boundary between two segments.
     case exact
-    /// Some pieces left together; there is a line for each segment that carried parts of several pieces.
+    /// Some pieces left in the same segment. There is one line of details for each segment that carried parts of
+    /// several pieces.
     case coalesced([String])
-    /// Not all bytes have been seen yet.
+    /// Not all bytes of the send have been captured yet.
     case notSeen(String)
-    /// Bytes are missing from the capture.
+    /// Bytes of the send are missing from the capture.
     case inconclusive(String)
 }
 
 extension Conversation {
-    /// Returns the stream offsets at which a first transmission began or ended, sorted, without duplicates.
+    /// Returns the stream offsets at which the first transmission of a segment began or ended, sorted, without
+    /// duplicates.
     package func segmentBoundaries(from side: ConversationSide) -> [Int] {
         let edges = halfConnection(from: side).segments.flatMap { [Int(clamping: $0.offset), Int(clamping: $0.end)] }
         return Set(edges).sorted()
     }
 
-    /// Checks on the wire whether the pieces of one send, which began at `streamOffset`, left separately.
+    /// Checks in the capture whether the pieces of one send, which began at `streamOffset`, left in separate segments.
     ///
-    /// A piece that is too long for one segment may span several; no segment may carry parts of two pieces.
-    /// Retransmissions do not count.
+    /// A piece that is too long for one segment may span several segments, but no segment may carry parts of two
+    /// pieces. Retransmissions are ignored.
     package func verifyPieces(from side: ConversationSide, streamOffset: Int, lengths: [Int], names: SideNames = .plain)
         -> PieceVerdict
     {
@@ -46,7 +48,8 @@ extension Conversation {
         return details.isEmpty ? .exact : .coalesced(details)
     }
 
-    /// Walks both lists only once, because a send may have thousands of pieces.
+    /// Returns one line of details for each segment that carried parts of several pieces. Each list is traversed only
+    /// once, because a send may have thousands of pieces.
     private func coalesced(_ segments: [DataSegment], edges: [Int64], _ names: SideNames) -> [String] {
         var details: [String] = []
         var edge = 0
@@ -62,8 +65,8 @@ extension Conversation {
         return details
     }
 
-    /// Names the pieces between two edges. Edge 0 is the start of piece 1, edge `pieces` the end of the last one; both
-    /// lie inside the segment.
+    /// Names the pieces that a segment contains, from the first and the last edge inside the segment. Edge 0 is the
+    /// start of piece 1, and edge `pieces` is the end of the last piece.
     private func who(firstEdge: Int, lastEdge: Int, pieces: Int) -> String {
         let first = max(1, firstEdge)
         let last = min(pieces, lastEdge + 1)

@@ -1,6 +1,7 @@
 import ProbeBase
 
-// For each statement, this file defines its judge and the data that must be kept for it.
+// For each statement about one side, this file defines the function that judges it and the data that must be kept for
+// it.
 
 extension HalfConnectionJudge {
     func judge(_ statement: HalfConnectionStatement<Resolved>) -> WireVerdict {
@@ -31,18 +32,19 @@ extension HalfConnectionJudge {
 }
 
 extension HalfConnectionStatement<Resolved> {
-    /// Raises the limits so that the statement can be judged. A stream that no statement looks into passes through.
+    /// Raises the limits so that the statement can be judged. The bytes of a stream are not kept unless a statement
+    /// depends on their values.
     fileprivate func widen(_ limits: inout ConversationLimits) {
         switch self {
         case .firstByte, .retransmissions, .segmentCount, .largestSegment: limits.keepFirstSegments()
         case .bytes(let expected):
-            // Some more bytes, to show how the stream continues after a difference.
+            // Some additional bytes are kept, to show how the stream continues after the first difference.
             limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
         case .segments(let expected):
             limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
             limits.keptSegments = ConversationLimits.live.keptSegments
         case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
-        // These line ends are counted as they arrive.
+        // Line ends of these kinds are counted as they arrive, so the bytes need not be kept.
         case .lines(.crlf), .lines(.lf), .lines(.cr): limits.quotes = true
         case .messages(_, _, .crlf), .messages(_, _, .lf): break
         case .lines, .messages, .frames, .records, .tls, .lacks:
@@ -53,19 +55,19 @@ extension HalfConnectionStatement<Resolved> {
 }
 
 extension HalfConnectionStatement<Resolved> {
-    /// Returns what missing packets change; `nil` if the statement does not depend on them.
+    /// Returns how missing packets can affect the verdict; `nil` if the statement does not depend on them.
     ///
-    /// - Parameter isPeers: whether the missing packets are those of the other side, and none of this side's is
-    ///   missing.
+    /// - Parameter isPeers: whether only packets of the other side are missing.
     func effect(isPeers: Bool) -> MissingEffect? {
         switch self {
         case .bytes, .segments, .gap, .records, .frames, .tls: isPeers ? nil : .decides
         case .messages(_, _, let framing):
-            // In the middle of a stream, or after a gap, only line ends can be recognized.
+            // If the beginning of a stream or the bytes of a gap are missing, only messages that end with a line end
+            // can be recognized in what follows.
             isPeers ? nil : framing == .crlf || framing == .lf ? .grows : .decides
         case .segmentCount, .largestSegment, .longestLine, .window: isPeers ? nil : .grows
         case .sacks: isPeers ? nil : .grows
-        // Whether a packet counts depends on what the other side has acknowledged or sent.
+        // Whether a packet is counted depends on what the other side has acknowledged or sent.
         case .retransmissions, .duplicateAcks, .keepAlives: isPeers ? .decides : .grows
         case .firstByte: .decides
         case .zeroWindow, .urgent: isPeers ? nil : .confirms
@@ -73,8 +75,8 @@ extension HalfConnectionStatement<Resolved> {
         }
     }
 
-    /// The comparison of a number with a bound, and the same statement with another comparison; `nil` if the statement
-    /// compares no number.
+    /// The comparison operator, and a function that returns the same statement with another operator; `nil` if the
+    /// statement does not compare a number with a bound.
     var bounded: (comparison: Comparison, replacing: (Comparison) -> Self)? {
         switch self {
         case .segmentCount(let comparison, let bound): (comparison, { .segmentCount($0, bound) })
@@ -97,7 +99,7 @@ extension ConversationLimits {
     /// Returns limits that suffice to judge the statements.
     package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
         var limits = ConversationLimits.counting
-        // If there should be none, the failure names the first ones.
+        // The failure of `wire no retransmission` lists the first retransmissions.
         if assertions.contains(.noRetransmission) { limits.keepFirstSegments() }
         for case .halfConnection(let statement, _) in assertions { statement.widen(&limits) }
         if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
@@ -110,8 +112,8 @@ extension ConversationLimits {
     }
 }
 
-/// Judges counts of acknowledgments and probes. They can grow until the connection is closed, even after this side's
-/// FIN.
+/// Judges the numbers of SACKs, duplicate acknowledgments and keep-alives. These numbers can grow until the connection
+/// is closed, even after this side's FIN.
 private struct SignalJudge {
     enum Signal { case sacks, duplicates, keepAlives }
 

@@ -6,7 +6,7 @@ struct HalfConnectionJudge {
     let side: ConversationSide
     let names: SideNames
 
-    /// The flow, read in place, because a capture may have thousands.
+    /// The flow from this side, read in place, because a capture may have thousands of flows.
     var flow: HalfConnection {
         _read { if side == .client { yield conversation.fromClient } else { yield conversation.fromServer } }
     }
@@ -26,7 +26,8 @@ struct HalfConnectionJudge {
 
     // MARK: Shared by several statements
 
-    /// Returns the verdict if there is nothing to judge: waits while something can still arrive.
+    /// Returns the verdict if there is nothing to judge: `waiting` while more data can still arrive, otherwise
+    /// `failed`.
     func nothing(_ summary: String, details: [String] = []) -> WireVerdict {
         let failure = WireFailure(summary, details: details.isEmpty ? conversation.closeDetails(names) : details)
         return canGrow ? .waiting(failure) : .failed(failure)
@@ -50,7 +51,7 @@ struct HalfConnectionJudge {
         return text.string
     }
 
-    /// A description of bytes or segments that were seen but not kept.
+    /// A description of the bytes that were captured but not kept; `nil` if all were kept.
     var unkept: String? {
         flow.stream.isKeptWhole
             ? nil : "only the first \(ByteText.count(flow.stream.bytes.count, "byte")) from \(name) were kept"
@@ -75,7 +76,8 @@ struct HalfConnectionJudge {
             ))
     }
 
-    /// Judges the number of retransmissions. A probe, or what may be one, counts if it replaced a lost segment.
+    /// Judges the number of retransmissions. A tail-loss probe, or a segment that may be one, is counted if it replaced
+    /// a lost segment.
     func judgeRetransmissions(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.retransmissionCount
         if comparison.holds(count, bound) != comparison.holds(count + flow.doubtfulCount, bound),
@@ -97,7 +99,8 @@ struct HalfConnectionJudge {
         guard let handshake = conversation.handshakeTime else {
             return .inconclusive("the end of the handshake was not captured")
         }
-        // Data may be seen before the end of the handshake, because the clock may run backwards between the directions.
+        // Data may have an earlier timestamp than the end of the handshake, because times may go backwards between the
+        // directions.
         let delay = max(0, DurationText.difference(from: handshake, to: first.time))
         if delay <= bound { return .passed }
         return .failed(
@@ -108,7 +111,7 @@ struct HalfConnectionJudge {
 }
 
 extension HalfConnectionJudge {
-    /// Compares the whole stream so far with `expected`.
+    /// Compares the stream captured so far with `expected`.
     func judgeBytes(_ expected: [UInt8]) -> WireVerdict {
         let actual = flow.stream.firstBytes
         let common = zip(expected, actual).prefix { $0 == $1 }.count
@@ -146,7 +149,7 @@ extension HalfConnectionJudge {
         return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can arrive"))
     }
 
-    /// Returns hints if the two differ only in their line ends or in their end.
+    /// Returns hints if the expected and the actual bytes differ only in their line ends, or only at their end.
     private func nearMiss(_ expected: [UInt8], _ actual: [UInt8]) -> [String] {
         guard expected.contains(0x0a) || actual.contains(0x0a) else { return [] }
         func hasCRLF(_ bytes: [UInt8]) -> Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0x0d && $1 == 0x0a } }
@@ -215,7 +218,8 @@ extension HalfConnectionJudge {
 
     func judgeLongestLine(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let lines = flow.stream.lines
-        // An unfinished line has at least its current length, except for a CR at its end.
+        // An unfinished line has at least its current length, excluding a CR at its end, which may belong to the line
+        // end.
         let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)
         if lines.lineCount == 0, open <= 0 {
             if let lost { return .inconclusive(lost) }
@@ -236,7 +240,8 @@ extension HalfConnectionJudge {
 extension StreamAssembler {
     /// Returns the first bare LF or CR, as a failure of `name`; `nil` if there is none.
     ///
-    /// Not in `HalfConnectionJudge`, which would copy the flow: a capture may have one in each of thousands of flows.
+    /// This is not a member of `HalfConnectionJudge`, which would copy the flow: a capture may have a bare line end in
+    /// each of thousands of flows.
     func bareLineEnd(of name: String) -> WireFailure? {
         guard lines.hasBare else { return nil }
         let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
@@ -249,9 +254,9 @@ extension StreamAssembler {
         return WireFailure(summary.string, details: [context(at: offset), counts.string].compactMap(\.self))
     }
 
-    /// Returns the bytes around a line end.
+    /// Returns the bytes around a line end, quoted; `nil` if they were not kept.
     private func context(at delivered: Int64) -> String? {
-        // The excerpt ends where its segment did.
+        // The excerpt ends at the end of the segment, so kept bytes are preferred.
         var there = lines.bareExcerpt[...]
         if limits.keptBytes > 0, delivered < Int64(bytes.count) {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
@@ -263,7 +268,7 @@ extension StreamAssembler {
 }
 
 extension HalfConnectionJudge {
-    /// Judges the number of whole messages so far; an unfinished one after them does not count.
+    /// Judges the number of complete messages so far. An unfinished message at the end is not counted.
     func judgeMessages(_ comparison: Comparison, _ bound: Int, _ framing: Framing) -> WireVerdict {
         let lines = flow.stream.lines
         var count = 0
@@ -297,7 +302,8 @@ extension HalfConnectionJudge {
                     + "expected \(comparison.phrase(bound))"))
     }
 
-    /// Returns the number of whole units, the number of bytes after them, and what makes these unreadable.
+    /// Returns the number of complete messages, the number of bytes after the last one, and a description of what makes
+    /// these bytes unreadable, if anything.
     private static func units(
         of bytes: [UInt8], _ framing: Framing
     ) -> (count: Int, unfinished: Int, damage: String?) {
@@ -319,12 +325,12 @@ extension HalfConnectionJudge {
             ? "only the first \(flow.segments.count) segments from \(name) were kept" : nil
     }
 
-    /// Why a statement that agrees with everything seen is still uncertain: something is missing.
+    /// The reason why a statement that agrees with all captured data is still uncertain; `nil` if nothing is missing.
     private var doubt: String? { lost ?? tooMany }
 
     func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.segmentCount
-        // `segments 0` states that nothing was sent; any other statement about no segment is vacuous.
+        // If there are no segments, `segments 0` passes; any other statement about segments is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let lost { return .inconclusive(lost) }
             return nothing("the capture contains no data segment from \(name)")
@@ -337,7 +343,8 @@ extension HalfConnectionJudge {
                 details: list(flow.segments, title: "segment")))
     }
 
-    /// Compares segments in the order of the stream; a segment that was captured late is in its proper place.
+    /// Compares the segments with `expected`. Segments are sorted by their offset in the stream, so the order in which
+    /// they were captured does not matter.
     func judgeSegments(_ expected: [[UInt8]]) -> WireVerdict {
         let actual = flow.segments.sorted { $0.offset < $1.offset }
         let missingOffset = flow.missing?.offset ?? Int64.max
@@ -402,9 +409,10 @@ extension HalfConnectionJudge {
             return nothing("the capture contains no data segment from \(name)")
         }
         let monotonic = MonotonicBound(flow.largestSegment, comparison, bound, canGrow: canGrow)
-        // A segment that was cut short has its length in its header; a segment that is missing has none.
+        // The length of a segment that was cut short is known from its header; the length of a missing segment is
+        // unknown.
         if flow.missing?.cause != .cutShort, let lost, monotonic.isUnsettled { return .inconclusive(lost) }
-        // The largest segment may not be among those that are kept.
+        // The largest segment is not necessarily one of the segments that were kept.
         let largest = flow.segments.first { $0.length == flow.largestSegment }
         return monotonic.verdict(
             WireFailure(
@@ -418,7 +426,7 @@ extension HalfConnectionJudge {
                     ?? []))
     }
 
-    /// Judges the gaps between data segments that follow one another on the wire, without retransmissions.
+    /// Judges the times between consecutive data segments, excluding retransmissions.
     func judgeGap(_ index: Int?, _ comparison: Comparison, _ bound: Int64) -> WireVerdict {
         if flow.missing?.cause != .cutShort, let doubt { return .inconclusive(doubt) }
         let gaps = zip(flow.segments, flow.segments.dropFirst()).map {
@@ -456,12 +464,12 @@ extension HalfConnectionJudge {
 extension HalfConnectionJudge {
     // MARK: Records
 
-    /// Judges the number of whole records so far.
+    /// Judges the number of complete TLS records so far.
     func judgeRecords(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: false)
         if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
         if records.count == 0 {
-            // `records 0` states that there is no TLS; any other statement about no record is vacuous.
+            // If there are no records, `records 0` passes; any other statement about records is vacuous.
             guard comparison == .equal, bound == 0 else {
                 if let streamDoubt { return .inconclusive(streamDoubt) }
                 return nothing("the capture contains no TLS record from \(name)", details: unfinished(records))
@@ -481,7 +489,7 @@ extension HalfConnectionJudge {
                 details: unfinished(records)))
     }
 
-    /// Judges whether all bytes from the first record on are records, and the last one is whole.
+    /// Judges whether all bytes from the first TLS record on belong to records, and the last record is complete.
     func judgeTLS(fromStart: Bool) -> WireVerdict {
         if fromStart, let unknownStart { return .inconclusive(unknownStart) }
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: fromStart)
@@ -514,8 +522,8 @@ extension HalfConnectionJudge {
 
     // MARK: Absent bytes
 
-    /// Judges whether the bytes occur nowhere in the stream. Everything that was sent must be available, and it must be
-    /// at least one byte.
+    /// Judges whether the bytes occur nowhere in the stream. The side must have sent at least one byte, and everything
+    /// that it sent must be available.
     func judgeLacks(_ wanted: [UInt8]) -> WireVerdict {
         if let found = flow.stream.firstOffset(of: wanted) {
             let from = max(0, found - 24)
@@ -545,7 +553,7 @@ extension HalfConnectionJudge {
             ? "the capture does not contain the SYN from \(name): what it sent before is unknown" : nil
     }
 
-    /// Why the stream is not completely available for a judgement.
+    /// The reason why the stream is not completely available for a judgement; `nil` if it is.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
     /// The verdict while missing bytes may still be retransmitted.
@@ -557,8 +565,8 @@ extension HalfConnectionJudge {
 }
 
 extension StreamAssembler {
-    /// Returns the first offset of these bytes, at least one, in what was captured and kept. Bytes on the two sides of
-    /// a gap are not joined.
+    /// Returns the offset of the first occurrence of `wanted`, which must not be empty, in the bytes that were captured
+    /// and kept. An occurrence never extends across a gap.
     func firstOffset(of wanted: [UInt8]) -> Int64? {
         var start: Int64 = 0
         var index = 0
@@ -583,7 +591,7 @@ extension StreamAssembler {
 }
 
 extension Span where Element == UInt8 {
-    /// Returns the first index of these bytes, reading each byte of the span only once.
+    /// Returns the index of the first occurrence of `wanted`, reading each byte of the span only once.
     fileprivate func firstIndex(of wanted: [UInt8], in range: Range<Int>) -> Int? {
         if wanted.isEmpty { return nil }
         var search = DelimiterSearch(wanted)
@@ -592,12 +600,12 @@ extension Span where Element == UInt8 {
 }
 
 extension HalfConnectionJudge {
-    /// Judges the number of whole WebSocket frames so far.
+    /// Judges the number of complete WebSocket frames so far.
     func judgeFrames(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         judge("WebSocket frame", comparison, bound, \.count)
     }
 
-    /// Judges the number of whole WebSocket data messages so far.
+    /// Judges the number of complete WebSocket data messages so far.
     func judgeWebSocketMessages(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         judge("message (websocket)", comparison, bound, \.messageCount)
     }
@@ -617,7 +625,7 @@ extension HalfConnectionJudge {
                     "\(name) sent an invalid WebSocket frame at offset \(offset): the highest bit of its length \(length) must be 0",
                     details: ["complete WebSocket frames before it: \(frames.count)"]))
         }
-        // `frames 0` states that none has started; any other statement about no frame is vacuous.
+        // If there are no frames, `frames 0` passes; any other statement about frames is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let streamDoubt { return .inconclusive(streamDoubt) }
             return nothing("the capture contains no \(noun) from \(name)", details: rest(of: frames))
@@ -636,7 +644,7 @@ extension HalfConnectionJudge {
                 details: rest(of: frames)))
     }
 
-    /// Returns details about the bytes after the last whole frame.
+    /// Returns details about the bytes after the last complete frame.
     private func rest(of frames: WebSocketFrames) -> [String] {
         switch frames.rest {
         case .nothing, .tooLong: []

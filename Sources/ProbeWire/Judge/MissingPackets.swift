@@ -1,19 +1,20 @@
 package import ProbeBase
 
-/// What packets that are missing from the capture could change about the verdict of a statement.
+/// How packets that are missing from the capture could affect the verdict of a statement.
 package enum MissingEffect: Sendable, Hashable, CaseIterable {
-    /// The number that the statement compares could be greater.
+    /// The number that the statement compares with a bound could be greater.
     case grows
-    /// They could include what the statement excludes: a failure is certain, a pass is not.
+    /// The missing packets could contain what the statement excludes, so a failure is certain, but a pass is not.
     case refutes
-    /// They could include what the statement demands: a pass is certain, a failure is not.
+    /// The missing packets could contain what the statement requires, so a pass is certain, but a failure is not.
     case confirms
-    /// Neither is certain.
+    /// Neither a pass nor a failure is certain.
     case decides
 }
 
 extension WireAssertion {
-    /// Returns what missing packets of one side change; `nil` if the statement does not depend on them.
+    /// Returns how missing packets of one side could affect the verdict; `nil` if the statement does not depend on
+    /// them.
     package func effect(ofMissing side: ConversationSide) -> MissingEffect? {
         switch self {
         case .halfConnection(let statement, let from): statement.effect(isPeers: side != from)
@@ -33,7 +34,8 @@ extension WireAssertion {
         }
     }
 
-    /// The statement that the number is greater than the bound that it compares with; `nil` if it compares no number.
+    /// The statement that the number is greater than the bound; `nil` if this statement does not compare a number with
+    /// a bound.
     fileprivate var exceeding: WireAssertion? {
         switch self {
         case .halfConnection(let statement, let side):
@@ -43,7 +45,7 @@ extension WireAssertion {
         }
     }
 
-    /// Returns whether a greater number than the one in the capture could change the verdict.
+    /// Returns whether the verdict could be different if the number were greater than it is in the capture.
     fileprivate func isUnsettled(_ verdict: WireVerdict, isExceeded: () -> Bool) -> Bool {
         switch (comparison, verdict) {
         case (.greater?, .passed), (.greaterOrEqual?, .passed): false
@@ -54,10 +56,10 @@ extension WireAssertion {
     }
 }
 
-/// Decides what packets that are missing from the capture change about the verdict of a statement.
+/// Decides how packets that are missing from the capture affect the verdict of a statement.
 enum MissingPackets {
-    /// Returns why the capture does not hold all packets that the statement is about; `nil` if it holds them, as far as
-    /// is known.
+    /// Returns the reason why the capture does not contain all packets that the statement depends on; `nil` if there is
+    /// no sign that any of them is missing.
     static func unknownPart(
         concerning assertion: WireAssertion, in conversation: Conversation, _ names: SideNames
     ) -> String? {
@@ -91,8 +93,8 @@ enum MissingPackets {
         }
     }
 
-    /// Returns whether the statement depends on the byte before the capture: an LF that is the first captured byte may
-    /// have had its CR before it.
+    /// Returns whether the statement depends on the last byte before the capture: if the first captured byte is an LF,
+    /// that byte may have been its CR.
     private static func dependsOnFirstByte(_ assertion: WireAssertion, in conversation: Conversation) -> Bool {
         guard case .halfConnection(.lines, let side) = assertion else { return false }
         return conversation.halfConnection(from: side).stream.lines.firstBareLF == 0
@@ -100,7 +102,8 @@ enum MissingPackets {
 }
 
 extension Conversation {
-    /// Returns why the capture does not hold all packets of one side; `nil` if it holds them, as far as is known.
+    /// Returns the reason why the capture does not contain all packets of one side; `nil` if there is no sign that any
+    /// of them is missing.
     package func unknownPart(of side: ConversationSide, _ names: SideNames = .plain) -> String? {
         if isUnseen(side) {
             return "the capture contains no packets from \(names[side]), only from \(names[side.opposite])"
@@ -114,14 +117,14 @@ extension Conversation {
         return "\(bytes) from \(names[side]) at offset \(gap.offset) \(verb) missing from the capture"
     }
 
-    /// Returns whether the other side acknowledges what this side sends, but none of this side's packets is in the
-    /// capture.
+    /// Returns whether the other side acknowledges what this side sends, but the capture contains no packets from this
+    /// side.
     package func isUnseen(_ side: ConversationSide) -> Bool {
         side == .client ? fromClient.isUnseen : fromServer.isUnseen
     }
 
     fileprivate func beganLate(_ side: ConversationSide) -> Bool {
-        // A side that refuses a connection, or never answers, sends no SYN.
+        // A side that refuses a connection, or never responds, sends no SYN.
         switch side {
         case .client: fromClient.initialSequence == nil && packetCount > 0
         case .server:
@@ -146,11 +149,11 @@ extension WireAssertion {
 }
 
 extension Conversation {
-    /// Whether something was sent again, and the packets do not show whether it had been lost.
+    /// Whether there are repeated segments for which the packets do not show whether the original was lost.
     package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
 
-    /// Decides whether repeated segments had been lost by the packets that arrived, which only a caller that knows what
-    /// was lost can provide.
+    /// Decides for each repeated segment whether the original was lost, by comparing with the packets that arrived.
+    /// Only a caller that knows which packets were lost can provide `arrived`.
     package mutating func settleRepeats(by arrived: Conversation) {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)
@@ -162,6 +165,6 @@ extension HalfConnection {
 }
 
 extension StreamAssembler {
-    /// The first gap whose packets are not in the capture.
+    /// The first gap whose packets were not captured.
     fileprivate var firstUncaptured: StreamGap? { hasGaps ? gaps.first { $0.cause == .notCaptured } : nil }
 }

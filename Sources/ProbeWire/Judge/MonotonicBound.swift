@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// The state of a comparison whose number can only grow while the connection continues.
+/// The state of a comparison of a number that can only grow while the connection lasts.
 enum MonotonicBound {
     case holds
-    /// It holds for any greater number as well.
+    /// The comparison holds, and holds for any greater number as well.
     case holdsForGood
-    /// It does not hold yet, but still may.
+    /// The comparison does not hold yet, but it may still hold later.
     case open
-    /// It does not hold and no longer can.
+    /// The comparison does not hold, and the number can no longer change.
     case never
-    /// It does not hold, and would not hold for any greater number either.
+    /// The comparison does not hold, and it would not hold for any greater number either.
     case exceeded
 
     init(_ value: Int, _ comparison: Comparison, _ bound: Int, canGrow: Bool) {
@@ -29,7 +29,8 @@ enum MonotonicBound {
         }
     }
 
-    /// Whether the outcome could be different if more of what was counted is missing from the capture.
+    /// Whether the result could be different if the number is actually greater, because packets are missing from the
+    /// capture.
     var isUnsettled: Bool {
         switch self {
         case .holdsForGood, .exceeded: false

@@ -1,10 +1,11 @@
 package import ProbeBase
 
-/// The names of the two ends of a connection in the texts of a verdict, and the origin of the times there.
+/// The names of the two ends of a connection in the texts of a verdict, and the origin of the times in these texts.
 package struct SideNames: Sendable, Hashable {
     package var client: String
     package var server: String
-    /// The time that is 0 in texts, in nanoseconds since 1970; `nil` for the connection's first packet.
+    /// The time that the texts show as 0, in nanoseconds since 1970; if it is `nil`, times are relative to the
+    /// connection's first packet.
     package var origin: UInt64?
 
     package init(client: String, server: String, origin: UInt64? = nil) {

@@ -1,22 +1,23 @@
 import ProbeBase
 
-/// The TLS records in one direction of a connection, by their headers alone (RFC 8446, 5.1).
+/// The TLS records in one direction of a connection, as determined from their headers alone (RFC 8446, 5.1).
 ///
-/// Plaintext may precede the first record, as with STARTTLS. The first record begins with a ClientHello, a ServerHello
-/// or an alert in the clear: a single byte 22 does not begin one. From there on records follow one another; after the
-/// first bytes that are not a record, nothing is counted, because the start of the next record can't be known. Never
-/// traps on any input.
+/// Unencrypted data may precede the first record, as with STARTTLS. The first record is recognized only if it begins
+/// with a ClientHello, a ServerHello or an unencrypted alert; a byte 22 alone is not enough. All bytes after the first
+/// record must be records too. Nothing is counted after the first bytes that are not a record, because the start of the
+/// next record is unknown. The parser never traps on any input.
 package struct TLSRecords: Equatable {
     /// The offset of the first record; `nil` if none has begun.
     private(set) var start: Int?
-    /// The number of whole records.
+    /// The number of complete records.
     private(set) var count = 0
-    /// What follows the last whole record.
+    /// What follows the last complete record.
     private(set) var rest = Rest.nothing
 
     enum Rest: Equatable {
         case nothing
-        /// A record of which `seen` bytes are present; `total` is `nil` as long as its header is unfinished.
+        /// An unfinished record of which `seen` bytes are present. `total` is the record's length; `nil` if its header
+        /// is unfinished.
         case unfinished(offset: Int, seen: Int, total: Int?)
         case noRecord(offset: Int, Flaw)
     }
@@ -25,18 +26,19 @@ package struct TLSRecords: Equatable {
         case contentType(UInt8)
         case version(UInt8, UInt8)
         case tooLong(Int)
-        /// Only application data may be empty.
+        /// The record is empty, which is allowed only for application data.
         case empty(UInt8)
     }
 
-    /// The longest record: 2^14 and what TLS 1.2 allows a cipher to add (RFC 5246, 6.2.3); TLS 1.3 allows less.
+    /// The maximum length of a record's content: 2^14 bytes plus the expansion that TLS 1.2 allows a cipher (RFC 5246,
+    /// 6.2.3). TLS 1.3 allows less.
     static let longest = (1 << 14) + 2048
     private static let headerLength = 5
     private static let (alert, handshake, applicationData): (UInt8, UInt8, UInt8) = (21, 22, 23)
 
     /// Parses the records of a stream.
     ///
-    /// - Parameter startsAtOnce: whether the first byte belongs to the first record, whatever it is.
+    /// - Parameter startsAtOnce: whether the first record begins at the first byte, whatever the byte's value is.
     init(_ bytes: Span<UInt8>, startsAtOnce: Bool) {
         start = startsAtOnce ? (bytes.count > 0 ? 0 : nil) : Self.start(in: bytes)
         guard var offset = start else { return }
@@ -58,7 +60,8 @@ package struct TLSRecords: Equatable {
 
     // MARK: Headers
 
-    /// Returns what shows that the header is invalid, from as many of its bytes as are present.
+    /// Returns the first flaw in a header of which possibly only the first bytes are present; `nil` if these bytes are
+    /// valid.
     private static func flaw(of header: Span<UInt8>) -> Flaw? {
         guard header.count > 0 else { return nil }
         guard 20...24 ~= header[0] else { return .contentType(header[0]) }
@@ -75,14 +78,15 @@ package struct TLSRecords: Equatable {
 
     // MARK: The first record
 
-    /// Returns how many bytes at the beginning of a stream are certainly plain text, and whether the first record
-    /// begins after them. If it does not, the rest may still begin a record, and more bytes decide.
+    /// Returns the number of bytes at the beginning of a stream that are certainly unencrypted, and whether the first
+    /// record begins after them. If no record begins there, the remaining bytes may still be the beginning of a record;
+    /// more bytes are needed to decide.
     package static func plainText(in bytes: Span<UInt8>) -> (length: Int, isFollowedByRecord: Bool) {
         var offset = 0
         while let candidate = bytes.firstIndex(of: handshake, or: alert, from: offset) {
             switch beginning(bytes.extracting(candidate..<bytes.count)) {
             case .record: return (candidate, true)
-            // As long as it is undecided, it reaches to the end.
+            // An undecided candidate always extends to the end of the bytes.
             case .undecided: return (candidate, false)
             case .other: offset = candidate + 1
             }
@@ -97,17 +101,19 @@ package struct TLSRecords: Equatable {
 
     private enum Beginning { case record, undecided, other }
 
-    /// Returns whether a hello or an alert in the clear begins here.
+    /// Returns whether the bytes begin with a record that contains a ClientHello, a ServerHello or an unencrypted
+    /// alert.
     private static func beginning(_ bytes: Span<UInt8>) -> Beginning {
         if flaw(of: bytes) != nil { return .other }
         guard let length = length(bytes) else { return .undecided }
         if length > 1 << 14 || bytes[0] == alert && length != 2 { return .other }
         guard bytes.count > headerLength else { return .undecided }
-        // The level of an alert or the type of a handshake message: a warning, a fatal alert, a ClientHello, a
-        // ServerHello.
+        // This byte is the level of an alert (1 is a warning, 2 a fatal alert) or the type of a handshake message (1 is
+        // a ClientHello, 2 a ServerHello).
         guard 1...2 ~= bytes[5] else { return .other }
         if bytes[0] == alert { return bytes.count < 7 ? .undecided : .record }
-        // The version follows the message's type and length: in this record, unless the message is cut into small ones.
+        // The protocol version follows the message's type and length. It is in this record unless the message is split
+        // into very short records.
         if length < 6 { return .record }
         if bytes.count > 9, bytes[9] != 3 { return .other }
         if bytes.count > 10 { return bytes[10] <= 4 ? .record : .other }

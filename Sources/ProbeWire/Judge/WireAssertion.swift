@@ -1,13 +1,13 @@
 package import ProbeBase
 
-/// A statement about what was seen on the wire, with all its values computed.
+/// A statement about a connection's packets on the wire, with all of the statement's values computed.
 package enum WireAssertion: Sendable, Equatable {
-    /// A statement about the bytes of one side.
+    /// A statement about the packets of one side.
     case halfConnection(HalfConnectionStatement<Resolved>, from: ConversationSide)
     case fin(from: ConversationSide)
     case rst(from: ConversationSide)
     case noReset
-    /// That side sent the first FIN or RST.
+    /// The given side sent the first FIN or RST.
     case closedFirst(by: ConversationSide)
     case handshakeComplete
     case noRetransmission
@@ -19,10 +19,10 @@ package enum WireVerdict: Sendable, Equatable {
     case passed
     /// The statement is false, and nothing that may still arrive can make it true.
     case failed(WireFailure)
-    /// The statement is not true yet. The text states what is missing (`the capture contains no FIN from the server`);
-    /// at the deadline, it becomes the failure.
+    /// The statement is not true yet. The associated failure states what is missing (`the capture contains no FIN from
+    /// the server`), and is reported if the deadline expires.
     case waiting(WireFailure)
-    /// The verdict is unknown: the capture cut a packet short, or bytes are missing from it.
+    /// The verdict is unknown, because the capture cut a packet short or bytes are missing from the capture.
     case inconclusive(String)
 }
 
@@ -32,7 +32,7 @@ package struct WireFailure: Sendable, Equatable {
     /// The raw expected bytes, for byte comparisons.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
-    /// Further facts, one per line (`gap 2: 12.1 ms`).
+    /// Further details, one per line (`gap 2: 12.1 ms`).
     package var details: [String]
 
     package init(_ summary: String, expected: [UInt8]? = nil, actual: [UInt8]? = nil, details: [String] = []) {

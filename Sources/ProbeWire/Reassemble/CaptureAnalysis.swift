@@ -1,33 +1,34 @@
 package import ProbeBase
 
-/// Turns captured packets, from a file or live, into connections: decodes them, joins fragments, and counts the packets
-/// that are not TCP or cannot be decoded.
+/// Turns the packets of a capture file or of a live capture into connections. Decodes packets, reassembles fragments,
+/// and counts the packets that are not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {
     package internal(set) var table: ConversationTable
-    /// The number of packets; with a share, only those of the share's connections. Packets that belong to no connection
-    /// are counted by share 0.
+    /// The number of packets that belong to the share's connections. Packets that belong to no connection are counted
+    /// by share 0.
     package internal(set) var packetCount = 0
     package internal(set) var tcpPacketCount = 0
     package internal(set) var undecodableCount = 0
-    /// The packets that are not segments of a flow, by kind.
+    /// The number of packets that are not segments of a flow, by kind.
     package internal(set) var others = OtherPackets()
-    /// The number of TCP packets of connections beyond `ConversationLimits.maxConversations`.
+    /// The number of TCP packets of connections that were not followed because `ConversationLimits.maxConversations`
+    /// had been reached.
     package internal(set) var unfollowedCount = 0
     /// The index of the first packet that could not be decoded, and its error.
     package internal(set) var firstError: (index: Int, error: PacketError)?
-    /// The number of packets that the capture holds a second time.
+    /// The number of packets that are copies of a packet captured before.
     package internal(set) var copyCount = 0
     var recent = RecentPackets()
     private var fragments = FragmentReassembler()
 
     private let tunnels: TunnelReading
-    /// The errors that ICMP reported about segments; the first ones of each flow.
+    /// The ICMP errors about segments of flows. Only the first ones of each flow are kept.
     package internal(set) var icmpErrors = ICMPErrors()
 
     /// The connections that the analysis follows.
     let share: ConnectionShare
 
-    /// Creates an analysis. With a share, `limits` applies to this share alone.
+    /// Creates an analysis. If it has only a share of the connections, `limits` applies to this share alone.
     package init(
         limits: ConversationLimits = .live, share: ConnectionShare = .all, tunnels: TunnelReading = .opened
     ) {
@@ -36,7 +37,7 @@ package struct CaptureAnalysis: Sendable {
         table = ConversationTable(limits: limits)
     }
 
-    /// Adds a segment of this share; returns `nil` if there is no room for its connection.
+    /// Adds a segment that belongs to this share. Returns `nil` if there is no room for its connection.
     private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
         packetCount += 1
         guard follows(tcp) else { return nil }
@@ -50,7 +51,8 @@ package struct CaptureAnalysis: Sendable {
         return table.add(tcp, payload: payload, time: time, index: index)
     }
 
-    /// Adds a packet and returns its meaning; `nil` if it is not a whole TCP segment, or belongs to another share.
+    /// Adds a packet and returns its role in its connection; `nil` if the packet is not a complete TCP segment, or
+    /// belongs to another share.
     @discardableResult
     package mutating func add(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
@@ -58,7 +60,7 @@ package struct CaptureAnalysis: Sendable {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
             isOwn = share.contains(hash: ends.hash)
-            // As on the fast path, another share counts this packet and its error.
+            // As on the fast path, the packet and any error in it are counted by the other share.
             if !isOwn { return nil }
         }
         var isCounted = false
@@ -123,12 +125,12 @@ package struct CaptureAnalysis: Sendable {
         }
     }
 
-    /// A sentence about the unreadable packets that may contain segments of any flow; `nil` if there are none.
-    /// If there are some, no statement about a flow is certain.
+    /// A sentence about the unreadable packets that may contain segments of any flow; `nil` if there are none. If there
+    /// are any, no statement about a flow is certain.
     package var unread: String? { sentence(\.isUnread) }
 
-    /// The same as `unread`, including the packets that may hold flows that can't be seen at all: for statements about
-    /// a capture without a flow.
+    /// The same as `unread`, but also covers the packets that may contain flows of which no packet can be read. It is
+    /// used for statements about a capture in which no flow was found.
     package var unreadOrHidden: String? { sentence { $0.isUnread || $0.isHidden } }
 
     private func sentence(_ isIncluded: (OtherPacket) -> Bool) -> String? {
@@ -146,7 +148,7 @@ package struct CaptureAnalysis: Sendable {
     /// Calls `ConversationTable.takeConversationsWithReleasedParts`.
     package mutating func takeConversationsWithReleasedParts() -> [Int] { table.takeConversationsWithReleasedParts() }
 
-    /// Counts a TCP packet, and returns whether there is room for its connection.
+    /// Counts a TCP packet and returns whether there is room for its connection.
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {
         tcpPacketCount += 1
         let hasRoom = table.hasRoom(for: tcp)
@@ -154,8 +156,8 @@ package struct CaptureAnalysis: Sendable {
         return hasRoom
     }
 
-    /// Ends the analysis after the last packet: bytes that waited after gaps join their streams, and the gaps are
-    /// reported.
+    /// Ends the analysis after the last packet. Bytes that were waiting after gaps are added to their streams, and the
+    /// gaps are reported.
     package mutating func finish() {
         if share.number == 0 {
             others.recount(fragments.takeIncompleteFragmentCount(), from: .fragment, as: .orphanedFragment)

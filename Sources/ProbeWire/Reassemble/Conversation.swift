@@ -1,11 +1,12 @@
 package import ProbeBase
 
-/// One TCP connection as it was captured: both directions, reassembled and classified packet by packet.
+/// A captured TCP connection: both directions, reassembled, with each packet classified.
 ///
-/// Packets are added in the order of the capture. Nothing is decoded twice, and the cost of a packet is linear in its
-/// bytes.
+/// Packets are added in the order in which they were captured. No packet is decoded twice, and the cost of a packet is
+/// linear in its length.
 package struct Conversation: Sendable {
-    // The first 64 bytes, which every packet touches, have their own cache line, as do those of each flow.
+    // Every packet touches the first 64 bytes of the connection and the first 64 bytes of each flow. Each of these is a
+    // cache line.
 
     package let client: SocketEndpoint
     /// Whether both SYNs have been captured, but not the acknowledgment that completes the handshake.
@@ -35,15 +36,15 @@ package struct Conversation: Sendable {
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
-    /// The result of the options of both SYNs.
+    /// The parameters negotiated by the options of both SYNs.
     struct NegotiatedOptions {
         /// Whether both SYNs were captured and permit SACK.
         var isSACKInUse = false
-        // -1 if it is not known: an optional would be larger, and extend beyond the cache line.
+        // The shifts of both sides; -1 if unknown. Optionals would be larger, and would extend beyond the cache line.
         private var client: Int8 = -1
         private var server: Int8 = -1
 
-        /// The client's shift; `nil` if a SYN that decides it was not captured.
+        /// The client's window shift; `nil` if it is unknown because a SYN was not captured.
         @inline(__always)
         var clientShift: UInt8? {
             get { UInt8(exactly: client) }
@@ -64,7 +65,7 @@ package struct Conversation: Sendable {
 
     /// Creates a connection without packets.
     ///
-    /// - Parameter blank: the initial value of each of its flows.
+    /// - Parameter blank: the initial value of both flows.
     init(client: SocketEndpoint, server: SocketEndpoint, number: Int, blank: HalfConnection) {
         self.client = client
         self.server = server
@@ -89,7 +90,7 @@ package struct Conversation: Sendable {
         fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)
     }
 
-    /// Updates the agreement after each SYN; every later packet is interpreted by it.
+    /// Updates the negotiated options after each SYN. All later packets are interpreted according to them.
     private mutating func negotiate() {
         let client = fromClient.synCapabilities
         let server = fromServer.synCapabilities
@@ -98,7 +99,8 @@ package struct Conversation: Sendable {
         negotiated.serverShift = HalfConnection.windowShift(own: server, peer: client)
     }
 
-    /// Adds the next packet. `payload` is the captured part of its payload, `index` its number in the capture.
+    /// Adds the next packet. `payload` is the captured part of the packet's payload, and `index` is the packet's number
+    /// in the capture.
     @discardableResult
     package mutating func add(
         _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int
@@ -133,7 +135,7 @@ package struct Conversation: Sendable {
     }
 
     /// The time from the SYN to the end of the handshake, in nanoseconds; `nil` if a SYN was sent twice, because it is
-    /// not known which one was answered (Karn).
+    /// unknown which of the two was answered (Karn's algorithm).
     package var handshakeRoundTrip: Int64? {
         guard hasHandshake, let client = fromClient.synTime, let server = fromServer.synTime,
             !fromClient.hasRepeatedSYN, !fromServer.hasRepeatedSYN
@@ -155,7 +157,7 @@ package struct Conversation: Sendable {
         latest = max(latest, time)
     }
 
-    /// The number of bytes of both streams in memory.
+    /// The number of bytes that the two streams hold in memory.
     @inline(__always)
     var heldBytes: Int { fromClient.stream.heldBytes + fromServer.stream.heldBytes }
 
@@ -164,7 +166,7 @@ package struct Conversation: Sendable {
 
     var hasLateBytes: Bool { fromClient.stream.hasLateBytes || fromServer.stream.hasLateBytes }
 
-    /// Gives up missing bytes that the peers have received; see `HalfConnection.giveUpReceived`.
+    /// Stops waiting for missing bytes that their receivers have acknowledged; see `HalfConnection.giveUpReceived`.
     mutating func giveUpReceived() {
         fromClient.giveUpReceived()
         fromServer.giveUpReceived()
@@ -179,8 +181,8 @@ package struct Conversation: Sendable {
         side == .client ? fromClient.stream.takeParts() : fromServer.stream.takeParts()
     }
 
-    /// Ends the connection after the last packet: bytes that waited after a gap join the stream, and the gaps are
-    /// reported.
+    /// Ends the connection after the last packet. Bytes that were waiting after a gap are added to the stream, and the
+    /// gaps are reported.
     package mutating func finish() {
         fromClient.finish()
         fromServer.finish()
@@ -213,13 +215,14 @@ package struct Conversation: Sendable {
             if sender.hasRST { sender.watchReset(own: taken.place, peer: nil, acknowledged: acknowledged) }
             if receiver.hasRST { receiver.watchReset(own: nil, peer: taken.place, acknowledged: acknowledged) }
         }
-        // A SYN's own window is never scaled.
+        // The window in a SYN is never scaled.
         let window = Int(tcp.window) << (tcp.isSYN ? 0 : Int(shift ?? 0))
         let before = sender.window.last
         let isBare = tcp.payloadLength == 0 && tcp.flags.isDisjoint(with: [.syn, .fin, .rst])
         let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
         let reportsGap = receiver.reportsGap(tcp, acknowledged: acknowledged)
-        // If a side is not in the capture, what it sent is unknown, but a SACK block shows that it sent something.
+        // If the capture contains no packets of a side, what that side sent is unknown, but a SACK block shows that it
+        // sent data.
         let isOutstanding = receiver.sentEnd > (acknowledged ?? 0) || (receiver.packetCount == 0 && reportsGap)
         let isDuplicate = repeatsAck && before == window && isOutstanding && window > 0
         if isDuplicate {
@@ -229,7 +232,7 @@ package struct Conversation: Sendable {
         }
         if taken.kind == .keepAlive { sender.signals.keepAlives += 1 }
         if reportsGap { sender.signals.sacks += 1 }
-        // The window of a reset has no meaning, and Linux sends 0 there.
+        // The window field of a reset has no meaning, and Linux sets it to 0.
         if !tcp.flags.contains(.rst) {
             sender.window.note(
                 window, isScaleKnown: tcp.isSYN || shift != nil, time: time, packetIndex: index,

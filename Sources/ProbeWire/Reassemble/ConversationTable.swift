@@ -1,29 +1,31 @@
 package import ProbeBase
 
-/// Sorts packets into connections, in the order of their first packets.
+/// Assigns packets to connections, which are kept in the order of their first packets.
 ///
-/// A table is meant for one case of a run, or for one capture file: it grows with the number of connections.
+/// Use a table for a single case of a run or for a single capture file, because it grows with the number of
+/// connections.
 package struct ConversationTable: Sendable {
     package internal(set) var conversations = ConversationList()
-    /// The index of the last connection between two endpoints; not valid once `isMerged` is set.
+    /// An index that finds the last connection between two endpoints. It is invalid once `isMerged` is set.
     var latest = ConnectionIndex()
     private var isMerged = false
     let hash = ConnectionHash()
-    /// Whether a limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
+    /// Whether a limit on all connections together was reached: on their memory (`hasUsedUpMemory`) or on their number.
     package private(set) var hasReachedTotal = false
-    /// Whether some streams are not kept whole, or have gaps, because the memory was used up.
+    /// Whether some streams were not kept completely, or have gaps, because the memory for all connections was used up.
     package private(set) var hasUsedUpMemory = false
-    /// Whether bytes arrived for gaps that had already been given up: with more patience, the streams would contain
-    /// them.
+    /// Whether bytes arrived for gaps that had already been given up. With a more patient `GapTolerance`, the streams
+    /// would contain these bytes.
     package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
-    /// The connections whose endpoints were reused by another one for which there was no room: the packets of the two
-    /// can't be distinguished.
+    /// The connections whose endpoints were reused by a later connection for which there was no room. Packets of the
+    /// later connection can't be distinguished from those of the earlier one.
     var superseded: Set<Int> = []
     var packetCount = 0
     var heldBytes = 0
-    /// The largest number of bytes of all streams that were in memory at once.
+    /// The maximum number of bytes that all streams together held in memory at the same time.
     package internal(set) var peakHeldBytes = 0
-    /// The connections that gave up gaps when a packet of another one used up the memory, if streams are handed out.
+    /// The connections that gave up gaps because a packet of another connection used up the memory; only if
+    /// `ConversationLimits.deliversParts` is set.
     private var withReleasedParts: [Int] = []
     private var sweepPosition = 0
     private var nextSweep = 0
@@ -36,15 +38,15 @@ package struct ConversationTable: Sendable {
         blank = HalfConnection(limits: limits)
     }
 
-    /// Decodes a captured packet and adds it; returns `nil` for everything that is not a whole TCP segment.
+    /// Decodes and adds a captured packet. Returns `nil` if the packet is not a complete TCP segment.
     @discardableResult
     package mutating func add(_ packet: CapturedPacket, linkType: LinkType) throws(PacketError) -> PacketSummary? {
         guard case .tcp(let tcp) = try packet.decoded(linkType: linkType) else { return nil }
         return add(tcp, payload: packet.bytes.span.extracting(tcp.payload), time: packet.time)
     }
 
-    /// Adds a segment. The summary's `packetIndex` counts the packets that were added to this table, unless `index` is
-    /// given.
+    /// Adds a segment. If `index` is `nil`, the summary's `packetIndex` is the number of packets added to this table
+    /// before.
     @discardableResult
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
@@ -52,7 +54,7 @@ package struct ConversationTable: Sendable {
         add(tcp, payload: payload, time: time, index: index, to: conversationIndex(for: tcp))
     }
 
-    /// Adds a segment to the connection at `position`, which must have the same endpoints.
+    /// Adds a segment to the connection at `position`, whose endpoints must be those of the segment.
     @discardableResult
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil, to position: Int
@@ -72,8 +74,8 @@ package struct ConversationTable: Sendable {
         return summary
     }
 
-    /// Frees memory when that of all connections is used up: connections give up missing bytes that the peer has
-    /// received, the current one first.
+    /// Frees memory when the limit for all connections is exceeded. Connections stop waiting for missing bytes that the
+    /// peer has acknowledged; the connection at `position` is the first.
     private mutating func releaseMemory(_ position: Int) {
         change(position) { $0.giveUpReceived() }
         guard heldBytes > limits.totalBytes, packetCount >= nextSweep else { return }
@@ -86,7 +88,7 @@ package struct ConversationTable: Sendable {
             change(sweepPosition) { $0.giveUpReceived() }
             if limits.deliversParts { withReleasedParts.append(sweepPosition) }
         }
-        // If it did not help, it is not tried again for each packet.
+        // If too little memory was freed, the next attempt is not made at the next packet but after many more packets.
         if heldBytes > enough { nextSweep = packetCount + conversations.count }
     }
 
@@ -96,15 +98,15 @@ package struct ConversationTable: Sendable {
         heldBytes += conversations.heldBytes(at: position) - before
     }
 
-    /// Returns the connections, other than that of the last packet, which may have parts to take.
+    /// Returns the connections, other than that of the last packet, for which `takeParts` may return parts.
     package mutating func takeConversationsWithReleasedParts() -> [Int] {
         if withReleasedParts.isEmpty { return [] }
         defer { withReleasedParts = [] }
         return withReleasedParts
     }
 
-    /// Returns the data of one direction that became in order since the last call, if `ConversationLimits.deliversParts`
-    /// is set.
+    /// Returns the parts of one direction's stream that have been put in order since the last call, if
+    /// `ConversationLimits.deliversParts` is set.
     package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
         conversations[conversation].takeParts(from: side)
     }
@@ -141,14 +143,15 @@ package struct ConversationTable: Sendable {
         return false
     }
 
-    /// Merges the connections of a table of other packets of the same capture. Both must have finished: neither accepts
-    /// another packet.
+    /// Merges the connections of another table, to which other packets of the same capture were added. Both tables must
+    /// have finished, and no more packets may be added.
     ///
-    /// - Returns: the new number of each connection by its old one, for the connections of this table and of `other`.
+    /// - Returns: the new number of each connection, indexed by its old number, for the connections of this table and
+    ///   of `other`.
     mutating func merge(_ other: consuming ConversationTable) -> (own: [Int], other: [Int]) {
         var others = ConversationList()
         swap(&others, &other.conversations)
-        // Consumed: with two owners, all connections would be copied.
+        // The list is consumed, because all connections would be copied if it had two owners.
         let numbers = conversations.merge(consume others)
         packetCount += other.packetCount
         heldBytes += other.heldBytes
@@ -165,8 +168,8 @@ package struct ConversationTable: Sendable {
         return open(for: tcp, hash: own, known: known)
     }
 
-    /// Opens a new connection with a segment's addresses, whatever was there before. This is for callers that tell
-    /// connections apart themselves and then add packets by position.
+    /// Opens a new connection with a segment's endpoints, even if there already is a connection between them. This is
+    /// for callers that distinguish connections themselves and add packets by position.
     package mutating func open(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
         let known = latest.position(of: own) { conversations.isBetween(tcp.source, tcp.destination, at: $0) }
@@ -194,20 +197,20 @@ package struct ConversationTable: Sendable {
 }
 
 extension ConversationList {
-    /// Returns whether a packet with the same endpoints opens another connection: its SYN has a different sequence
-    /// number than the connection at `position`.
+    /// Returns whether a packet with the same endpoints opens another connection: it is a SYN whose sequence number
+    /// differs from that of the connection at `position`.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)
         if tcp.flags.contains(.ack) {
-            // The answer to this connection's SYN, even after a reset that a third party injected, or after the
-            // connection's end.
+            // A SYN-ACK that answers this connection's SYN belongs to this connection, even after a reset that a third
+            // party injected, or after the connection's end.
             let isAnswer = receiver.initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
             if !isClosed || isAnswer { return false }
         }
         guard let base = sender.base else {
-            // Only the other side has been captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data
-            // cannot have.
+            // Only packets of the other side have been captured so far. The other side's SYN or SYN-ACK may have
+            // overtaken this SYN, but its data cannot have.
             return receiver.segmentCount > 0 || isClosed
         }
         if sender.hasOnlyAcknowledged, !isClosed { return false }

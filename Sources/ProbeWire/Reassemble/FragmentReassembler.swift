@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// Joins the fragments of IP datagrams (RFC 791 3.2, RFC 8200 4.5).
+/// Reassembles IP datagrams from their fragments (RFC 791 3.2, RFC 8200 4.5).
 ///
-/// The first fragment that contains a byte wins. Incomplete datagrams are held within `memory` bytes, and until
-/// `lifetime` more fragments have arrived; the oldest is given up first. Times play no role, because those of a capture
-/// may be wrong.
+/// If fragments overlap, the bytes that arrived first are used. An incomplete datagram is given up after `lifetime`
+/// more fragments have arrived. If incomplete datagrams take more than `memory` bytes, the oldest is given up.
+/// Timestamps are ignored, because they may be wrong in a capture.
 package struct FragmentReassembler: Sendable {
-    /// A whole datagram: its payload after the IP header, as far as it was captured, and its length on the wire.
+    /// A complete datagram: the captured part of its payload after the IP header, and the payload's length on the wire.
     package struct Datagram: Sendable {
         package var header: IPFragment
         package var bytes: [UInt8]
@@ -36,18 +36,21 @@ package struct FragmentReassembler: Sendable {
     }
 
     private var pending: [Key: Pending] = [:]
-    /// The datagrams, oldest first. An element whose order differs from its entry's is out of date.
+    /// The incomplete datagrams, oldest first. An element is outdated if its order differs from that of its entry in
+    /// `pending`.
     private var queue: [(key: Key, order: UInt64)] = []
     private var queueHead = 0
     private var held = 0
     private var order: UInt64 = 0
     private let memory: Int
-    /// The lifetime in fragments: far fewer than the datagrams after which an identification of 16 bits is reused.
+    /// The lifetime of an incomplete datagram, as a number of fragments. It is much lower than the number of datagrams
+    /// after which a 16-bit identification is reused.
     private static let lifetime: UInt64 = 16_384
-    /// The longest IP payload. Together with `maxParts`, it keeps tiny fragments from building endless lists.
+    /// The length of the longest IP payload. Together with `maxParts`, it limits the length of the lists that tiny
+    /// fragments can cause.
     private static let longestDatagram = 65_535
     private static let maxParts = 2_048
-    /// The number of fragments of incomplete datagrams that may hold a TCP segment.
+    /// The number of fragments of incomplete datagrams that may contain a TCP segment.
     private var unjoined = 0
     /// The number of datagrams that were given up.
     package private(set) var lostCount = 0
@@ -56,10 +59,10 @@ package struct FragmentReassembler: Sendable {
         self.memory = memory
     }
 
-    /// Adds a fragment, and returns the datagram once it is whole.
+    /// Adds a fragment. Returns the datagram if the fragment completes it.
     package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>) -> Datagram? {
         let end = fragment.offset + fragment.payloadLength
-        // TCP, IP in IP and GRE.
+        // The protocols are TCP, IP in IP (for IPv4 and IPv6) and GRE.
         let mayHoldTCP = [6, 4, 41, 47].contains(fragment.protocolNumber)
         if mayHoldTCP { unjoined += 1 }
         guard fragment.payloadLength > 0, end <= Self.longestDatagram else { return nil }
@@ -92,7 +95,8 @@ package struct FragmentReassembler: Sendable {
         return nil
     }
 
-    /// Returns the number of fragments of incomplete datagrams that may hold a TCP segment, since the last call.
+    /// Returns the number of fragments added since the last call that belong to incomplete datagrams and may contain a
+    /// TCP segment.
     mutating func takeIncompleteFragmentCount() -> Int {
         defer { unjoined = 0 }
         return unjoined
@@ -141,7 +145,7 @@ package struct FragmentReassembler: Sendable {
             held -= entry.size
             lostCount += 1
         }
-        // Whole datagrams leave their elements in the queue.
+        // The elements of completed datagrams remain in the queue and are skipped here.
         while queueHead < queue.count, pending[queue[queueHead].key]?.order != queue[queueHead].order { queueHead += 1 }
         if queueHead > 64, queueHead * 2 > queue.count {
             queue.removeFirst(queueHead)
