@@ -130,7 +130,7 @@ package struct FragmentReassembler: Sendable {
         var bytes: [UInt8] = []
         for part in entry.parts {
             bytes.append(contentsOf: part.bytes)
-            if part.bytes.count < part.end - part.start { break }  // cut by the snap length: what follows has no place
+            if part.bytes.count < part.end - part.start { break }  // cut short by the snap length
         }
         return Datagram(header: fragment, bytes: Array(bytes.prefix(total)), length: total)
     }

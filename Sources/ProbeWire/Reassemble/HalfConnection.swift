@@ -1,29 +1,31 @@
-/// One direction of a TCP connection: what its sender sent and what it announced.
+/// One direction of a TCP connection: the data that one side sent, and the windows and other signals in its headers.
 ///
-/// Offsets are in the stream: 0 is the first byte after the SYN, -1 the SYN itself, the stream's length the FIN. If no
-/// SYN was captured, 0 is the first sequence number seen.
+/// Offsets are positions in the stream: 0 is the first byte after the SYN, -1 is the SYN itself, and the FIN's offset
+/// is the length of the stream. If no SYN was captured, 0 is the first sequence number that was captured.
 package struct HalfConnection: Sendable {
-    // With thousands of flows, time is spent on fetching them from memory, a cache line of 64 bytes at a time. Each
-    // packet from either side touches the first line, and data the next two; rarely used values follow.
+    // With thousands of flows, most time is spent fetching them from memory, one 64-byte cache line at a time. Every
+    // packet from either side touches the first line, and a packet with data also the next two. Rarely used values
+    // follow.
 
-    /// The end of the highest sequence number sent, including SYN and FIN.
+    /// The offset after everything that has been sent, including the SYN and the FIN.
     var sentEnd: Int64 = 0
-    /// The value of `acknowledgedEnd`, or the least value if that is `nil`.
+    /// The value of `acknowledgedEnd`, or `Int64.min` if that is `nil`.
     private(set) var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
-    /// The sequence number of offset 0.
+    /// The sequence number at offset 0.
     var base: SequenceNumber?
-    /// Whether a later repeat is a retransmission: a tail is probed once, and not in a recovery (RFC 8985 7.3).
+    /// Whether further repeated segments are retransmissions, because the tail has already been probed or a recovery is
+    /// in progress (RFC 8985 7.3).
     var hasProbedTail = false
-    /// The conditions under which no packet takes the fast path.
+    /// The conditions that keep packets off the fast path.
     private(set) var conditions = Conditions()
     /// The number of consecutive duplicate acknowledgments of `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
-    /// Whether the capture cut a segment among the first transmissions short.
+    /// Whether the capture cut short a segment that was a first transmission.
     package internal(set) var hasCutSegment = false
-    /// The smoothed time from a segment to its acknowledgment, in units of 2^16 nanoseconds; 0 if it is not known.
+    /// The smoothed time from a segment to its acknowledgment, in units of 2^16 nanoseconds; 0 if it is unknown.
     var roundTripUnits: UInt16 = 0
-    /// The time and the first offset of the packet that moved `sentEnd` last.
+    /// The time of the packet that last advanced `sentEnd`; `tailStart` is the offset at which this packet begins.
     var tailTime: UInt64 = 0
     package internal(set) var window = WindowHistory()
     var tailStart: Int64 = 0
@@ -35,23 +37,24 @@ package struct HalfConnection: Sendable {
     package internal(set) var largestSegment = 0
     package internal(set) var stream: StreamAssembler
     private var events = ColdStorage<Events>()
-    // Nearly every flow has these, but few packets use them.
+    // Nearly every flow has the following values, but few packets use them.
 
     package private(set) var synTime: UInt64?
     /// The SYN's sequence number.
     package private(set) var initialSequence: SequenceNumber?
-    /// What the SYN's options permit.
+    /// The capabilities that the SYN's options offer.
     private(set) var synCapabilities: SYNCapabilities?
     package internal(set) var fin: CloseMark?
     package internal(set) var retransmissionCount = 0
 
     struct Conditions: OptionSet {
         let rawValue: UInt8
-        /// The answer to a probe is pending or may still be corrected.
+        /// The peer's response to a probe is pending, or the conclusion drawn from the response may still be corrected.
         static let probing = Conditions(rawValue: 1)
-        /// The base is known only from the other side, or from an RST: the sender's own packets replace it.
+        /// The base is known only from the other side's packets or from an RST. It is replaced as soon as the side
+        /// itself sends another packet.
         static let baseGuessed = Conditions(rawValue: 2)
-        /// There was a valid RST; it is in `rst`.
+        /// The side has sent a valid RST, which is stored in `rst`.
         static let reset = Conditions(rawValue: 4)
 
         subscript(condition: Conditions) -> Bool {
@@ -71,11 +74,11 @@ package struct HalfConnection: Sendable {
 
     struct SYNCapabilities: Sendable {
         let isSACKPermitted: Bool
-        /// The shift count as sent.
+        /// The shift count of the window scale option, as sent.
         let windowScale: UInt8?
     }
 
-    /// Events that only a few flows have.
+    /// Events that occur only in a few flows.
     private struct Events: ColdValue {
         var segments: [DataSegment] = []
         var tailProbe: TailProbe?
@@ -92,13 +95,14 @@ package struct HalfConnection: Sendable {
         var unsureCopies = 0
     }
 
-    /// The counts of what the sender's packets without data signalled.
+    /// The numbers of signals in the packets without data that this side sent.
     package struct AckSignals: Sendable {
-        /// Acknowledgments that repeat the previous one while data is in flight (RFC 5681 2).
+        /// The number of acknowledgments that repeat the previous one while data is in flight (RFC 5681 2).
         package var duplicates = 0
-        /// Acknowledgments with blocks after a gap (RFC 2018 3), not counting those with only a DSACK (RFC 2883).
+        /// The number of acknowledgments with SACK blocks for bytes after a gap (RFC 2018 3), excluding those with only
+        /// a DSACK (RFC 2883).
         package var sacks = 0
-        /// Probes for whether the peer is still there (RFC 9293 3.8.4).
+        /// The number of keep-alive probes (RFC 9293 3.8.4).
         package var keepAlives = 0
     }
 
@@ -111,18 +115,20 @@ package struct HalfConnection: Sendable {
     var limits: ConversationLimits { stream.limits }
 
     struct TailProbe: Sendable {
-        /// The index in `repeats`; `nil` if the limits excluded it.
+        /// The index of the probe in `repeats`; `nil` if it is not listed there because of the limits.
         var repeatIndex: Int?
         var start: Int64
         var end: Int64
-        /// The timestamp, if it differs from the tail's: only then does an echo tell the two apart.
+        /// The probe's timestamp; `nil` if it is the same as the tail's, because an echo of it would not show which of
+        /// the two packets arrived.
         var stamp: UInt32?
-        /// The kind that was assumed when it was seen.
+        /// The kind that was assumed when the probe was captured.
         var kind = SegmentKind.tailLossProbe
         var isTreatedAsRetransmission = false
     }
 
-    /// The highest offset that the peer acknowledged; one more than the last byte if that was the FIN.
+    /// The offset up to which the peer has acknowledged the stream. If the peer has acknowledged the FIN, this is one
+    /// more than the stream's length.
     package internal(set) var acknowledgedEnd: Int64? {
         @inline(__always) get { acknowledged == Int64.min ? nil : acknowledged }
         set { acknowledged = newValue ?? Int64.min }
@@ -137,7 +143,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// The first transmissions, in the order in which they were captured.
+    /// The first transmissions of data, in the order in which they were captured.
     package internal(set) var segments: [DataSegment] {
         _read { yield events.value.segments }
         _modify { yield &events.value.segments }
@@ -158,7 +164,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// The first RST that its receiver did not obey.
+    /// The first RST that the receiver did not obey.
     package internal(set) var refusedRST: CloseMark? {
         get { events.value.refusedRST }
         set { events.value.refusedRST = newValue }
@@ -174,22 +180,22 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.recovery }
     }
 
-    /// The SYNs that the peer may accept instead of the first one.
+    /// The SYNs that the peer may accept instead of the first SYN.
     var otherSYNs: [OtherSYN] {
         _read { yield events.value.otherSYNs }
         _modify { yield &events.value.otherSYNs }
     }
 
-    /// Whether the SYN was sent more than once, so that it is not known which one was answered.
+    /// Whether the SYN was sent more than once, so that it is unknown which one was answered.
     package var hasRepeatedSYN: Bool { events.value.hasRepeatedSYN }
 
-    /// The number of packets that the capture holds a second time; they are not counted anywhere else.
+    /// The number of packets that are copies of a packet captured before. They are not included in any other count.
     package internal(set) var copyCount: Int {
         get { events.value.copies }
         set { events.value.copies = newValue }
     }
 
-    /// The number of copies that are bare acknowledgments, which may really have been sent twice.
+    /// The number of copies that are bare acknowledgments, and may therefore really have been sent twice.
     var unsureCopyCount: Int {
         get { events.value.unsureCopies }
         set { events.value.unsureCopies = newValue }
@@ -199,9 +205,10 @@ package struct HalfConnection: Sendable {
 
     /// The number of tail-loss probes, as far as they can be distinguished from retransmissions.
     package var probeCount: Int { recovery.probes }
-    /// The number of repeats that may be either a tail-loss probe or a retransmission.
+    /// The number of repeated segments that may be either tail-loss probes or retransmissions.
     package var undecidedCount: Int { recovery.undecided }
-    /// The number of probes, or possible probes, that may have replaced a lost segment.
+    /// The number of tail-loss probes, and segments that may be tail-loss probes, that may have replaced a lost
+    /// segment.
     package var doubtfulCount: Int { recovery.doubtful }
 
     package internal(set) var repeats: [RepeatedSegment] {
@@ -209,7 +216,8 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.repeats }
     }
 
-    /// The offsets after the urgent data, one for each value of the urgent pointer, which points there (RFC 6093).
+    /// The offsets just after the urgent data (where the urgent pointer points, RFC 6093), one for each distinct value
+    /// of the pointer.
     package internal(set) var urgentOffsets: [Int64] {
         _read { yield events.value.urgentOffsets }
         _modify { yield &events.value.urgentOffsets }
@@ -219,18 +227,20 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.signals }
     }
 
-    /// Whether everything that was sent is known and no more can arrive: a FIN and every byte before it were seen.
+    /// Whether everything that was sent is known and nothing more can arrive, because a FIN and every byte before it
+    /// were captured.
     package var isComplete: Bool {
         guard let fin else { return false }
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// The values that tell whether a SYN belongs to this connection or to the next one between the same endpoints.
+    /// The values that decide whether a SYN belongs to this connection or to the next connection between the same
+    /// endpoints.
     struct Opening {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
         let segmentCount: Int
-        /// Whether neither a part of the stream nor a SYN was seen from this side.
+        /// Whether this side has sent neither data nor a SYN, as far as was captured.
         let hasOnlyAcknowledged: Bool
     }
 
@@ -241,10 +251,10 @@ package struct HalfConnection: Sendable {
             hasOnlyAcknowledged: initialSequence == nil && segmentCount == 0 && sentEnd == 0)
     }
 
-    /// The first bytes that are missing now, if any: a gap that was reported, or one that can still be filled.
+    /// The first range of bytes that are currently missing, if any: a reported gap, or a gap that can still be filled.
     @inline(__always)
     package var missing: MissingPart? {
-        // Data that few streams have is not fetched from memory for the others.
+        // The list of gaps, which few streams have, is not fetched from memory for other streams.
         if stream.hasGaps, let gap = stream.gaps.first {
             return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause)
         }
@@ -257,13 +267,13 @@ package struct HalfConnection: Sendable {
         )
     }
 
-    /// Whether there are lines, all end with CRLF, none is unfinished, and no byte is missing.
+    /// Whether there is at least one line, all lines end with CRLF, no line is unfinished, and no bytes are missing.
     @inline(__always)
     var hasWholeLines: Bool {
         stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0 && missing == nil
     }
 
-    /// Whether `hasWholeLines` is true and the capture holds the stream from its beginning.
+    /// Whether `hasWholeLines` is true and the stream was captured from its beginning.
     @inline(__always)
     var isWholeInLines: Bool { hasWholeLines && initialSequence != nil }
 
@@ -271,7 +281,8 @@ package struct HalfConnection: Sendable {
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
-        /// Why the bytes are missing; `nil` if they are not acknowledged either, and may still be sent again.
+        /// The reason why the bytes are missing; `nil` if they are not acknowledged either, so that they may still be
+        /// retransmitted.
         package var cause: StreamGap.Cause?
 
         package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
@@ -281,14 +292,16 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Returns the offset of a sequence number in the stream, if it is less than 2^31 away from what was sent last.
+    /// Returns the offset of a sequence number in the stream. The number is assumed to be less than 2^31 away from what
+    /// was sent last.
     func offset(of sequence: SequenceNumber) -> Int64? {
         guard let base else { return nil }
         let known = max(sentEnd, acknowledged)
         return known + Int64(sequence - (base + Int(truncatingIfNeeded: known)))
     }
 
-    /// Restarts the stream at another sequence number, if nothing but acknowledgments has been seen in it.
+    /// Restarts the stream at another sequence number, which requires that the side has sent only acknowledgments so
+    /// far.
     mutating func restart(at base: SequenceNumber) {
         self.base = base
         isBaseGuessed = false
@@ -298,13 +311,14 @@ package struct HalfConnection: Sendable {
         duplicateAcks = 0
         if fin != nil { fin = nil }
         if var rst {
-            // The RST is before the stream on which both sides have agreed since.
+            // The RST precedes the beginning of the stream that both sides later agreed on.
             rst.offset = -1
             self.rst = rst
         }
     }
 
-    /// Handles the acknowledgment of a SYN other than the first one: RFC 9293 3.10.7.3 lets the peer choose.
+    /// Handles the acknowledgment of a SYN other than the first one. RFC 9293 3.10.7.3 allows the peer to accept any of
+    /// them.
     mutating func accept(acknowledgment: SequenceNumber) {
         guard !events.value.otherSYNs.isEmpty else { return }
         guard acknowledgment != base else {
@@ -318,30 +332,35 @@ package struct HalfConnection: Sendable {
     }
 }
 
-/// The rules that decide whether a packet is new, a repetition or a probe.
+/// The rules that decide whether a packet is new, a repetition or a probe. The first rule that applies decides.
 ///
-/// `sentEnd` is the end of everything that the side has sent so far:
+/// `sentEnd` is the offset after everything that the side has sent so far. The *tail* is the last segment sent.
 ///
-/// 1. It uses no sequence number: a keep-alive if it is one before `sentEnd` and everything is acknowledged (RFC 9293
-///    3.8.4), a zero-window probe if the peer's window is also shut (what Linux sends); otherwise plain control.
-/// 2. It has one byte one before `sentEnd`, and everything is acknowledged: the same; its byte may be anything and is
-///    not part of the stream.
-/// 3. It has one byte at `sentEnd` while the peer's window is shut: a zero-window probe (RFC 9293 3.8.6.1). The byte
-///    counts for the stream; the segment that carries it again, with what follows, is the first transmission.
-/// 4. It ends after `sentEnd`: new; or a retransmission if it also repeats earlier bytes, although its new bytes are a
-///    first transmission.
-/// 5. It fills a hole: out of order if it arrives within 3 ms of the tail and the peer has not asked for it by three
-///    duplicate acknowledgments; otherwise a retransmission of something lost before the capture.
-/// 6. It repeats the tail before anything else of the same flight was repeated, both SYNs permit SACK, and the year is
-///    2012 or later: a tail-loss probe (RFC 8985 7.2, 7.3), if two round trips have passed, and no more time than a
-///    sender adds for a delayed acknowledgment. From 200 ms on, the retransmission timer may have expired as well: a
-///    retransmission or a probe. Either turns out to be a retransmission if the peer's answer echoes its own timestamp
-///    and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883): then it repaired a loss (RFC 8985 7.4).
-///    A DSACK, or the echo of another timestamp, shows that the original had arrived. An acknowledgment alone shows
-///    nothing, because the original's acknowledgment may cross the probe; a receiver that was busy reading has been
-///    seen to send no DSACK. Without an answer that shows either, `doubtfulCount` counts it.
-/// 7. All of it was acknowledged before: spurious. The first repeat of what three duplicate acknowledgments asked for,
-///    as soon as a sender can have received them: fast (RFC 5681 3.2). Otherwise a retransmission.
+/// 1. The packet occupies no sequence number. It is a keep-alive if its number is one before `sentEnd` and everything
+///    is acknowledged (RFC 9293 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is
+///    also closed. Otherwise it is a plain control packet.
+/// 2. The packet has one byte, which is the one before `sentEnd`, and everything is acknowledged. It is a keep-alive or
+///    a zero-window probe, as in rule 1. The byte may have any value and is not part of the stream.
+/// 3. The packet has one byte at `sentEnd`, and the peer's window is closed. It is a zero-window probe (RFC 9293
+///    3.8.6.1). The byte is part of the stream. The later segment that carries the byte again, followed by more data,
+///    is the first transmission.
+/// 4. The packet ends after `sentEnd`. It is new, or a retransmission if it also repeats earlier bytes. In the latter
+///    case, its new bytes are still a first transmission.
+/// 5. The packet fills a gap. It is out of order if it arrives within 3 ms of the tail and the peer has not requested
+///    it with three duplicate acknowledgments. Otherwise it is a retransmission of data that was lost before it could
+///    be captured.
+/// 6. The packet repeats the tail, nothing else of the same flight has been repeated, both SYNs permit SACK, and the
+///    year is 2012 or later. It is a tail-loss probe (RFC 8985 7.2, 7.3) if at least two round trips have passed, and
+///    at most the additional time that a sender allows for a delayed acknowledgment. After 200 ms, the retransmission
+///    timer may have expired as well, so the packet is a retransmission or a probe. In both cases, the packet turns out
+///    to be a retransmission that repaired a loss (RFC 8985 7.4) if the peer's response echoes the packet's own
+///    timestamp and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883). A DSACK, or the echo of
+///    another timestamp, shows that the original arrived. An acknowledgment alone is not conclusive, because the
+///    acknowledgment of the original may cross the probe, and receivers that were busy reading have been observed to
+///    send no DSACK. If no response is conclusive, the packet is included in `doubtfulCount`.
+/// 7. All other repetitions. The packet is a spurious retransmission if all of it was already acknowledged. It is a
+///    fast retransmission (RFC 5681 3.2) if it is the first repetition of what three duplicate acknowledgments
+///    requested, and follows as soon as the sender can have received them. Otherwise it is a plain retransmission.
 extension HalfConnection {
     /// The position of one packet in the stream, by its sequence numbers.
     struct Placement {
@@ -357,7 +376,7 @@ extension HalfConnection {
 
     private var isAllAcknowledged: Bool { (acknowledgedEnd ?? Int64.min) >= sentEnd }
 
-    /// Applies rules 1 to 3; returns `nil` if the segment must be put into the stream.
+    /// Applies rules 1 to 3. Returns `nil` if they do not apply, so that the segment must be inserted into the stream.
     func probeKind(_ place: Placement, isPeerWindowShut: Bool) -> SegmentKind? {
         guard place.flags.isDisjoint(with: [.syn, .fin, .rst]) else { return nil }
         if place.payloadLength <= 1, place.start == sentEnd - 1, isAllAcknowledged {
@@ -376,10 +395,10 @@ extension HalfConnection {
         return place.start > reference + Self.largestWindow || place.end < sentEnd - Self.largestWindow
     }
 
-    /// The smoothed round trip in nanoseconds; 0 if it is not known.
+    /// The smoothed round-trip time in nanoseconds; 0 if it is unknown.
     var roundTrip: UInt64 { UInt64(roundTripUnits) << 16 }
 
-    /// Adds a measurement of the round trip, smoothed as senders do (RFC 6298 2.3).
+    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298 2.3).
     @inline(__always)
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
@@ -387,8 +406,8 @@ extension HalfConnection {
         roundTripUnits = UInt16(truncatingIfNeeded: known == 0 ? units : max(1, known &+ (units &- known) >> 3))
     }
 
-    /// Records that the peer acknowledged up to `offset`. `duplicate` is the range that it reports as received twice
-    /// (RFC 2883), `echo` the timestamp that it echoes.
+    /// Records that the peer has acknowledged the stream up to `offset`. `duplicate` is the range that the peer reports
+    /// as received twice (RFC 2883), and `echo` is the timestamp that the peer echoes.
     mutating func noteAcknowledgment(_ offset: Int64, duplicate: Range<Int64>?, echo: UInt32?, time: UInt64) {
         // The peer accepted the byte of a zero-window probe.
         if noteNewAcknowledgment(offset, time: time), offset == sentEnd + 1, stream.end >= offset { sentEnd = offset }
@@ -397,7 +416,8 @@ extension HalfConnection {
             settle(probe, wasLost: false)
             tailProbe = nil
         } else if offset >= probe.end, !probe.isTreatedAsRetransmission {
-            // Only the first acknowledgment of the tail can tell: a segment sent later may carry the same timestamp.
+            // Only the first acknowledgment of the tail shows which packet arrived, because a segment sent later may
+            // carry the same timestamp.
             tailProbe = nil
             guard let stamp = probe.stamp, let echo else { return }
             settle(probe, wasLost: echo == stamp)
@@ -407,12 +427,13 @@ extension HalfConnection {
         }
     }
 
-    /// Records an acknowledgment; returns `false` if it acknowledges nothing new.
+    /// Records an acknowledgment. Returns `false` if it acknowledges no new data.
     @discardableResult
     @inline(__always)
     mutating func noteNewAcknowledgment(_ offset: Int64, time: UInt64) -> Bool {
         guard offset > (acknowledgedEnd ?? Int64.min) else { return false }
-        // A segment that was sent twice has no round trip: it is not known which of the two was answered (Karn).
+        // The round trip of a segment that was sent twice is not measured, because it is unknown which of the two was
+        // acknowledged (Karn's algorithm).
         if offset == sentEnd, !hasProbedTail, time > tailTime { noteRoundTrip(time &- tailTime) }
         acknowledgedEnd = offset
         acknowledgedTime = time
@@ -421,14 +442,15 @@ extension HalfConnection {
         return true
     }
 
-    /// Decides by what arrived which of the doubtful repeats replaced a lost segment. None did if the bytes had arrived
-    /// before, or if everything that was sent arrived.
+    /// Decides for each doubtful repeated segment whether it replaced a lost one, by comparing with the packets that
+    /// arrived. The original was not lost if its bytes arrived before the repetition was sent, or if all repetitions
+    /// arrived as such.
     mutating func settleRepeats(by arrived: borrowing HalfConnection) {
         for index in repeats.indices where repeats[index].isDoubtful {
             let repeated = repeats[index]
             let end = repeated.offset + Int64(repeated.length)
             let first = arrived.segments.first { $0.offset < end && $0.end > repeated.offset }
-            // None of it has arrived yet, or the bytes are those of a FIN.
+            // The bytes have not arrived yet, or the repeated segment is a FIN without data.
             guard let first else { continue }
             let sent = repeats.count { $0.offset == repeated.offset }
             let repeatCount = arrived.repeats.count { $0.offset == repeated.offset }
@@ -441,7 +463,8 @@ extension HalfConnection {
         }
     }
 
-    /// Records whether the tail had been lost, as an answer shows. Each repeat is counted once, as what it is.
+    /// Records whether the tail was lost, which a response from the peer has shown. The repeated segment is moved from
+    /// one count to another, so that it is counted only once.
     private mutating func settle(_ probe: TailProbe, wasLost: Bool) {
         if probe.isTreatedAsRetransmission {
             guard !wasLost else { return }
@@ -458,7 +481,7 @@ extension HalfConnection {
     }
 }
 
-/// The values in the header of a packet other than its sequence number.
+/// The handling of header fields other than the sequence number.
 extension HalfConnection {
     mutating func noteSYN(_ tcp: DecodedTCP, time: UInt64) {
         if tcp.flags.contains(.urg), let start = offset(of: tcp.sequence) {
@@ -469,23 +492,25 @@ extension HalfConnection {
         noteSYN(tcp.sequence, tcp.options, time: time)
     }
 
-    /// Returns the offset in this stream that a packet from the other side acknowledges.
+    /// Returns the offset in this stream up to which a packet from the other side acknowledges data; `nil` if it has no
+    /// valid acknowledgment.
     mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
         guard tcp.flags.contains(.ack) else { return nil }
-        // The SYN-ACK was captured before its SYN; what it acknowledges is certain nonetheless.
+        // If a SYN-ACK was captured before the SYN, the number that it acknowledges is certain nonetheless.
         if base == nil, !tcp.flags.contains(.rst) {
             base = tcp.acknowledgment
-            // In a capture of one direction, acknowledgments are counted from the first one.
+            // If only one direction was captured, offsets count from the first acknowledged number.
             isBaseGuessed = !tcp.isSYN
         }
         if !tcp.isSYN, segmentCount == 0, !tcp.flags.contains(.rst) { accept(acknowledgment: tcp.acknowledgment) }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
-        // A number that no window can have allowed to be sent cannot be acknowledged: it is forged or damaged.
+        // An acknowledgment beyond what any window can have allowed the side to send is forged or corrupted, so it is
+        // ignored.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
-    /// Returns the range that a DSACK reports (RFC 2883 4): the first block, if it is below the acknowledgment or
-    /// inside the second block.
+    /// Returns the range that a DSACK reports (RFC 2883 4). It is the first SACK block, if that is below the
+    /// acknowledgment number or inside the second block.
     func duplicateRange(_ tcp: DecodedTCP, acknowledged: Int64) -> Range<Int64>? {
         guard let first = tcp.options.sack.first, let start = offset(of: first.start), let end = offset(of: first.end),
             start < end
@@ -497,8 +522,8 @@ extension HalfConnection {
         return start..<end
     }
 
-    /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap: it has a
-    /// SACK block (RFC 2018 3) in addition to the range that a DSACK reports.
+    /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap. It does if
+    /// it has a SACK block (RFC 2018 3) that is not a DSACK.
     func reportsGap(_ tcp: DecodedTCP, acknowledged: Int64?) -> Bool {
         guard tcp.options.sack.first != nil, let acknowledged else { return false }
         return duplicateRange(tcp, acknowledged: acknowledged) == nil || tcp.options.sack.second != nil
@@ -510,18 +535,18 @@ extension HalfConnection {
         }
     }
 
-    /// Records an RST of this side.
+    /// Records an RST that this side sent.
     ///
     /// - Parameters:
-    ///   - isFirst: whether no earlier packet shows anything about its sender.
-    ///   - isBaseKnown: whether earlier packets showed where the stream is.
+    ///   - isFirst: whether nothing was known about this side's sequence numbers before the RST.
+    ///   - isBaseKnown: whether earlier packets determined `base`.
     ///   - peer: the receiver of the RST.
     mutating func noteRST(
         _ place: Placement, acknowledged: Int64?, isFirst: Bool, isBaseKnown: Bool, peer: borrowing HalfConnection,
         time: UInt64, index: Int
     ) {
         var mark = CloseMark(time: time, packetIndex: index, offset: place.start, acknowledged: acknowledged)
-        // A side that has sent a SYN accepts only an RST that acknowledges it (RFC 9293 3.10.7.3).
+        // A side that has sent a SYN accepts only an RST that acknowledges the SYN (RFC 9293 3.10.7.3).
         let isAnswer = acknowledged.map { $0 >= 0 && $0 <= peer.sentEnd } ?? false
         if isFirst && peer.initialSequence != nil ? !isAnswer : isBaseKnown && !isExpected(place) {
             mark.refusal = .outsideWindow
@@ -532,18 +557,18 @@ extension HalfConnection {
         }
     }
 
-    /// Returns whether an RST has the sequence number that its receiver expects next (RFC 5961 3.2). Acknowledged bytes
-    /// have been received, and bytes that were sent may have been.
+    /// Returns whether an RST may have the sequence number that the receiver expects next (RFC 5961 3.2). The receiver
+    /// has received all acknowledged bytes, and may have received any of the bytes that were sent after them.
     private func isExpected(_ place: Placement) -> Bool {
         place.start <= max(sentEnd, acknowledgedEnd ?? 0) && place.start >= acknowledgedEnd ?? Int64.min
     }
 
-    /// Watches a packet after an RST of this side. If both sides continue after the RST, it was ignored.
+    /// Examines a packet that follows an RST from this side. If both sides continue after the RST, it was ignored.
     ///
     /// - Parameters:
     ///   - own: the position of the packet in this side's stream; `nil` if the peer sent it.
     ///   - peer: the position of the packet in the peer's stream; `nil` if this side sent it.
-    ///   - acknowledged: the offset that the packet acknowledges.
+    ///   - acknowledged: the offset up to which the packet acknowledges data.
     mutating func watchReset(own: Placement?, peer: Placement?, acknowledged: Int64?) {
         guard let rst, var watch = resetWatch else { return }
         watch.note(rst, own: own, peer: peer, acknowledged: acknowledged)
@@ -557,9 +582,10 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// Returns the shift of a side's windows: 0 unless both SYNs have the option (RFC 7323 2.2), `nil` if unknown.
+    /// Returns the shift of a side's windows: 0 unless both SYNs have the window scale option (RFC 7323 2.2), `nil` if
+    /// unknown.
     static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
-        // One SYN without the option is enough to know that nothing is scaled.
+        // One SYN without the option is enough to know that no window is scaled.
         if let own, own.windowScale == nil { return 0 }
         if let peer, peer.windowScale == nil { return 0 }
         guard let shift = own?.windowScale, peer != nil else { return nil }
@@ -568,13 +594,13 @@ extension HalfConnection {
 
     mutating func finish() {
         let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) }
-        // An acknowledgment of a FIN is one more than the stream's length.
+        // An acknowledgment of the FIN is one more than the stream's length.
         stream.finish(lastOffset: fin?.offset ?? acknowledged)
     }
 }
 
 extension HalfConnection {
-    /// Adds one packet: its payload to the stream, and the packet to the lists.
+    /// Adds the payload of a packet to the stream, and the packet to the lists of segments.
     mutating func take(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int, isPeerWindowShut: Bool, isSACKInUse: Bool
     ) -> Taken {
@@ -587,12 +613,13 @@ extension HalfConnection {
             base = first
             isBaseGuessed = tcp.flags.contains(.rst)
         } else if isBaseGuessed, !tcp.flags.contains(.rst) {
-            // The sender's own packets take precedence over an RST and over what the other side acknowledges.
+            // The sender's own packets take precedence over an RST and over the other side's acknowledgments.
             restart(at: first)
             hasRestarted = true
         } else if isSYN, base != first {
             if initialSequence == nil, segmentCount == 0 {
-                // A packet before the SYN (in a split handshake, or forged) does not show where the stream begins.
+                // A packet before the SYN (in a split handshake, or a forged packet) does not show where the stream
+                // begins.
                 restart(at: first)
                 hasRestarted = true
             } else if let kind = otherSYN(tcp, time: time) {
@@ -632,7 +659,7 @@ extension HalfConnection {
         var kind: SegmentKind
         var place: Placement
         var hasConflict: Bool
-        /// The packet's timestamp (RFC 7323 3).
+        /// The packet's timestamp option (RFC 7323 3).
         var stamp: UInt32?
         /// Whether the packet restarted the stream.
         var hasRestarted = false
@@ -640,8 +667,8 @@ extension HalfConnection {
 
     private static let maxOtherSYNs = 16
 
-    /// Classifies a SYN with another sequence number than the first one: the peer may accept it as long as it has
-    /// accepted none. `nil` if there is no known SYN from which it differs.
+    /// Classifies a SYN whose sequence number differs from that of the first SYN. The peer may accept it if it has not
+    /// accepted any SYN yet. Returns `nil` if the sequence number is the same, or no earlier SYN is known.
     private mutating func otherSYN(_ tcp: DecodedTCP, time: UInt64) -> SegmentKind? {
         guard let initialSequence, initialSequence != tcp.sequence else { return nil }
         guard segmentCount == 0, fin == nil, (acknowledgedEnd ?? -1) < 0 else { return .outOfWindow }
@@ -668,7 +695,7 @@ extension HalfConnection {
         }
         let isCut = payload.count < place.payloadLength
         if place.end > sentEnd || isFirstSYN {
-            // A part of the segment was sent before: it was assembled anew from repeated and new bytes.
+            // The sender may have combined repeated and new bytes into one segment.
             let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
             taken.kind =
                 isPartlyRepeated
@@ -677,7 +704,8 @@ extension HalfConnection {
                 retransmissionCount += 1
                 noteRecovery(place)
             }
-            // Repeated bytes don't count, except for the byte of a zero-window probe; bytes that fill a hole do.
+            // Repeated bytes are not part of the first transmission, except for the byte of a zero-window probe. Bytes
+            // that fill a gap are part of it.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
             let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
@@ -711,19 +739,21 @@ extension HalfConnection {
         }
     }
 
-    /// The end of what the peer has received, also if the capture lacks it; none if it exceeds what was sent.
+    /// The offset up to which the peer has received the stream, even if the capture does not contain the bytes;
+    /// `Int64.min` if nothing is acknowledged or the acknowledgment exceeds what was sent.
     private var receivedEnd: Int64 {
         guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return Int64.min }
         return acknowledgedEnd
     }
 
-    /// Stops waiting for bytes that the peer has received, when the memory of all connections together is used up.
+    /// Stops waiting for missing bytes that the peer has acknowledged. Called when the memory for all connections is
+    /// used up.
     mutating func giveUpReceived() {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// Inserts the text of a reset (RFC 1122 4.2.2.12). Like other readers, this one counts it as data, but the text
-    /// does not show how far the sender had got.
+    /// Inserts the text in an RST (RFC 1122 4.2.2.12). The text is counted as data, as other tools do, but it does not
+    /// advance `sentEnd`.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {
@@ -745,8 +775,8 @@ extension HalfConnection {
         if segments.count < limits.keptSegments { segments.append(segment) }
     }
 
-    /// Records that something was sent again: until everything sent by then is acknowledged, no other repeat is a
-    /// probe.
+    /// Records that something was sent again. No other repeated segment is considered a probe until everything sent
+    /// before is acknowledged.
     private mutating func noteRecovery(_ place: Placement) {
         recovery.lastStart = place.start
         recovery.end = max(recovery.end, sentEnd)

@@ -1,30 +1,30 @@
-/// The state of a recovery, and the counts of repeated segments by their reason.
+/// The state of a loss recovery, and the numbers of repeated segments by reason.
 struct RetransmissionRecovery: Sendable {
-    /// The end of everything that had been sent when something was sent again. Until it is acknowledged, no repeat is a
-    /// probe.
+    /// The offset after everything that had been sent when a segment was last repeated. Until everything before it is
+    /// acknowledged, no repeated segment is considered a probe.
     var end = Int64.min
-    /// The time of the third duplicate acknowledgment since the last new one.
+    /// The time of the third duplicate acknowledgment since the last acknowledgment of new data.
     var thirdDuplicateTime: UInt64 = 0
-    /// The offset at which the last repeat began.
+    /// The offset at which the last repeated segment began.
     var lastStart = Int64.min
     /// The number of tail-loss probes.
     var probes = 0
-    /// The number of repeats that are either a retransmission or a probe.
+    /// The number of repeated segments that may be either retransmissions or tail-loss probes.
     var undecided = 0
-    /// The number of probes and undecided repeats that may or may not have replaced a lost segment.
+    /// The number of probes and undecided segments for which it is unknown whether they replaced a lost segment.
     var doubtful = 0
 }
 
-/// A SYN with another sequence number than the first one, which the peer may accept instead.
+/// A SYN whose sequence number differs from that of the first SYN, and which the peer may accept instead.
 struct OtherSYN: Sendable {
     var sequence: SequenceNumber
     var options: TCPOptions
     var time: UInt64
 }
 
-/// The observations that show that an RST had no effect.
+/// The observations after an RST that can show that it had no effect.
 struct ResetWatch: Sendable {
-    /// The offset up to which the peer had sent.
+    /// The offset up to which the peer had sent data.
     var peerEnd: Int64
     /// Whether the sender of the RST has continued.
     var hasSenderContinued = false

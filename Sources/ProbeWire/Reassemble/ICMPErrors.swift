@@ -1,22 +1,22 @@
 package import ProbeBase
 
-/// The errors that ICMP reported about the segments of flows.
+/// The ICMP errors about segments of flows.
 package struct ICMPErrors: Sendable {
     package struct Report: Sendable, Hashable {
         package var error: ICMPError
-        /// The sender of the segment that the error is about.
+        /// The sender of the segment that the error refers to.
         package var side: ConversationSide
-        /// The position of the segment in its sender's stream, as in `PacketSummary.relativeSequence`; `nil` if nothing
-        /// of that side is in the capture.
+        /// The position of the segment in its sender's stream, as in `PacketSummary.relativeSequence`; `nil` if that
+        /// side's sequence numbers are unknown.
         package var relativeSequence: Int64?
         package var time: UInt64
         package var packetIndex: Int
 
-        /// The report in words: `destination unreachable (port), from 10.0.0.9`.
+        /// A description of the report: `destination unreachable (port), from 10.0.0.9`.
         package var text: String { "\(error.text), from \(error.reporter)" }
     }
 
-    /// The number of errors by flow number.
+    /// The number of errors of each flow, by flow number.
     private var counts: [Int: Int] = [:]
     private var last: (conversation: Int, report: Report)?
 
@@ -24,10 +24,11 @@ package struct ICMPErrors: Sendable {
 
     package func count(of conversation: Int) -> Int { counts[conversation] ?? 0 }
 
-    /// The flows with errors, and the number of errors of each.
+    /// The flows with errors, and the number of errors in each flow.
     package var conversations: [(number: Int, count: Int)] { counts.map { (number: $0.key, count: $0.value) } }
 
-    /// Returns the report that the last packet was, only once; for callers that show packets as they are read.
+    /// Returns the report if the last packet was an ICMP error that has not been returned yet. This is for callers that
+    /// show packets as they are read.
     package mutating func takeLast() -> (conversation: Int, report: Report)? {
         defer { last = nil }
         return last

@@ -1,28 +1,29 @@
 import CBytes
 import ProbeBase
 
-/// Statistics about a stream's line ends, counted as the bytes pass, so that no stream must be kept for them.
+/// Statistics about a stream's line ends. They are computed as the bytes arrive, so that the stream need not be kept.
 ///
-/// A line ends with LF; its content is what precedes the LF, without one CR at its end. Offsets count delivered bytes.
+/// A line ends with LF. Its content is everything before the LF, excluding a CR just before the LF. Offsets count
+/// delivered bytes.
 package struct LineStatistics: Sendable {
-    // In an order that suits the processor's cache, see `HalfConnection`.
+    // The properties are ordered for the processor's cache, see `HalfConnection`.
 
     package private(set) var crlfCount = 0
-    /// The number of bytes after the last LF, including a CR at their end.
+    /// The number of bytes after the last LF, including a CR at the end.
     package private(set) var unfinishedLength: Int64 = 0
-    /// The number of bytes that were counted.
+    /// The number of bytes that have been passed to `feed`.
     package private(set) var byteCount: Int64 = 0
-    /// The length of the content of the longest finished line.
+    /// The length of the longest finished line, excluding its line end.
     package private(set) var longestContent: Int64 = 0
-    /// The number of the longest line, from 1.
+    /// The number of the longest finished line, counting from 1.
     package private(set) var longestLine = 0
     /// Whether the last byte is a CR. The next byte decides whether the CR is bare.
     package private(set) var endsWithCR = false
-    /// Whether the byte before the next one is missing: it may have been a CR.
+    /// Whether the byte before the next byte is missing, so that it may have been a CR.
     private var followsGap = false
-    /// Whether bytes are missing somewhere: the counts cover only what was captured.
+    /// Whether bytes of the stream are missing, so that the counts cover only what was captured.
     package private(set) var isInterrupted = false
-    /// Whether there is a bare LF or CR.
+    /// Whether the stream contains a bare LF or CR.
     private(set) var hasBare = false
     private var bare = ColdStorage<Bare>()
 
@@ -33,9 +34,9 @@ package struct LineStatistics: Sendable {
     package var bareCRCount: Int { bare.value.countCR }
     package var firstBareCR: Int64? { bare.value.firstCR }
 
-    /// The bytes around the first bare LF or CR, as far as its segment reaches; for texts.
+    /// The bytes around the first bare LF or CR, limited to its segment; for use in messages.
     package var bareExcerpt: [UInt8] { bare.value.excerpt }
-    /// The beginning of the unfinished line, if `feed` was called with `quotes`; for texts.
+    /// The beginning of the unfinished line, if `feed` was called with `quotes`; for use in messages.
     package var unfinishedHead: [UInt8] { unfinishedLength > 0 ? quote.value.head : [] }
     private var quote = ColdStorage<Quote>()
 
@@ -60,16 +61,16 @@ package struct LineStatistics: Sendable {
 
     /// Counts the next bytes.
     ///
-    /// - Parameter quotes: whether to keep the beginning of a line that is not finished.
+    /// - Parameter quotes: whether to keep the beginning of an unfinished line.
     package mutating func feed(_ bytes: Span<UInt8>, quotes: Bool = false) {
         guard bytes.count > 0 else { return }
-        // The index after the last line end so far; negative if the line began in an earlier segment.
+        // The index at which the current line begins; negative if the line began in an earlier segment.
         var start = -Int(truncatingIfNeeded: unfinishedLength)
         var carried: UInt64 = endsWithCR ? 1 : 0
         bytes.forEachLineEnds { position, isLF, isCR in
             let followsCR = isCR &<< 1 | carried
             carried = isCR &>> 63
-            // Each of these bytes ends a line, or shows that the CR before it is bare, or both.
+            // Each bit stands for a byte that ends a line, or that shows that the CR before it is bare, or both.
             var ends = isLF | followsCR
             while ends != 0 {
                 let bit = ends & (0 &- ends)
@@ -82,7 +83,7 @@ package struct LineStatistics: Sendable {
                     endLine(at: hit, isCRLF: followsGap && start == hit, content: hit &- start, in: bytes)
                     start = hit &+ 1
                 } else if hit < bytes.count {
-                    // For a CR at the end, the byte after it has not arrived yet.
+                    // If a CR is the last byte, the byte after it has not arrived yet.
                     noteBareCR(at: hit &- 1, in: bytes)
                 }
             }
@@ -95,7 +96,8 @@ package struct LineStatistics: Sendable {
 
     /// Keeps the beginning of the unfinished line.
     ///
-    /// - Parameter start: where the line begins; negative if earlier bytes of it are already kept.
+    /// - Parameter start: the index at which the line begins; negative if the line's first bytes have already been
+    ///   kept.
     private mutating func keepHead(_ bytes: Span<UInt8>, from start: Int) {
         if start >= 0 {
             quote.value.head = bytes.extracting(bytes.clamping(start..<start + Quote.length)).array
@@ -105,7 +107,7 @@ package struct LineStatistics: Sendable {
         }
     }
 
-    /// Records that bytes are missing here.
+    /// Records that bytes are missing before the next byte.
     package mutating func interrupt() {
         isInterrupted = true
         followsGap = true
@@ -135,7 +137,7 @@ package struct LineStatistics: Sendable {
 
     /// Counts a bare CR.
     ///
-    /// - Parameter index: the index of the CR; -1 for the last byte before these.
+    /// - Parameter index: the index of the CR in `bytes`; -1 for the last byte before `bytes`.
     @inline(never)
     private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
         hasBare = true
@@ -152,11 +154,11 @@ package struct LineStatistics: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// Finds LFs and CRs, 64 bytes at a time: `body` receives the index of the first byte and one bit for each, that of
-    /// the first byte lowest.
+    /// Finds LFs and CRs, 64 bytes at a time. `body` receives the index of the first of these bytes and two bit masks.
+    /// The lowest bit stands for the first byte.
     @inline(__always)
     func forEachLineEnds(_ body: (Int, _ isLF: UInt64, _ isCR: UInt64) -> Void) {
-        // A piece and its bits fit into the processor's nearest cache.
+        // A piece of this length and its bit masks fit into the processor's first-level cache.
         let pieceLength = 4096
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * pieceLength / 64) { words in
             var first = 0

@@ -1,17 +1,18 @@
 package import ProbeBase
 
-/// The meaning of one packet in its connection: its kind, and its numbers relative to the SYN.
+/// The role of a packet in its connection: its kind, and its sequence and acknowledgment numbers relative to the SYN.
 package struct PacketSummary: Sendable, Hashable {
     package var conversation: Int
     package var side: ConversationSide
     package var time: UInt64
     package var packetIndex: Int
     package var flags: TCPFlags
-    /// The relative sequence number: 0 is the SYN, 1 the first byte, as is customary.
+    /// The sequence number relative to the SYN: the SYN has the number 0, and the first byte 1, as is customary.
     package var relativeSequence: Int64
-    /// The relative acknowledgment; `nil` without an ACK, or if nothing from the peer was seen.
+    /// The acknowledgment number relative to the peer's SYN; `nil` if the packet has no ACK, or if the peer's sequence
+    /// numbers are unknown.
     package var relativeAcknowledgment: Int64?
-    /// The window in bytes, scaled if the scale factor is known.
+    /// The advertised window in bytes, scaled if the scale factor is known.
     package var window: Int
     /// The length of the payload on the wire.
     package var payloadLength: Int
@@ -19,13 +20,13 @@ package struct PacketSummary: Sendable, Hashable {
     package var kind: SegmentKind
     package var isDuplicateAck: Bool
     package var isWindowUpdate: Bool
-    /// Whether the packet announces that its sender's window is shut.
+    /// Whether the packet advertises a window of 0.
     package var isZeroWindow: Bool
-    /// Whether the packet carries a different value for a byte that was already there; the first value counts.
+    /// Whether the packet carries a byte whose value differs from that of an earlier packet. The first value is used.
     package var hasConflict: Bool
     package var isUrgent: Bool
-    /// Whether this packet used up the memory of its flow, or of all flows together, for the first time in its
-    /// connection.
+    /// Whether this packet is the first one of its connection that exceeded the memory limit of its flow or of all
+    /// flows together.
     package var hasReachedLimit: Bool
 
     /// Returns the packet on one line: `P.  seq 1 ack 1 win 65536 len 7 "220 rea"  [retransmission]`. `payload` may be
@@ -42,7 +43,7 @@ package struct PacketSummary: Sendable, Hashable {
         return text
     }
 
-    /// What is unusual about the packet, in words.
+    /// Descriptions of what is unusual about the packet.
     package var marks: [String] {
         var marks: [String] = []
         if let label = kind.label { marks.append(label) }

@@ -1,22 +1,25 @@
 import ProbeBase
 
-/// The packets of the last milliseconds, for recognizing packets that a capture holds twice because it was made on both
-/// sides of a router or bridge, on all interfaces at once, or on a mirror port.
+/// The most recent packets, used to recognize copies. A capture contains packets twice if it was made on both sides of
+/// a router or bridge, on all interfaces at once, or on a mirror port.
 ///
-/// A copy is identical to its packet, except that a router lowers the hop limit by one. Each packet replaces the
-/// oldest, so the cost is the same however many there are; a copy that follows after too many other packets is not
-/// recognized.
+/// A copy is identical to the original packet, except that a router decrements the hop limit. Each packet replaces the
+/// oldest one, so memory and time per packet are constant. A copy that follows the original after too many other
+/// packets is not recognized.
 struct RecentPackets: Sendable {
-    /// A packet in whole words, because one is written for each packet, straight from registers.
+    /// The values of a packet that identify it. They are packed into words, because an entry is written for each
+    /// packet, directly from registers.
     fileprivate struct Entry {
         /// The sequence and acknowledgment numbers.
         var numbers: UInt64
-        /// From the top: window, checksum, IP identification, and length of the payload, 16 bits each.
+        /// From the highest bits down: the window, the checksum, the IP identification and the payload length, 16 bits
+        /// each.
         var header: UInt64
-        /// A hash of the endpoints, and one of the timestamp and the SACK blocks.
+        /// A hash of the endpoints and the direction. `mark` is a hash of the timestamp and the SACK blocks.
         var ends: UInt32
         var mark: UInt32
-        /// From the top: 32 bits of the time in units of 1024 ns, 16 for ``distanceToNext``, the hop limit, the flags.
+        /// From the highest bits down: the time in units of 1024 ns (32 bits), ``distanceToNext`` (16 bits), the hop
+        /// limit and the flags.
         private var rest: UInt64
 
         @inline(__always)
@@ -33,14 +36,14 @@ struct RecentPackets: Sendable {
             rest = (time >> 10) << 32 | UInt64(hopLimit) << 8 | UInt64(flags)
         }
 
-        /// The offset of ``ends`` in an entry.
+        /// The offset of ``ends`` in an entry, in bytes.
         static var endsOffset: Int { 16 }
 
         var identification: UInt16 { UInt16(truncatingIfNeeded: header >> 16) }
         var ticks: UInt32 { UInt32(truncatingIfNeeded: rest >> 32) }
         var hopLimit: UInt8 { UInt8(truncatingIfNeeded: rest >> 8) }
 
-        /// The distance, in packets, to the next older one with the same ``hash``.
+        /// The distance, in packets, to the next older packet with the same ``hash``.
         var distanceToNext: UInt16 {
             @inline(__always) get { UInt16(truncatingIfNeeded: rest >> 16) }
             @inline(__always) set { rest = rest & ~0xffff_0000 | UInt64(newValue) << 16 }
@@ -54,48 +57,52 @@ struct RecentPackets: Sendable {
                 && (rest ^ other.rest) & 0xff == 0
         }
 
-        /// Returns the distance in time in either direction, because the clocks of two interfaces may differ.
+        /// Returns the absolute difference of two times. A copy may have an earlier time than the original, because the
+        /// clocks of two interfaces may differ.
         func distance(to other: Entry) -> UInt32 { min(ticks &- other.ticks, other.ticks &- ticks) }
     }
 
     /// How certain it is that a packet is a copy.
     enum Certainty: Sendable {
-        /// The sender numbers its packets, and this number has been seen before.
+        /// The sender numbers its packets with the IP identification, and the packet has the same identification as an
+        /// earlier one.
         case numbered
-        /// The packet has no number, but everything else is the same, microseconds later, and the receiver has sent
-        /// nothing since.
+        /// The packet has no IP identification, but everything else is the same as in a packet captured microseconds
+        /// before, and the receiver has sent nothing in between.
         case equal
     }
 
-    /// The number of packets that are kept for each half of the connections, and of values that ``Entry/hash`` has.
+    /// The number of packets that are kept for each half of the connections, which is also the number of possible
+    /// values of ``Entry/hash``.
     private static let depth = 4096
-    /// The number of packets before a copy in which the sender's numbers are examined.
+    /// The number of packets before a copy whose IP identifications are examined.
     private static let numbering = 512
-    /// The largest number of packets between a packet without a number and its copy.
+    /// The maximum number of packets between a packet without an IP identification and its copy.
     private static let maxBetween = 512
-    /// The longest time that a router, which lowers the hop limit, may hold a packet.
+    /// The maximum time by which a router, which decrements the hop limit, may delay a packet.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
-    /// Some systems reuse the number when they send a packet again; the copy of a bridge or an interface arrives sooner
-    /// than that.
+    /// The maximum time between a packet and its copy if the hop limit is the same. Some systems reuse the IP
+    /// identification when they retransmit a packet, but a retransmission arrives later than a copy from a bridge or
+    /// another interface.
     private static let numberedTicks: UInt32 = 2_000_000 >> 10 + 1
     private static let equalTicks: UInt32 = 500_000 >> 10 + 1
 
-    /// The packets of one half of the connections.
+    /// The most recent packets of one half of the connections.
     fileprivate struct Ring {
         private static let latest = 8
         private static let entries = latest + depth * MemoryLayout<UInt16>.stride
         static let size = entries + depth * MemoryLayout<Entry>.stride
 
-        /// The memory: `count` in the first word, a number of 16 bits for each hash, then the entries.
+        /// The memory of the ring: `count` in the first word, then a 16-bit number for each hash, then the entries.
         let memory: UnsafeMutableRawPointer
 
-        /// The number of packets so far; only the lower bits matter.
+        /// The number of packets inserted so far, modulo 2^16.
         var count: UInt16 {
             @inline(__always) get { memory.load(as: UInt16.self) }
             @inline(__always) nonmutating set { memory.storeBytes(of: newValue, as: UInt16.self) }
         }
 
-        /// The value of `count` when the latest packet with a hash was inserted.
+        /// The value of `count` when the latest packet with the given hash was inserted.
         subscript(latest hash: Int) -> UInt16 {
             @inline(__always) get { memory.load(fromByteOffset: Self.latest &+ hash &* 2, as: UInt16.self) }
             @inline(__always) nonmutating set {
@@ -103,7 +110,7 @@ struct RecentPackets: Sendable {
             }
         }
 
-        /// The packet that was inserted when `count` had this value.
+        /// The packet that was inserted when `count` had the given value.
         subscript(count: UInt16) -> Entry {
             @inline(__always) get { memory.load(fromByteOffset: Self.offset(count), as: Entry.self) }
             @inline(__always) nonmutating set {
@@ -127,14 +134,15 @@ struct RecentPackets: Sendable {
             self.count = count &+ 1
         }
 
-        /// Returns whether one of the ``numbering`` packets before `entry` is another packet of its sender with the
-        /// same number.
+        /// Returns whether one of the ``numbering`` packets before `entry` is a different packet from the same sender
+        /// with the same IP identification.
         func hasNumberAgain(_ entry: Entry) -> Bool {
             let ends = entry.ends
             var place = Int(count)
             for _ in 0..<numbering {
                 place = (place &- 1) & (depth &- 1)
-                // Most packets are from other senders, so the rest of an entry is read only if that is not the case.
+                // Most packets are from other senders, so the other values of an entry are read only if the sender is
+                // the same.
                 let offset = Self.entries &+ place &* MemoryLayout<Entry>.stride
                 guard memory.load(fromByteOffset: offset &+ Entry.endsOffset, as: UInt32.self) == ends else { continue }
                 let other = memory.load(fromByteOffset: offset, as: Entry.self)
@@ -144,15 +152,15 @@ struct RecentPackets: Sendable {
         }
     }
 
-    /// Both rings. Each half of the connections has its own, so that the result for one half does not depend on whether
-    /// the other is read.
+    /// The two rings. Each half of the connections has its own ring, so that the result for one half does not depend on
+    /// whether the other half is analyzed.
     ///
-    /// The rings refer to the memory of the ``RecentPackets`` that they came from, and are valid only as long as
-    /// nothing else accesses it.
+    /// The rings refer to the memory of the ``RecentPackets`` that returned them, and are valid only until something
+    /// else accesses that ``RecentPackets``.
     struct Rings {
         fileprivate let memory: UnsafeMutableRawPointer
 
-        /// Returns the ring of a connection.
+        /// Returns the ring for a connection.
         ///
         /// - Parameter hash: the hash from `ConnectionShare.hash`.
         @inline(__always)
@@ -160,11 +168,11 @@ struct RecentPackets: Sendable {
             Ring(memory: memory + Int(truncatingIfNeeded: hash >> 63) &* Ring.size)
         }
 
-        /// Records a packet that is not a copy of an earlier one.
+        /// Records a packet that is not a copy of an earlier packet.
         ///
         /// - Parameters:
         ///   - ends: the endpoints of `segment`.
-        ///   - bytes: the packet from which both were read.
+        ///   - bytes: the packet from which `segment` and `ends` were read.
         @inline(__always)
         func note(_ segment: FastPathSegment, _ ends: FastPathSegment.Ends, _ bytes: Span<UInt8>, time: UInt64) {
             let header = bytes.extracting(0..<FastPathSegment.shortest)
@@ -179,11 +187,11 @@ struct RecentPackets: Sendable {
         }
     }
 
-    private final class Memory: @unchecked Sendable {  // changed only by its sole owner: see `rings()`
+    private final class Memory: @unchecked Sendable {  // changed only by its sole owner, see `rings()`
         let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
         private static let size = 2 * Ring.size
 
-        /// Creates memory of zeros, which are entries that equal no packet.
+        /// Creates memory filled with zeros. An entry of zeros is equal to no packet.
         init() { start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size) }
 
         init(_ other: Memory) { start.copyMemory(from: other.start, byteCount: Self.size) }
@@ -191,12 +199,13 @@ struct RecentPackets: Sendable {
         deinit { start.deallocate() }
     }
 
-    /// The memory; `nil` until the first packet.
+    /// The memory of the rings; `nil` until the first packet.
     private var memory: Memory?
 
     init() {}
 
-    /// Returns the rings, valid until anything else accesses this value. A copy gets its own memory here.
+    /// Returns the rings, which are valid until something else accesses this value. If this value shares its memory
+    /// with a copy, the memory is copied first.
     mutating func rings() -> Rings {
         if memory == nil {
             memory = Memory()
@@ -207,7 +216,8 @@ struct RecentPackets: Sendable {
         return Rings(memory: memory.start)
     }
 
-    /// Records a packet, unless it may be a copy of an earlier one: then returns how certain that is.
+    /// Records a packet and returns `nil`, unless the packet may be a copy of an earlier one. In that case, returns how
+    /// certain it is that the packet is a copy.
     mutating func note(_ tcp: DecodedTCP, time: UInt64) -> Certainty? {
         let (source, destination) = (Self.word(tcp.source), Self.word(tcp.destination))
         let hash = ConnectionShare.hash(source, destination)
@@ -233,7 +243,7 @@ struct RecentPackets: Sendable {
             {
                 return certainty
             }
-            // A packet that has been replaced ends the chain.
+            // The next packet with the same hash has been replaced, so the chain ends here.
             guard known.distanceToNext > 0 else { break }
             age += Int(known.distanceToNext)
         }
@@ -248,11 +258,11 @@ struct RecentPackets: Sendable {
         let distance = entry.distance(to: known)
         if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
-            // Some senders write the same number into all packets.
+            // Some senders write the same IP identification into all packets.
             return ring.hasNumberAgain(entry) ? nil : .numbered
         }
         guard distance <= equalTicks, age <= maxBetween else { return nil }
-        // If a sender really repeats a packet this soon, it does so in answer to something.
+        // If a sender really repeats a packet this soon, it does so in response to a packet from its peer.
         let isAnswered = (1..<age).contains { ring[ring.count &- UInt16($0)].ends == answers }
         return isAnswered ? nil : .equal
     }
@@ -264,13 +274,13 @@ struct RecentPackets: Sendable {
         return mark
     }
 
-    /// Returns a connection's hash combined with the sender: it differs for the two directions.
+    /// Returns a hash of a connection and the sender, so that the two directions have different hashes.
     @inline(__always)
     private static func ends(_ hash: UInt64, from source: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: (hash >> 32) &+ source ^ source >> 32)
     }
 
-    /// Returns an endpoint as one word, for IPv4 the same as in `FastPathSegment`.
+    /// Returns an endpoint as one word. For IPv4, it is the same as in `FastPathSegment`; for IPv6, it is a hash.
     private static func word(_ endpoint: SocketEndpoint) -> UInt64 {
         switch endpoint.address.family {
         case .v4: endpoint.address.low << 16 | UInt64(endpoint.port)
@@ -280,8 +290,8 @@ struct RecentPackets: Sendable {
 }
 
 extension ConversationTable {
-    /// Handles a packet that its connection already has; returns `nil` and changes nothing if it is not a copy after
-    /// all.
+    /// Handles a packet that appears to be a copy of an earlier packet of its connection. Returns `nil` and changes
+    /// nothing if the packet is not a copy after all.
     mutating func takeCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary? {
@@ -291,7 +301,7 @@ extension ConversationTable {
 }
 
 extension Conversation {
-    /// Does the same as `ConversationTable.takeCopy`, for this connection.
+    /// Does the same as `ConversationTable.takeCopy` for this connection.
     mutating func takeCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary? {
@@ -314,8 +324,9 @@ extension Conversation {
 }
 
 extension HalfConnection {
-    /// Counts a copy, unless its bytes differ from its packet's, or it may be an acknowledgment or an RST that was sent
-    /// twice: a bare packet without a number is a copy only if there were copies before.
+    /// Counts a copy, unless its bytes differ from those of the original, or it is a bare packet that may have been
+    /// sent twice. A bare packet (an acknowledgment or an RST) without an IP identification is considered a copy only
+    /// if there have been other copies before.
     fileprivate mutating func noteCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, _ payload: Span<UInt8>
     ) -> (isCopy: Bool, start: Int64) {

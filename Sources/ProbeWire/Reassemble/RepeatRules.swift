@@ -1,17 +1,18 @@
-/// Rules 5 to 7 of `HalfConnection.swift`: how to classify a packet that repeats something or is late.
+/// The implementation of rules 5 to 7 in `HalfConnection.swift`, which classify a packet that repeats bytes or arrives
+/// late.
 enum RepeatRules {
     static let reorderingNanoseconds: UInt64 = 3_000_000
-    /// The earliest time of a probe: Linux fires one at least two timer ticks after the tail; a mirror port's duplicate
-    /// arrives sooner.
+    /// The minimum time from the tail to a probe. Linux sends a probe at least two timer ticks after the tail, and a
+    /// copy from a mirror port arrives sooner.
     static let probeNanoseconds: UInt64 = 1_000_000
-    /// The time that a sender adds to two round trips for a delayed acknowledgment, and the shortest retransmission
-    /// timeout in use.
+    /// The time that a sender adds to two round trips to allow for a delayed acknowledgment. It is also the shortest
+    /// retransmission timeout in use.
     static let delayNanoseconds: UInt64 = 200_000_000
-    /// The longest delay of a timer.
+    /// The maximum time by which a timer may fire late.
     static let timerNanoseconds: UInt64 = 50_000_000
-    /// The timeout of a probe without a known round trip (RFC 8985 7.2).
+    /// The timeout before a probe if the round-trip time is unknown (RFC 8985 7.2).
     static let firstTimeoutNanoseconds: UInt64 = 1_000_000_000
-    /// The beginning of 2012: no sender probed before then.
+    /// The beginning of 2012. No sender sent tail-loss probes before then.
     static let firstProbeTime: UInt64 = 1_325_376_000_000_000_000
 
     /// Applies rule 5.
@@ -22,9 +23,9 @@ enum RepeatRules {
         return flow.duplicateAcks < 3 && time <= flow.tailTime &+ reorderingNanoseconds ? .outOfOrder : .retransmission
     }
 
-    /// Returns whether a repeat is a fast retransmission: three duplicate acknowledgments since the last new one have
-    /// asked for it, it has not been repeated since then, and no timer can have expired before the sender received
-    /// them. They and the repeat take a round trip.
+    /// Returns whether a repeated segment is a fast retransmission. It is one if three duplicate acknowledgments since
+    /// the last acknowledgment of new data have asked for it, it has not been repeated since then, and at most about
+    /// one round trip has passed since the third one, which is too short for a timer to have expired.
     static func isFast(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64) -> Bool {
         guard flow.duplicateAcks >= 3, place.start <= flow.acknowledgedEnd ?? Int64.min,
             place.end > flow.acknowledgedEnd ?? Int64.max
@@ -35,15 +36,15 @@ enum RepeatRules {
         return time <= recovery.thirdDuplicateTime &+ patience &+ 20_000_000
     }
 
-    /// Returns whether a sender may probe for a lost tail now, or may also retransmit because its timer has expired;
-    /// `nil` if it can't be probing now.
+    /// Returns `tailLossProbe` if a sender may probe for a lost tail at this time, and `retransmissionOrProbe` if its
+    /// retransmission timer may also have expired; `nil` if it can't be probing at this time.
     private static func probeTiming(in flow: borrowing HalfConnection, at time: UInt64) -> SegmentKind? {
         guard time >= firstProbeTime else { return nil }
         let elapsed = time &- flow.tailTime
         guard time >= flow.tailTime &+ probeNanoseconds, elapsed >= flow.roundTrip &* 2 &- flow.roundTrip / 4 else {
             return nil
         }
-        // An acknowledgment restarts the timer.
+        // An acknowledgment restarts the sender's timer.
         let sinceStart = time &- min(time, max(flow.tailTime, flow.acknowledgedEnd == nil ? 0 : flow.acknowledgedTime))
         let latest =
             flow.roundTripUnits == 0
@@ -53,7 +54,7 @@ enum RepeatRules {
         return sinceStart < delayNanoseconds ? .tailLossProbe : .retransmissionOrProbe
     }
 
-    /// Applies rules 6 and 7 to a packet with nothing new in it.
+    /// Applies rules 6 and 7 to a packet that carries nothing new.
     static func repeatKind(
         _ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64, isSACKInUse: Bool
     ) -> SegmentKind {

@@ -1,34 +1,36 @@
 /// The role of a segment in its connection.
 ///
-/// The rules are in `HalfConnection.swift`.
+/// The rules that determine the role are in `HalfConnection.swift`.
 package enum SegmentKind: Sendable, Hashable {
-    /// It uses no sequence numbers: a plain acknowledgment, a reset.
+    /// A segment that occupies no sequence numbers, such as a plain acknowledgment or a reset.
     case control
-    /// Data, SYN or FIN sent for the first time, in order.
+    /// Data, a SYN or a FIN that was sent for the first time and arrived in order.
     case new
-    /// Sent for the first time, but after bytes that follow it: it overtook or was overtaken.
+    /// Data that was sent for the first time, but was captured after bytes that follow it in the stream.
     case outOfOrder
-    /// Sent before; or it fills a hole so late that the original can only have been lost before the capture.
+    /// A segment that was sent before, or one that fills a gap so late that the original must have been lost before it
+    /// could be captured.
     case retransmission
     /// A retransmission in answer to duplicate acknowledgments (RFC 5681 3.2).
     case fastRetransmission
-    /// Sent again although the peer had acknowledged all of it.
+    /// A segment that was sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
-    /// The last segment sent again to find out whether it arrived (RFC 8985 7), and it had.
+    /// The last segment, sent again to find out whether it had arrived (RFC 8985 7). It had arrived, as far as is
+    /// known.
     case tailLossProbe
-    /// The last segment sent again, at a time when a sender may have probed or its retransmission timer may have
+    /// The last segment, sent again at a time at which the sender may have probed or its retransmission timer may have
     /// expired.
     case retransmissionOrProbe
     /// A keep-alive (RFC 9293 3.8.4).
     case keepAlive
     /// A zero-window probe (RFC 9293 3.8.6.1).
     case zeroWindowProbe
-    /// Too far from everything sent before for any window to allow it.
+    /// A segment so far from everything sent before that no window can have allowed it.
     case outOfWindow
-    /// The same packet again in the capture; it was not sent twice.
+    /// A second copy of a packet in the capture. The packet was not sent twice.
     case copy
 
-    /// Whether the kind counts for `wire no retransmission`.
+    /// Whether segments of this kind violate `wire no retransmission`.
     package var isRetransmission: Bool {
         switch self {
         case .retransmission, .fastRetransmission, .spuriousRetransmission: true
@@ -38,7 +40,7 @@ package enum SegmentKind: Sendable, Hashable {
         }
     }
 
-    /// The kind in words; `nil` if it needs no mention.
+    /// The name of the kind; `nil` for ordinary segments, which are not labelled.
     package var label: String? {
         switch self {
         case .control, .new: nil
@@ -56,44 +58,44 @@ package enum SegmentKind: Sendable, Hashable {
     }
 }
 
-/// The first transmission of data: the part of one packet that no earlier packet had carried.
+/// The first transmission of data: the part of a packet's payload that no earlier packet carried.
 package struct DataSegment: Sendable, Hashable {
     /// The time in nanoseconds since 1970.
     package var time: UInt64
     package var packetIndex: Int
-    /// The offset in the stream.
+    /// The offset of the segment in the stream.
     package var offset: Int64
     /// The length on the wire.
     package var length: Int
-    /// Whether the capture holds less than the whole segment.
+    /// Whether the capture contains only a part of the segment.
     package var isCut: Bool
     package var kind: SegmentKind
 
     package var end: Int64 { offset + Int64(length) }
 }
 
-/// A packet that carried nothing new: a retransmission or a probe.
+/// A packet that carried no new data: a retransmission or a probe.
 package struct RepeatedSegment: Sendable, Hashable {
     package var time: UInt64
     package var packetIndex: Int
-    /// The offset in the stream; -1 is the SYN.
+    /// The offset of the packet in the stream; -1 for a SYN.
     package var offset: Int64
     /// The length of the payload on the wire.
     package var length: Int
     package var kind: SegmentKind
-    /// Whether the packet carried a different value for a byte that was already there.
+    /// Whether the packet carried a byte whose value differs from that of an earlier packet.
     package var hasConflict: Bool
-    /// Whether it is still unknown if the packet replaced a lost segment.
+    /// Whether it is still unknown whether the packet replaced a lost segment.
     package var isDoubtful = false
 }
 
 /// A FIN or RST.
 package struct CloseMark: Sendable, Hashable {
-    /// Why the receiver of an RST continues as if it had not been sent.
+    /// The reason why the receiver of an RST continues as if the RST had not been sent.
     package enum Refusal: Sendable, Hashable {
-        /// Its sequence number is not the one that the receiver expects next (RFC 5961 3.2).
+        /// The sequence number of the RST is not the one that the receiver expects next (RFC 5961 3.2).
         case outsideWindow
-        /// Both sides continued afterwards.
+        /// Both sides continued after the RST.
         case ignored
 
         package var text: String {
@@ -106,12 +108,12 @@ package struct CloseMark: Sendable, Hashable {
 
     package var time: UInt64
     package var packetIndex: Int
-    /// The offset in its sender's stream.
+    /// The offset of the FIN or RST in its sender's stream.
     package var offset: Int64
-    /// The offset in the peer's stream that it acknowledges; one more than the peer's last byte if it acknowledges the
-    /// peer's FIN. `nil` without an ACK.
+    /// The offset up to which the FIN or RST acknowledges the peer's stream, which is one more than the stream's length
+    /// if it acknowledges the peer's FIN; `nil` if it has no ACK.
     package var acknowledged: Int64?
-    /// Why an RST does not count; `nil` if it counts.
+    /// The reason why the RST had no effect; `nil` if it had one, or if this is a FIN.
     package var refusal: Refusal?
 
     init(time: UInt64, packetIndex: Int, offset: Int64, acknowledged: Int64? = nil, refusal: Refusal? = nil) {

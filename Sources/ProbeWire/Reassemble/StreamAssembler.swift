@@ -1,42 +1,43 @@
 import ProbeBase
 
-/// Puts one direction's bytes in order.
+/// Puts the bytes of one direction in order.
 ///
-/// The first segment that contains a byte wins; a later one that has a different value for it is counted as a conflict.
-/// Bytes that arrive early wait in memory, up to a limit. Offsets are 64 bits wide and count from the first byte after
-/// the SYN.
+/// If a byte arrives more than once, its first value is used, and a different value in a later segment is counted as a
+/// conflict. Bytes that arrive early wait in memory, up to a limit. Offsets have 64 bits and count from the first byte
+/// after the SYN.
 package struct StreamAssembler: Sendable {
     /// The bytes that one segment added.
     package struct Addition: Sendable, Hashable {
-        /// The number of bytes (on the wire, captured or not) that no earlier segment had contained.
+        /// The number of bytes on the wire, captured or not, that no earlier segment contained.
         package var newLength = 0
-        /// The start of the first of these bytes and the end of the last.
+        /// The offset of the first new byte. `newEnd` is the offset after the last new byte.
         package var newOffset: Int64 = 0
         package var newEnd: Int64 = 0
-        /// Whether a byte that was already there arrived again with a different value.
+        /// Whether a byte arrived again with a different value.
         package var hasConflict = false
     }
 
-    // In an order that suits the processor's cache, see `HalfConnection`.
+    // The properties are ordered for the processor's cache, see `HalfConnection`.
 
-    /// The end of what was processed: every byte before it was delivered or is in a gap.
+    /// The offset up to which the stream has been processed. Every byte before it was delivered or is in a gap.
     package internal(set) var end: Int64 = 0
     private let sharedLimits: SharedLimits
     package internal(set) var hasWaiting = false
-    /// Whether some bytes were skipped, even if there was no room to list them.
+    /// Whether bytes were skipped. The list of gaps may be incomplete.
     private(set) var hasGaps = false
     package internal(set) var hasReachedLimit = false
-    /// Whether bytes arrived for a gap after it had been given up.
+    /// Whether any bytes of a gap arrived after the gap had been given up.
     var hasLateBytes = false
     private var keepsNoMore = false
     package private(set) var lines = LineStatistics()
     var rest = ColdStorage<Rest>()
 
-    /// Data that a stream does not need if it passes through in order.
+    /// Data that is needed only for a stream that is kept or does not arrive in order.
     struct Rest: ColdValue {
         var waiting: [Chunk] = []
         var waitingBytes = 0
-        /// The number of segments that have arrived since the peer acknowledged what is missing before the first chunk.
+        /// The number of segments that have arrived since the peer acknowledged the bytes that are missing before the
+        /// first chunk.
         var segmentsSinceReceived = 0
         var gaps: [StreamGap] = []
         var bytes: [UInt8] = []
@@ -50,29 +51,30 @@ package struct StreamAssembler: Sendable {
     @inline(__always)
     var limits: ConversationLimits { sharedLimits.value }
     package var deliveredLength: Int64 { lines.byteCount }
-    /// The gaps in order; none of them touches another one with the same cause.
+    /// The gaps, in order. Adjacent gaps with the same cause are merged into one.
     package var gaps: [StreamGap] { rest.value.gaps }
-    /// The delivered bytes from the stream's start without the gaps, as many as the limits keep.
+    /// The delivered bytes from the stream's start, excluding gaps, up to the number that the limits allow.
     package var bytes: [UInt8] { rest.value.bytes }
     package var conflictCount: Int { rest.value.conflictCount }
     package var firstConflict: Int64? { rest.value.firstConflict }
-    /// The number of bytes that arrived for a gap after it had been given up; they are not used.
+    /// The number of bytes that arrived for a gap after it had been given up. These bytes are not used.
     package var lateLength: Int64 { rest.value.lateLength }
-    /// The waiting chunks, sorted and without overlap, all after `end`.
+    /// The chunks that wait, sorted and without overlap, all after `end`.
     var waiting: [Chunk] { rest.value.waiting }
     private var waitingBytes: Int { rest.value.waitingBytes }
 
     struct Chunk: Sendable {
         var start: Int64
-        /// The end on the wire; `bytes` holds fewer bytes if the capture cut the packet short.
+        /// The offset after the chunk's last byte on the wire. `bytes` has fewer bytes if the capture cut the packet
+        /// short.
         var end: Int64
         var bytes: [UInt8]
     }
 
-    /// The number of chunks that fit into 1 MiB: each takes at least 64 bytes.
+    /// The maximum number of waiting chunks. Each takes at least 64 bytes, so this number takes at least 1 MiB.
     private static let maxChunks = 16_384
     private static let maxGaps = 4096
-    /// The most gaps that are listed once the memory of all connections is used up.
+    /// The maximum number of gaps that are listed once the memory for all connections is used up.
     private static let minGaps = 16
 
     package init(limits: ConversationLimits) {
@@ -85,8 +87,8 @@ package struct StreamAssembler: Sendable {
         rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
     }
 
-    /// Releases memory when that of all connections is used up: gaps are given up, kept bytes are dropped, and later
-    /// bytes pass through.
+    /// Releases the stream's memory when the memory for all connections is used up. Gaps are given up, kept bytes are
+    /// dropped, and later bytes are not kept.
     mutating func release() {
         hasReachedLimit = true
         keepsNoMore = true
@@ -94,21 +96,22 @@ package struct StreamAssembler: Sendable {
         while hasWaiting { skipToWaiting(cause: .limitReached) }
     }
 
-    /// Returns the parts that became in order since the last call, if `ConversationLimits.deliversParts` is set.
+    /// Returns the parts of the stream that have been put in order since the last call, if
+    /// `ConversationLimits.deliversParts` is set.
     mutating func takeParts() -> [StreamPart] {
         if rest.value.deliverableParts.isEmpty { return [] }
         defer { rest.value.deliverableParts = [] }
         return rest.value.deliverableParts
     }
 
-    /// The offset of the first bytes that arrived after a missing part, if one is missing now.
+    /// The offset of the first waiting byte, which follows a missing part of the stream; `nil` if no bytes are waiting.
     package var firstWaitingOffset: Int64? { waiting.first?.start }
 
-    /// Whether `bytes` holds everything that was delivered.
+    /// Whether `bytes` contains everything that was delivered.
     package var isKeptWhole: Bool { Int64(bytes.count) == deliveredLength }
 
-    /// Returns the kept bytes of a part of the stream; fewer if the limits or a gap end them, `nil` if even the first
-    /// is not kept.
+    /// Returns the kept bytes of a part of the stream. There are fewer if the limits or a gap end them; the result is
+    /// `nil` if the first byte is not kept.
     package func kept(_ range: Range<Int64>) -> ArraySlice<UInt8>? {
         guard range.lowerBound >= 0, range.lowerBound < end else { return nil }
         guard !gaps.contains(where: { $0.offset <= range.lowerBound && range.lowerBound < $0.end }) else { return nil }
@@ -119,15 +122,15 @@ package struct StreamAssembler: Sendable {
         return bytes[Int(first)..<Int(min(stop - shift, Int64(bytes.count)))]
     }
 
-    /// The bytes from the stream's start to the first gap, as far as they are kept.
+    /// The kept bytes from the stream's start to the first gap.
     package var firstBytes: ArraySlice<UInt8> {
         bytes.prefix(Int(clamping: gaps.first?.offset ?? Int64.max))
     }
 
-    /// Inserts the payload of a segment. `wireLength` is its length on the wire, which is more than that of `payload`
-    /// if the capture cut it short.
+    /// Inserts the payload of a segment. `wireLength` is the payload's length on the wire, which is greater than
+    /// `payload.count` if the capture cut the packet short.
     ///
-    /// - Parameter received: the offset before which the peer has acknowledged everything.
+    /// - Parameter received: the offset up to which the peer has acknowledged the stream.
     package mutating func insert(
         _ payload: Span<UInt8>, at offset: Int64, wireLength: Int, received: Int64 = Int64.min
     ) -> Addition {
@@ -159,14 +162,14 @@ package struct StreamAssembler: Sendable {
         return addition
     }
 
-    /// Ends the stream: waiting bytes are delivered, and the gaps before them are reported. `lastOffset` is where the
-    /// stream is known to end (a FIN, or what the peer acknowledged).
+    /// Ends the stream. Waiting bytes are delivered, and the gaps before them are reported. `lastOffset` is the offset
+    /// at which the stream is known to end, from a FIN or from the peer's acknowledgments.
     package mutating func finish(lastOffset: Int64?) {
         while hasWaiting { skipToWaiting(cause: .notCaptured) }
         if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
     }
 
-    /// Records that one more segment has arrived, and that the peer has acknowledged everything before `offset`.
+    /// Records that one more segment has arrived, and that the peer has acknowledged the stream up to `offset`.
     private mutating func noteReceived(upTo offset: Int64) {
         guard case .segments(let most) = limits.gapTolerance, let first = firstWaitingOffset, offset >= first else {
             return
@@ -175,10 +178,10 @@ package struct StreamAssembler: Sendable {
         if rest.value.segmentsSinceReceived > most { giveUp(upTo: offset) }
     }
 
-    /// Stops waiting for bytes that are missing before `offset`, which the peer has acknowledged.
+    /// Stops waiting for the bytes missing before `offset`, all of which the peer has acknowledged.
     mutating func giveUp(upTo offset: Int64) {
         while let first = firstWaitingOffset, first <= offset {
-            // Late bytes would not be noticed for a gap that is not listed.
+            // If a gap is not listed, its late bytes can't be detected, so they are assumed to arrive.
             if gaps.count >= maxListedGaps { hasLateBytes = true }
             skipToWaiting(cause: .notCaptured)
         }
@@ -186,7 +189,7 @@ package struct StreamAssembler: Sendable {
 
     /// Gives up the first gap when the memory for the bytes that wait after it is used up.
     private mutating func giveUpFirst(_ received: Int64) {
-        // If a gap is not listed, bytes that arrive for it later can't be distinguished from repeated ones.
+        // If a gap is not listed, its late bytes can't be distinguished from repeated bytes.
         if let first = firstWaitingOffset, first <= received, gaps.count < maxListedGaps {
             skipToWaiting(cause: .notCaptured)
         } else {
@@ -197,14 +200,14 @@ package struct StreamAssembler: Sendable {
 
     // MARK: Delivery
 
-    /// Appends whole bytes at the stream's end, if none are waiting.
+    /// Appends a completely captured payload at the stream's end. No bytes may be waiting.
     @inline(__always)
     mutating func append(_ payload: Span<UInt8>) {
         deliver(payload, wireLength: Int64(payload.count))
     }
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
-        // This must come first: `isKeptWhole` compares the kept bytes with those that were counted.
+        // Bytes must be kept before they are counted, because `isKeptWhole` compares the two numbers.
         if limits.deliversParts || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         lines.feed(payload, quotes: limits.quotes)
         end += Int64(payload.count)
@@ -259,11 +262,12 @@ package struct StreamAssembler: Sendable {
     }
 }
 
-/// The handling of bytes that wait after gaps, and of bytes that arrived before with a different value.
+/// The handling of bytes that wait after gaps, and of bytes that arrive again with a different value.
 extension StreamAssembler {
     // MARK: Waiting
 
-    /// Keeps the parts of [start, stop) that no waiting chunk contains; `payload` begins at `offset`.
+    /// Keeps the parts of the range from `start` up to `stop` that no waiting chunk contains. `payload` begins at
+    /// `offset`.
     mutating func wait(
         _ payload: Span<UInt8>, at offset: Int64, from start: Int64, to stop: Int64, into addition: inout Addition
     ) {
@@ -330,7 +334,7 @@ extension StreamAssembler {
         let stop = min(end, offset + Int64(payload.count))
         guard position < stop else { return }
         let gaps = rest.value.gaps
-        // The gaps are walked over only once: a segment may span thousands of them.
+        // The gaps are traversed only once, because a segment may span thousands of them.
         var index = firstGap(endingBehind: position)
         var shift = gaps[..<index].reduce(0) { $0 + $1.length }
         while position < stop {
@@ -354,8 +358,8 @@ extension StreamAssembler {
         }
     }
 
-    /// Records that bytes of a gap have arrived after all. If they were awaited for as long as the memory allowed, it
-    /// was too small.
+    /// Records that bytes of a gap have arrived after the gap was given up. With `GapTolerance.memory`, that means that
+    /// the memory was too small.
     private mutating func noteLate(forGapAt index: Int) {
         guard rest.value.gaps[index].cause != .cutShort else { return }
         hasLateBytes = true

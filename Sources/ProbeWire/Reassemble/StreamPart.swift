@@ -1,12 +1,12 @@
-/// A piece of one direction's stream, handed out as soon as it is in order.
+/// A part of one direction's stream. It is delivered to the caller as soon as it is in order.
 package struct StreamPart: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case bytes([UInt8])
-        /// Bytes that are missing from the capture; what follows is handed out after it.
+        /// A range of bytes that are missing from the capture. The bytes after the gap are delivered in the next part.
         case gap(StreamGap)
     }
 
-    /// The offset in the stream: 0 is the first byte after the SYN.
+    /// The offset of the part in the stream. The first byte after the SYN has the offset 0.
     package var offset: Int64
     package var content: Content
 
@@ -16,18 +16,18 @@ package struct StreamPart: Sendable, Hashable {
     }
 }
 
-/// Bytes of a stream that the capture does not hold. They are reported and never filled in.
+/// A range of bytes of a stream that the capture does not contain. Gaps are reported and never filled in.
 package struct StreamGap: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// No packet with the bytes was captured, and the stream continued.
         case notCaptured
         /// The packet with the bytes was captured, but cut short by the snap length.
         case cutShort
-        /// The bytes were given up because as many as `ConversationLimits` allows were waiting after them.
+        /// The bytes were given up because the bytes waiting after them reached the limit in `ConversationLimits`.
         case limitReached
     }
 
-    /// The offset in the stream: 0 is the first byte after the SYN.
+    /// The offset of the gap in the stream. The first byte after the SYN has the offset 0.
     package var offset: Int64
     package var length: Int64
     package var cause: Cause

@@ -1,17 +1,18 @@
-/// The receive windows that one side announced, in bytes, scaled.
+/// The receive windows that one side advertised, in bytes, scaled.
 package struct WindowHistory: Sendable {
     package struct Shut: Sendable, Hashable {
         package var time: UInt64
         package var packetIndex: Int
-        /// The time at which the window opened again.
+        /// The time at which the window reopened.
         package var openedAt: UInt64?
     }
 
-    // The largest possible window is 2^30 (RFC 7323 2.3). -1 before the first one.
+    // The last advertised window; -1 before the first one. The largest possible window, 2^30 (RFC 7323 2.3), fits into
+    // 32 bits.
     private var lastBytes: Int32 = -1
     private var smallestBytes = Int32.max
     private var largestBytes: Int32 = -1
-    /// Whether a window was announced whose scale factor is not known, because the capture does not hold the SYN.
+    /// Whether a window with an unknown scale factor was advertised, because the capture does not contain the SYN.
     package private(set) var hasUnknownScale = false
     private var shutting = ColdStorage<Shutting>()
 
@@ -21,7 +22,8 @@ package struct WindowHistory: Sendable {
     }
 
     package var shutCount: Int { shutting.value.count }
-    /// The times at which the window went from open to shut; only the first ones, as the limits allow.
+    /// The closures of the window: the changes from open to closed. Only the first ones are kept, as many as the limits
+    /// allow.
     package var shuts: [Shut] { shutting.value.shuts }
 
     init() {}
@@ -45,7 +47,8 @@ package struct WindowHistory: Sendable {
         noteOpen(window, isScaleKnown: isScaleKnown)
     }
 
-    /// Records a window without counting closures: for an open window after an open one, and as a part of `note`.
+    /// Records an advertised window without counting closures. Called for an open window that follows an open one, and
+    /// by `note`.
     @inline(__always)
     mutating func noteOpen(_ window: Int, isScaleKnown: Bool) {
         lastBytes = Int32(clamping: window)
