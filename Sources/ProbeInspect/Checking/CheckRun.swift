@@ -3,27 +3,28 @@ package import ProbeBase
 package import ProbeEvents
 package import ProbeWire
 
-/// Wire statements, judged on the flows of a complete capture.
+/// Judges wire statements on the flows of a complete capture.
 package struct CheckRun: Sendable {
     package struct Outcome: Sendable {
         /// `passed`, `failed` or `inconclusive`.
         package var verdict: Verdict
         package var check: WireCheck
-        /// The flow that was judged; `nil` if there was none.
+        /// The flow on which the statement was judged; `nil` if the outcome concerns no flow.
         package var flow: ConnectionName?
         package var failure: WireFailure?
-        /// The step of the run at whose time the statement was judged: `crlf.scn:12`.
+        /// The location of the step of the run at whose time the statement was judged: `crlf.scn:12`.
         package var step: String?
     }
 
-    /// The identity of a flow. An outcome does not hold the whole conversation, because that would take much memory.
+    /// The number and the endpoints of a flow. An outcome does not contain the conversation itself, because that would
+    /// take too much memory.
     package struct ConnectionName: Sendable, Hashable {
         package var number: Int
         package var client: SocketEndpoint
         package var server: SocketEndpoint
     }
 
-    /// The outcomes in the order of the flows; for each flow in the order of the statements.
+    /// The outcomes, ordered by flow and then by statement.
     package let outcomes: [Outcome]
 
     package init(_ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter) {
@@ -32,7 +33,7 @@ package struct CheckRun: Sendable {
         self.outcomes = outcomes
     }
 
-    /// Judges the flows and passes each outcome to `body` as it is found, in order, without keeping any.
+    /// Judges the flows and passes each outcome to `body`, in order. No outcome is kept in memory.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
@@ -41,7 +42,8 @@ package struct CheckRun: Sendable {
         judgeRest(isAny: isAny, checks, inspection, filter, body)
     }
 
-    /// Adds the outcomes that concern no flow: there was none, or some could not be followed.
+    /// Passes on the outcomes that concern no flow: either there is no flow to judge, or some flows could not be
+    /// followed.
     private static func judgeRest(
         isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter,
         _ body: (Outcome) -> Void
@@ -53,10 +55,10 @@ package struct CheckRun: Sendable {
         for check in checks { body(Outcome(verdict: .inconclusive, check: check, failure: WireFailure(unfollowed))) }
     }
 
-    /// Judges the flows on two threads, and passes on the text that `word` appends for the outcomes, in order. Returns
-    /// the number of outcomes of each verdict.
+    /// Judges the flows on two threads, and passes the texts that `word` produces for the outcomes to `output`, in
+    /// order. Returns the number of outcomes with each verdict.
     ///
-    /// - Parameter wordsPassed: whether `word` is called for outcomes that passed, which are most of them.
+    /// - Parameter wordsPassed: whether `word` is also called for outcomes that passed, which are the majority.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, wordsPassed: Bool,
         word: @escaping @Sendable (Outcome, inout [UInt8]) -> Void, to output: ([UInt8]) -> Void
@@ -78,7 +80,8 @@ package struct CheckRun: Sendable {
             result.tally.countPassed(passed)
             return result
         }
-        // Two blocks at a time: the text of a block is kept in memory until the one before it is written.
+        // Only two blocks are judged at a time, because the text of a block is kept in memory until the previous
+        // block's text has been written.
         for number in stride(from: 0, to: blocks.count, by: 2) {
             var results: [BlockResult]
             if number + 1 < blocks.count {
@@ -102,7 +105,7 @@ package struct CheckRun: Sendable {
         return tally
     }
 
-    /// The most flows that one thread judges in a row.
+    /// The maximum number of flows that a thread judges before its results are written.
     private static let longestBlock = 4_096
 
     private struct BlockResult: Sendable {
@@ -113,8 +116,8 @@ package struct CheckRun: Sendable {
 
     /// Judges a range of flows.
     ///
-    /// - Returns: whether the filter includes any of these flows, and the number of passed outcomes that were not
-    ///   passed on.
+    /// - Returns: whether the filter includes any of the flows, and the number of `passed` outcomes that `body` did not
+    ///   receive.
     private static func judge(
         _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: ConnectionFilter,
         deliversPassed: Bool, _ body: (Outcome) -> Void
@@ -127,7 +130,8 @@ package struct CheckRun: Sendable {
             isAny = true
             let ends = conversations.endpoints(at: number)
             let flow = ConnectionName(number: number, client: ends.client, server: ends.server)
-            // By index: copies of the checks would make both threads count the same references.
+            // The checks are accessed by index, because copies would make both threads update the same reference
+            // counts.
             for index in checks.indices {
                 let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
                 if case .passed = verdict, doubt == nil, !deliversPassed {
@@ -144,7 +148,7 @@ package struct CheckRun: Sendable {
         _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let what = filter.isOpen ? "the capture contains no flow" : "no flow matches \(filter.text)"
-        // A flow may be in the part that was not read.
+        // The part of the file that was not read may contain a flow.
         let doubt =
             inspection.problem == nil
             ? inspection.analysis.unreadOrHidden.map { "\(what), but \($0)" } : "\(what), as far as it could be read"
@@ -155,8 +159,8 @@ package struct CheckRun: Sendable {
         }
     }
 
-    /// Why no statement about a flow is certain: packets of any flow may be missing. `nil` if none are known to be
-    /// missing.
+    /// Returns the reason why no statement about a flow is certain: packets of any flow may be missing. Returns `nil`
+    /// if no packets are known to be missing.
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
             return
@@ -193,7 +197,7 @@ package struct CheckRun: Sendable {
         return outcome
     }
 
-    /// The number of outcomes of each verdict.
+    /// The number of outcomes with each verdict.
     package struct Tally: Sendable {
         private var counts: [Verdict: Int] = [:]
 
@@ -211,7 +215,8 @@ package struct CheckRun: Sendable {
 
         package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-        /// The exit code, as for a run: 1 if a statement failed, 3 if one is inconclusive, otherwise 0.
+        /// The exit code, which is the same as that of a run: 1 if a statement failed, otherwise 3 if a statement is
+        /// inconclusive, otherwise 0.
         package var exitCode: Int32 {
             if self[.failed] > 0 { return 1 }
             return counts.keys.allSatisfy { $0 == .passed } ? 0 : 3
@@ -220,6 +225,6 @@ package struct CheckRun: Sendable {
 }
 
 extension SideNames {
-    /// The names of the two sides in statements.
+    /// The names of the two sides in wire statements about a capture.
     fileprivate static let statement = SideNames(client: "client", server: "server")
 }

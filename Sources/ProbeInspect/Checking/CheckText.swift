@@ -4,13 +4,13 @@ package import ProbeReport
 import ProbeScenario
 import ProbeWire
 
-/// Formats outcomes. For people: those that did not pass, with the statement, the expected value and the actual one.
-/// For programs: all of them.
+/// Formats outcomes. The text for people contains the outcomes that did not pass, each with the statement, the expected
+/// value and the actual value. The JSON for programs contains all outcomes.
 package enum CheckText {
-    /// The most bytes of a value that are shown.
+    /// The maximum number of bytes of a value that are shown.
     private static let valueLimit = 64
 
-    /// Appends the text of an outcome; nothing if it passed.
+    /// Appends the text of an outcome. Appends nothing for an outcome that passed.
     package static func append(_ outcome: CheckRun.Outcome, paint: Paint = .plain, to text: inout [UInt8]) {
         guard outcome.verdict != .passed else { return }
         text.append(text: paint(.verdict(outcome.verdict), outcome.verdict.rawValue))
@@ -38,7 +38,7 @@ package enum CheckText {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Returns both values, one above the other, starting shortly before their first difference.
+    /// Returns the expected and the actual value, one above the other, starting shortly before their first difference.
     private static func comparison(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)
@@ -59,7 +59,7 @@ package enum CheckText {
         return text
     }
 
-    /// Appends the outcome as a line of JSON.
+    /// Appends an outcome as a line of JSON.
     package static func append(json outcome: CheckRun.Outcome, file: String, to text: inout [UInt8]) {
         var members: [JSONValue.Member] = [("file", .string(file))]
         if let flow = outcome.flow { members.append(("flow", .integer(flow.number))) }

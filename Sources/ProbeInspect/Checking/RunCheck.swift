@@ -3,16 +3,17 @@ package import ProbeEvents
 import ProbeScenario
 package import ProbeWire
 
-/// Judges statements on the capture of a run, using the notes that the run left in it.
+/// Judges wire statements on the capture of a run, using the notes that the run wrote into the capture.
 ///
-/// A statement that names actors is about the connection that the names referred to. A statement that is also a step of
-/// the script is judged as that step was: on the same connection, with the packets that had been captured by then. As
-/// in the run, a statement is about what was sent, and one with `arrived` about what was received. Pure.
+/// A statement that names actors applies to the connection that the names referred to. A statement that is also a step
+/// of the script is judged as that step was: on the same connection, and on the packets that had been captured by then.
+/// As in the run, a statement applies to sent packets, or to received packets if it contains `arrived`. All functions
+/// are pure.
 package struct RunCheck {
-    /// The packets of the capture that a statement is judged on.
+    /// The part of the capture on which a statement is judged.
     package struct Scope: Hashable, Sendable {
         package var view: LinkView
-        /// The times of the last packets on loopback and on links; `nil` for all packets.
+        /// The times of the last packets to include, one for loopback and one for links; `nil` to include all packets.
         package var last: Last?
 
         package struct Last: Hashable, Sendable {
@@ -21,7 +22,7 @@ package struct RunCheck {
         }
     }
 
-    /// A single judgement.
+    /// A single judgement: a check, and the connection and packets on which it is judged.
     package struct Task: Sendable {
         package var check: WireCheck
         package var scope: Scope
@@ -29,14 +30,14 @@ package struct RunCheck {
         var statement: WireStatement<Resolved>
         package var step: String?
 
-        /// The assertion that is judged, for the limits of the analysis.
+        /// An assertion from which the limits for the analysis are derived.
         package var assertion: WireAssertion { statement.assertion(from: .client) }
     }
 
     let notes: CaptureNotes
-    /// A view that replaces the statements' own.
+    /// The view to use for all statements; `nil` to use the view that each statement requires.
     let view: LinkView?
-    /// Whether even a statement that is a step is judged on the whole capture.
+    /// Whether all statements are judged on the whole capture, even those that are also steps.
     let isOnWhole: Bool
 
     package init(notes: CaptureNotes, view: LinkView?, isOnWhole: Bool) {
@@ -45,7 +46,8 @@ package struct RunCheck {
         self.isOnWhole = isOnWhole
     }
 
-    /// Returns the judgements that a check requires: one for each step with its text, otherwise a single one.
+    /// Returns the judgements that a check requires: one for each step with the same text, or a single one if there is
+    /// no such step.
     package func tasks(_ check: WireCheck) -> [Task] {
         func scope(_ statement: WireStatement<Resolved>, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)
@@ -65,7 +67,7 @@ package struct RunCheck {
             } else if names.contains(where: notes.names.contains) {
                 target(of: names)
             } else {
-                // `client` and `server` are the ends of every flow.
+                // Every flow has the ends `client` and `server`.
                 .every(except: [])
             }
         return [
@@ -73,7 +75,7 @@ package struct RunCheck {
         ]
     }
 
-    /// Returns the connection that the names refer to at the end of the case.
+    /// Returns the connection that the given names refer to at the end of the case.
     private func target(of names: [String]) -> CaptureNotes.Target {
         func ends(_ holds: (CaptureNotes.Connection, ConversationSide, String) -> Bool) -> [CaptureNotes.Target] {
             notes.connections.indices.flatMap { number in
@@ -96,7 +98,8 @@ package struct RunCheck {
             : .inconclusive("it is unknown which connection is the one \(between)")
     }
 
-    /// Returns an earlier connection of a name that was connected again, if the other name is still bound to it.
+    /// Returns an earlier connection of an actor that has connected again since, if the other name still refers to that
+    /// connection.
     private func earlierEnd(of names: [String]) -> CaptureNotes.Target? {
         guard names.count > 1 else { return nil }
         for number in notes.connections.indices.reversed() {
@@ -119,7 +122,8 @@ package struct RunCheck {
     ///
     /// - Parameters:
     ///   - inspection: the packets of the task's scope.
-    ///   - arrivals: the packets of that scope that arrived; `nil` if the capture does not show them.
+    ///   - arrivals: the packets of the task's scope as received; `nil` if the capture does not show which packets
+    ///     arrived.
     package func outcomes(
         of task: Task, on inspection: Inspection, arrivals: () -> Inspection?, filter: ConnectionFilter
     ) -> [CheckRun.Outcome] {
@@ -201,7 +205,8 @@ package struct RunCheck {
         ]
     }
 
-    /// Returns the verdict. Retransmissions are compared with what arrived, because a link knows what it dropped.
+    /// Returns the verdict of an assertion. Retransmissions are compared with the packets that arrived, because the
+    /// capture of a link shows which packets the link dropped.
     private func verdict(
         _ assertion: WireAssertion, on conversations: ConversationList, at position: Int, _ sides: SideNames,
         _ arrivals: () -> Inspection?
@@ -225,7 +230,7 @@ package struct RunCheck {
         return CheckRun.ConnectionName(number: number, client: connection.client, server: connection.server)
     }
 
-    /// The values that distinguish connections.
+    /// The values that identify a connection in several analyses of the same capture.
     private struct Key: Hashable {
         var client: SocketEndpoint
         var server: SocketEndpoint

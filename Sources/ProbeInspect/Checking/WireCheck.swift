@@ -3,21 +3,21 @@ package import ProbeEvents
 package import ProbeScenario
 package import ProbeWire
 
-/// One wire statement about the flows of a capture, with its values computed.
+/// A wire statement about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
-    /// A `wire` step of the run with the same text, and the statement with the values that its names had at that step.
+    /// A `wire` step of the run with the same text, and the statement with its values as they were at that step.
     package struct Moment: Sendable {
         package var step: CaptureNotes.Step
         package var statement: WireStatement<Resolved>
     }
 
-    /// The assertion, about `client` and `server`.
+    /// The assertion that the statement makes about `client` and `server`.
     package let assertion: WireAssertion
     let statement: WireStatement<Resolved>
     package let place: SourceLocation
     /// The statement as the user wrote it.
     package let text: String
-    /// The place and the statement, escaped for a terminal: `--check:1:1: wire no rst`.
+    /// The location and the text of the statement, escaped for a terminal: `--check:1:1: wire no rst`.
     let heading: String
     package let moments: [Moment]
 
@@ -34,13 +34,15 @@ package struct WireCheck: Sendable {
         "\(Escaped.text(place.path)):\(place.line):\(place.column): "
     }
 
-    /// Parses statements and computes their values.
+    /// Parses wire statements and computes their values.
     ///
     /// - Parameters:
-    ///   - path: shown in messages; `file("…")` is relative to it.
-    ///   - framing: what `messages` counts; `nil` for the framing in the notes, or CRLF.
-    ///   - notes: the notes of the run that wrote the capture.
-    /// - Returns: the checks, or the diagnostics as text.
+    ///   - path: the path of the statements' source. It is shown in messages, and the paths in `file("…")` are relative
+    ///     to it.
+    ///   - framing: the framing of the messages that `messages` counts; `nil` for the framing in the notes, or CRLF if
+    ///     the notes contain none.
+    ///   - notes: the notes of the run that wrote the capture, if any.
+    /// - Returns: the checks and the text of any warnings.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing?, notes: CaptureNotes = CaptureNotes(), hasLinks: Bool = false,
         loader: @escaping FileLoader
@@ -71,7 +73,7 @@ package struct WireCheck: Sendable {
             do throws(EvaluationError) {
                 var moments: [Moment] = []
                 for step in steps { moments.append(Moment(step: step, statement: try resolved(step.values))) }
-                // The values at the last step are those that hold at the end.
+                // The values at the last step are also the values at the end of the case.
                 let statement = try resolved(steps.last?.values ?? [:])
                 checks.append(
                     WireCheck(
@@ -106,11 +108,11 @@ extension Value {
 
 package struct WireCheckList: Sendable {
     package var checks: [WireCheck]
-    /// The warnings as text; empty if there are none.
+    /// The text of the warnings; empty if there are none.
     package var warnings: String
 }
 
-/// Statements that can't be judged: diagnostics with places and carets.
+/// The error for statements that can't be judged. Its text consists of diagnostics with locations and carets.
 package struct WireCheckError: Error, Sendable {
     package var text: String
 }

@@ -1,7 +1,7 @@
 package import ProbeWire
 
-/// The unusual events of one flow, counted for both directions together. Does not count what `Conversation` counts
-/// itself.
+/// The numbers of unusual events in a flow, for both directions together. They exclude the events that `Conversation`
+/// counts itself.
 package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var outOfOrder = 0
     package private(set) var fastRetransmissions = 0
@@ -10,12 +10,12 @@ package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var zeroWindowProbes = 0
     package private(set) var outOfWindow = 0
     package private(set) var duplicateAcks = 0
-    /// The number of errors that ICMP reported about packets of the flow.
+    /// The number of ICMP errors about packets of the flow.
     package private(set) var icmpErrors = 0
 
     package init() {}
 
-    /// Returns whether the packet has anything unusual.
+    /// Returns whether the packet is unusual in any way.
     @inline(__always)
     static func isOne(_ summary: PacketSummary) -> Bool {
         if summary.isDuplicateAck { return true }
@@ -41,7 +41,7 @@ package struct ConnectionAnomalies: Sendable, Hashable {
         case .keepAlive: keepAlives += 1
         case .zeroWindowProbe: zeroWindowProbes += 1
         case .outOfWindow: outOfWindow += 1
-        // A later packet may show what it was: the flow counts it.
+        // A later packet may show what kind of packet this was, so the flow counts it.
         case .tailLossProbe, .retransmissionOrProbe, .copy: break
         case .control, .new, .retransmission: break
         }

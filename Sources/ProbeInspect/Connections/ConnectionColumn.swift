@@ -7,11 +7,11 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
     case clientBytes = "client-bytes"
     case serverBytes = "server-bytes"
     case duration, handshake, close, anomalies
-    // Columns that are shown only on request.
+    // The following columns are shown only on request.
     case start, rtt
     case clientWindow = "client-window"
     case serverWindow = "server-window"
-    // Columns that require looking at every packet.
+    // The following columns require every packet to be examined.
     case firstByte = "first-byte"
     case longestPause = "longest-pause"
     case lastHeard = "last-heard"
@@ -24,8 +24,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         .flow, .client, .server, .packets, .clientBytes, .serverBytes, .duration, .handshake, .close, .anomalies,
     ]
 
-    /// Returns the columns of `flow,client,start`; for `+start,rtt`, the standard ones with these before the last. The
-    /// error is the first word that is not a column.
+    /// Parses a list of columns such as `flow,client,start`. A list such as `+start,rtt` stands for the standard
+    /// columns, with the given columns inserted before the last one. The error is the first name that is not a column.
     package static func list(_ text: String) -> Result<[ConnectionColumn], UnknownName> {
         let isMore = text.hasPrefix("+")
         var columns: [ConnectionColumn] = []
@@ -40,9 +40,10 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         return .success(standard.dropLast() + added + standard.suffix(1))
     }
 
-    /// Returns the possible continuations of a list of names: the whole list with each name that it does not have yet.
+    /// Returns the possible completions of a list of columns: the list followed by each name that it does not contain
+    /// yet.
     ///
-    /// - Parameter text: the beginning of a list, whose last name may be incomplete.
+    /// - Parameter text: the beginning of a list. Its last name may be incomplete.
     package static func completions(of text: String) -> [String] {
         let isMore = text.hasPrefix("+")
         let start =
@@ -72,7 +73,7 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// Appends the column's cell for a flow.
+    /// Appends the contents of the column's cell for a flow.
     func append(
         _ conversation: borrowing Conversation, _ counts: ConnectionAnomalies, _ timing: ConnectionTiming?,
         to bytes: inout [UInt8]
@@ -115,8 +116,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// Appends the number of bytes of the stream, each counted once; `30 of 79 captured` if the snap length cut some
-    /// off.
+    /// Appends the number of bytes in the stream, excluding retransmissions, or `30 of 79 captured` if the snap length
+    /// cut packets short.
     private static func append(bytesOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
         bytes.append(decimal: Int(half.stream.deliveredLength))
         guard half.hasCutSegment, half.sentLength > half.stream.deliveredLength else { return }
@@ -135,7 +136,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// Appends the smallest window and the largest: `0-65536`; `?` if the scale factor is not known.
+    /// Appends the smallest and the largest advertised window: `0-65536`. A `?` is added if the scale factor is
+    /// unknown.
     private static func append(windowOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
         guard let smallest = half.window.smallest, let largest = half.window.largest else {
             return bytes.append(text: "-")
@@ -150,8 +152,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
 }
 
 extension HalfConnection {
-    /// The number of bytes of the stream that were sent, each counted once. It includes bytes that the snap length cut
-    /// off, but not those of packets that are missing from the capture.
+    /// The number of bytes that were sent, excluding retransmissions. It includes bytes that the snap length cut off,
+    /// but not the bytes of packets that are missing from the capture.
     package var sentLength: Int64 {
         guard hasCutSegment else { return stream.deliveredLength }
         return stream.gaps.reduce(stream.end) { $0 - ($1.cause == .cutShort ? 0 : $1.length) }

@@ -1,10 +1,10 @@
 package import ProbeWire
 
-/// Criteria that can be evaluated only after the whole flow has been read.
+/// Criteria for flows that can be evaluated only after the entire flow has been read.
 package struct ConnectionCriteria: Sendable {
-    /// The flow must have at least one of these traits; empty for any.
+    /// The traits of which the flow must have at least one; empty to include all flows.
     package var traits: [ConnectionTrait]
-    /// The flow must have begun at this time or later.
+    /// The time at or after which the flow must have begun; `nil` to include all flows.
     package var since: StartTime?
 
     package init(traits: [ConnectionTrait] = [], since: StartTime? = nil) {
@@ -14,7 +14,7 @@ package struct ConnectionCriteria: Sendable {
 
     package var isOpen: Bool { traits.isEmpty && since == nil }
 
-    /// Returns the filter restricted to the numbers of its flows that meet the criteria.
+    /// Returns the filter, restricted to the flows that meet the criteria.
     package func applied(to filter: ConnectionFilter, in inspection: borrowing Inspection) -> ConnectionFilter {
         if isOpen { return filter }
         let conversations = inspection.analysis.table.conversations
@@ -38,15 +38,15 @@ package struct ConnectionCriteria: Sendable {
 
 /// The order in which flows are shown.
 package enum ConnectionOrder: String, Sendable, CaseIterable {
-    /// In the order in which the flows began, or the largest first.
+    /// `start` orders flows by the time at which they began; the other orders show the largest value first.
     case start, bytes, packets, duration
-    // The slowest first.
+    // The following orders show the slowest flow first.
     case firstByte = "first-byte"
     case longestPause = "longest-pause"
 
     package var isTiming: Bool { self == .firstByte || self == .longestPause }
 
-    /// Returns the numbers of flows in this order; equal flows are in the order of their numbers.
+    /// Sorts the numbers of flows by this order. Equal flows are sorted by their numbers.
     package func sorted(
         _ numbers: [Int], of conversations: ConversationList, _ timings: [ConnectionTiming] = []
     ) -> [Int] {
@@ -63,7 +63,7 @@ package enum ConnectionOrder: String, Sendable, CaseIterable {
             -(conversation.fromClient.stream.deliveredLength + conversation.fromServer.stream.deliveredLength)
         case .packets: -Int64(conversation.packetCount)
         case .duration: -conversation.duration
-        // A flow without an answer, or without a pause, is last.
+        // A flow without a response, or without a pause, is last.
         case .firstByte: timing?.firstByte.map { -$0 } ?? Int64.max
         case .longestPause: timing?.longestPause.map { -$0.duration } ?? Int64.max
         }

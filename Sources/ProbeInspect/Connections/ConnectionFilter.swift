@@ -1,15 +1,15 @@
 package import ProbeBase
 package import ProbeWire
 
-/// The flows that are shown. The number of a flow does not depend on the filter.
+/// The conditions that select the flows to show. The number of a flow does not depend on the filter.
 package struct ConnectionFilter: Sendable {
     package var number: Int?
-    /// At least one of these hosts must be an endpoint of the flow; empty for any.
+    /// The hosts of which at least one must be an endpoint of the flow; empty to include all flows.
     package var hosts: [IPAddress]
     package var ports: [UInt16]
-    /// The flows that meet the criteria for which the whole capture must be read; `nil` for any.
+    /// The numbers of the flows that meet the `ConnectionCriteria`; `nil` to include all flows.
     package var numbers: Set<Int>?
-    /// These criteria as text, for messages.
+    /// The `ConnectionCriteria` as text, for messages.
     package var criteria: [String] = []
 
     package init(number: Int? = nil, hosts: [IPAddress] = [], ports: [UInt16] = []) {
@@ -24,7 +24,7 @@ package struct ConnectionFilter: Sendable {
         isOpen || includes(conversation.number, conversation.client, conversation.server)
     }
 
-    /// Returns whether the flow at this position is included. The flow is read in place; its number is its position.
+    /// Returns whether the flow at `position` is included. The position of a flow is also its number.
     package func includes(_ position: Int, of conversations: borrowing ConversationList) -> Bool {
         if isOpen { return true }
         let ends = conversations.endpoints(at: position)
@@ -39,7 +39,7 @@ package struct ConnectionFilter: Sendable {
         return ports.isEmpty || ends.contains { ports.contains($0.port) }
     }
 
-    /// The filter as the user wrote it, for the message that nothing matched.
+    /// The filter in the words of the command line, for the message that no flow matches.
     package var text: String {
         var words: [String] = []
         if let number { words.append("flow \(number)") }

@@ -1,7 +1,7 @@
 package import ProbeBase
 package import ProbeWire
 
-/// One flow, with the values that the table shows.
+/// A flow and the values that the table of flows shows.
 package struct ConnectionReport: Sendable {
     package enum Handshake: String, Sendable {
         case complete
@@ -10,7 +10,7 @@ package struct ConnectionReport: Sendable {
         case unanswered
         /// Both SYNs were captured, but not both acknowledgments.
         case unfinished
-        /// The capture began later, or has only one SYN.
+        /// The capture began during the handshake, or contains only one of the SYNs.
         case partlyCaptured = "partly captured"
         case notCaptured = "not captured"
     }
@@ -20,7 +20,7 @@ package struct ConnectionReport: Sendable {
         package var isReset: Bool
         package var packetIndex: Int
         package var time: UInt64
-        /// Why an RST had no effect.
+        /// The reason why an RST had no effect; `nil` if it had one, or if this is a FIN.
         package var refusal: CloseMark.Refusal?
 
         package var text: String {
@@ -28,9 +28,9 @@ package struct ConnectionReport: Sendable {
         }
     }
 
-    /// An unusual event, and how often it occurred.
+    /// A kind of unusual event, and the number of times it occurred.
     package struct Anomaly: Sendable, Hashable {
-        /// A stable name for programs: `out-of-order`.
+        /// A stable identifier for programs, such as `out-of-order`.
         package var id: String
         package var count: Int
         package var text: String
@@ -50,16 +50,16 @@ package struct ConnectionReport: Sendable {
     package var closes: [Close] { conversation.closes }
     package var closeText: String { conversation.closeText }
 
-    /// Returns the number of bytes of the stream in the capture, each counted once.
+    /// Returns the number of captured bytes in the stream from `side`, excluding retransmissions.
     package func bytes(from side: ConversationSide) -> Int64 {
         side == .client
             ? conversation.fromClient.stream.deliveredLength : conversation.fromServer.stream.deliveredLength
     }
 }
 
-// Members are read in place: copying a flow takes longer than all of this.
+// Members are read in place, because copying a flow would take longer than the whole computation.
 extension Conversation {
-    /// The nanoseconds between the first packet and the last.
+    /// The time from the first packet to the last packet, in nanoseconds.
     var duration: Int64 { Int64(clamping: (lastTime ?? 0) - (firstTime ?? 0)) }
 
     var handshake: ConnectionReport.Handshake {
@@ -74,7 +74,7 @@ extension Conversation {
         }
     }
 
-    /// The FINs and RSTs in the order of the capture.
+    /// The FINs and RSTs, in the order in which they were captured.
     var closes: [ConnectionReport.Close] {
         var closes: [ConnectionReport.Close] = []
         func add(_ mark: CloseMark?, _ side: ConversationSide, isReset: Bool) {

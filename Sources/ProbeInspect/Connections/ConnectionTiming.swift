@@ -1,10 +1,12 @@
 package import ProbeBase
 package import ProbeWire
 
-/// When the two sides of a flow were heard: how long the answer took, and which side kept the other waiting longest.
+/// The timing of a flow: the time that the first response took, the longest pause and the side that caused it, and the
+/// time of each side's last packet.
 ///
-/// Only packets with something new count: data sent for the first time, SYN, FIN and RST. Acknowledgments, keep-alives
-/// and retransmissions don't end a pause; but a side that retransmits is not the silent one.
+/// A pause ends only with a packet that carries something new: data sent for the first time, a SYN, a FIN or an RST.
+/// Acknowledgments, keep-alives and retransmissions do not end a pause, but a side that retransmits is not considered
+/// silent.
 package struct ConnectionTiming: Sendable, Hashable {
     package struct Pause: Sendable, Hashable {
         /// The length of the pause in nanoseconds.
@@ -12,13 +14,13 @@ package struct ConnectionTiming: Sendable, Hashable {
         package var silent: ConversationSide
     }
 
-    /// The time at which the client's request ended, as far as it is known: its last data before the first answer.
+    /// The time of the client's last data before the first response, which is taken as the end of the request.
     private var request: UInt64?
     private var answer: UInt64?
     private var lastClient: UInt64?
     private var lastServer: UInt64?
     private var turn: (time: UInt64, side: ConversationSide)?
-    /// The sides that have repeated something since the last new packet.
+    /// The sides that have retransmitted or probed since the last packet that carried something new.
     private var repeaters: Set<ConversationSide> = []
     private var longest: Pause?
 
@@ -61,26 +63,26 @@ package struct ConnectionTiming: Sendable, Hashable {
     private func pause(until time: UInt64, by side: ConversationSide, closes: Bool) -> Pause? {
         guard let turn else { return nil }
         let duration = DurationText.difference(from: turn.time, to: time)
-        // A side that closes, or repeats without an answer, was waiting for the other.
+        // If only one side retransmitted, it was waiting for the other. If the pause ends with a FIN or RST, the side
+        // that sent last was waiting.
         let waits: ConversationSide? =
             repeaters.count == 1 ? repeaters.first : closes ? turn.side : nil
         return Pause(duration: duration, silent: waits?.opposite ?? side)
     }
 
-    /// The time from the client's request to the first byte of the server's answer, in nanoseconds; `nil` unless both
-    /// are known.
+    /// The time from the client's request to the first byte of the server's response, in nanoseconds; `nil` if either
+    /// was not captured.
     package var firstByte: Int64? {
         guard let request, let answer else { return nil }
         return DurationText.difference(from: request, to: answer)
     }
 
-    /// The longest time without anything new, and the side that the other was waiting for. `nil` for a flow of one
-    /// packet.
+    /// The longest pause, and the side that the other was waiting for; `nil` for a flow with a single packet.
     package var longestPause: Pause? {
         guard let turn, repeaters.count == 1, let end = [lastClient, lastServer].compactMap(\.self).max() else {
             return longest
         }
-        // The flow or the capture ends with repetitions that had no answer.
+        // The flow or the capture ends with unanswered retransmissions, which are preceded by a pause.
         guard let last = pause(until: end, by: turn.side, closes: true) else { return longest }
         return last.duration > longest?.duration ?? -1 ? last : longest
     }

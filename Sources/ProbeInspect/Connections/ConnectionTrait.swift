@@ -1,14 +1,14 @@
 package import ProbeWire
 
-/// A property by which flows can be selected: how a flow began or ended, or something unusual in it.
+/// A property by which flows can be selected: the way a flow began or ended, or an anomaly in it.
 package enum ConnectionTrait: String, Sendable, CaseIterable {
     case rst, fin, open
     case refused, unanswered, unfinished
     case partlyCaptured = "partly-captured"
     case notCaptured = "not-captured"
-    /// Anything unusual.
+    /// The flow has an anomaly of any kind.
     case anomalies
-    // These have the same names as in `ConnectionReport.Anomaly`.
+    // The following traits have the same names as the anomalies in `ConnectionReport.Anomaly`.
     case retransmissions
     case fastRetransmissions = "fast-retransmissions"
     case spuriousRetransmissions = "spurious-retransmissions"

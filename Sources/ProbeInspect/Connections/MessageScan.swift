@@ -1,42 +1,41 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Divides one direction of a flow into messages, and finds the segment boundaries within them.
+/// Splits one direction of a flow into messages, and finds the segment boundaries within each message.
 package struct MessageScan: Sendable {
     package struct Message: Sendable, Equatable {
-        /// The number of the message in its direction, counted from 1.
+        /// The number of the message in its direction, counting from 1.
         package var number: Int
-        /// The offset of the whole message, including prefix and terminator.
+        /// The offset at which the message begins, including its prefix.
         package var offset: Int64
         package var bytes: [UInt8]
-        /// The offsets in `bytes` at which another segment begins, ascending.
+        /// The offsets in `bytes` at which another segment begins, in ascending order.
         package var cuts: [Int]
-        /// The number of bytes of the terminator at the end.
+        /// The length of the terminator at the end of `bytes`.
         package var terminatorLength: Int
         /// The number of CRs and LFs in the content of a line that do not end a line.
         package var bareCount: Int
         package var isFinished: Bool
-        /// The WebSocket frame, if it is whole; `nil` for the head of an opening handshake, and for an unfinished
-        /// message.
+        /// The WebSocket frame; `nil` for the head of an opening handshake, and for an unfinished message.
         package var frame: WebSocketFrame?
-        /// The number of bytes before the content: a prefix, or the header of a frame.
+        /// The length of the prefix or frame header before the content.
         package var headerLength = 0
     }
 
-    /// Returns the content, as `content(of:_:)` does; for WebSocket, the unmasked payload of a binary message's frame,
-    /// or `nil` if there is none.
+    /// Returns the content of a message. For WebSocket, returns the unmasked payload if the message is a binary frame,
+    /// otherwise `nil`.
     package static func body(of message: Message, _ framing: Framing) -> ArraySlice<UInt8>? {
         guard framing == .websocket else { return message.bytes[content(of: message, framing)] }
         guard let frame = message.frame, frame.opcode == WebSocketFrame.Opcode.binary else { return nil }
         return frame.payload[...]
     }
 
-    /// Returns the range of a message's content, without prefix and terminator; for an unfinished message, the part
-    /// that is there.
+    /// Returns the range of a message's content, excluding prefix and terminator. For an unfinished message, this is
+    /// the range of the content received so far.
     package static func content(of message: Message, _ framing: Framing) -> Range<Int> {
         let end = message.bytes.count - message.terminatorLength
         guard let prefix = framing.prefix else { return 0..<end }
-        // `try?`: a message has a valid length, or only the beginning of one.
+        // Errors are ignored, because the length of a message is either valid or incomplete.
         guard let (_, width) = try? prefix.read(message.bytes[...]) else { return end..<end }
         return width..<(message.isFinished && prefix.end != nil ? end - 1 : end)
     }
@@ -44,27 +43,27 @@ package struct MessageScan: Sendable {
     package enum Event: Sendable, Equatable {
         case message(Message)
         case gap(StreamGap)
-        /// The stream can't be divided into messages from this offset on.
+        /// The stream can't be split into messages from this offset on.
         case unreadable(offset: Int64, reason: String)
     }
 
-    /// The longest message that is collected.
+    /// The maximum length of a message, in bytes.
     package static let longestMessage = 64 << 20
-    /// The most bytes of opening handshake heads in one direction.
+    /// The maximum total length of the opening handshake's heads in one direction.
     private static let longestOpening = 1 << 20
 
     private let framing: Framing
     private var decoder: FrameDecoder
-    /// The bytes of the stream; those from `head` on belong to no message yet.
+    /// The buffered bytes of the stream. The bytes from `head` on do not belong to a message yet.
     private var bytes: [UInt8] = []
     private var head = 0
-    /// The offset of the byte at `head`.
+    /// The offset in the stream of the byte at `head`.
     private var base: Int64 = 0
-    /// The boundaries of segments at and after `base`.
+    /// The offsets of the segment boundaries at and after `base`.
     private var edges: Set<Int64> = []
     private var count = 0
     private var isUnreadable = false
-    /// Whether the opening handshake is complete, for WebSocket.
+    /// Whether the opening handshake of a WebSocket connection is complete.
     private var isOpen = false
 
     package init(framing: Framing) {
@@ -74,7 +73,7 @@ package struct MessageScan: Sendable {
 
     /// Records a segment with bytes that were sent for the first time.
     package mutating func note(segment range: Range<Int64>) {
-        // A stream that can't be divided has no messages that edges could cut.
+        // Once the stream can't be split into messages, segment boundaries are not needed.
         if isUnreadable { return }
         for edge in [range.lowerBound, range.upperBound] where edge >= base { edges.insert(edge) }
     }
@@ -98,14 +97,15 @@ package struct MessageScan: Sendable {
                 isUnreadable = true
                 return events + [.unreadable(offset: gap.end, reason: "the start of the next frame is unknown")]
             }
-            // After a gap only a terminator shows where the next message begins: a length may be in the gap.
+            // After a gap, only a terminator shows where the next message begins, because a length prefix may be in the
+            // gap.
             decoder = FrameDecoder(framing: framing, limit: Self.longestMessage, offset: Int(clamping: gap.end))
             base = gap.end
             return events
         }
     }
 
-    /// Ends the stream, or interrupts it, and returns the unfinished message.
+    /// Returns the unfinished message, if any, at the end of the stream or before a gap.
     package mutating func finish() -> [Event] {
         guard !isUnreadable, head < bytes.count else { return [] }
         _ = decoder.finish()
@@ -179,8 +179,8 @@ package struct MessageScan: Sendable {
         return message
     }
 
-    /// Returns the number of CRs and LFs in the content of a line that ends with CRLF. The CR at the end of an
-    /// unfinished line may be half a terminator, and is not counted.
+    /// Returns the number of CRs and LFs in the content of a line that ends with CRLF. A CR at the end of an unfinished
+    /// line may be the first half of a terminator, so it is not counted.
     private static func bareCount(_ content: ArraySlice<UInt8>, _ isFinished: Bool) -> Int {
         let count = content.count { $0 == 0x0D || $0 == 0x0A }
         return !isFinished && content.last == 0x0D ? count - 1 : count

@@ -1,9 +1,9 @@
 import Glibc
 import ProbeBase
 
-/// The time from which on flows are shown: a time of day (`14:03`, `14:03:22.5`), a date and time
-/// (`2026-11-22T14:03:22`, with `Z` for UTC), or seconds after the capture's first packet (`+2.5`). Without `Z`, times
-/// are in the machine's time zone.
+/// The earliest start of a flow that is shown: a time of day (`14:03`, `14:03:22.5`), a date and time
+/// (`2026-11-22T14:03:22`, with `Z` for UTC), or a number of seconds after the capture's first packet (`+2.5`). Times
+/// without `Z` are in the machine's time zone.
 package struct StartTime: Sendable, Hashable {
     private enum Moment: Hashable {
         case ofDay(seconds: Int, nanoseconds: UInt64)
@@ -11,7 +11,7 @@ package struct StartTime: Sendable, Hashable {
         case afterFirst(UInt64)
     }
 
-    /// The text as it was given.
+    /// The time as the user wrote it.
     package let text: String
     private let moment: Moment
 
@@ -42,7 +42,7 @@ package struct StartTime: Sendable, Hashable {
         moment = .absolute(UInt64(seconds) * 1_000_000_000 + time.nanoseconds)
     }
 
-    /// Returns the time in nanoseconds since 1970. A time of day is on the day on which the capture began.
+    /// Returns the time in nanoseconds since 1970. A time of day refers to the day on which the capture began.
     package func nanoseconds(first: UInt64) -> UInt64 {
         switch moment {
         case .absolute(let time): return time
@@ -83,7 +83,7 @@ package struct StartTime: Sendable, Hashable {
         return (hour * 3600 + minute * 60 + rest.seconds, rest.nanoseconds)
     }
 
-    /// Parses `22` or `22.5`, with at most nine decimals.
+    /// Parses seconds such as `22` or `22.5`, with at most nine decimals.
     private static func seconds(_ text: Substring) -> (seconds: Int, nanoseconds: UInt64)? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.first?.isNumber == true, let whole = Int(first), whole < 4_000_000_000

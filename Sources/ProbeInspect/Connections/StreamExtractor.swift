@@ -3,17 +3,18 @@ import Glibc
 package import ProbeSystem
 package import ProbeWire
 
-/// Writes each direction of each flow into a file: `flow-0-client.bin` has the bytes that the client sent, in order.
-/// Gaps are left out; `flow-0-client.gaps.txt` lists them. A direction without bytes has no file.
+/// Writes each direction of each flow into a file. For example, `flow-0-client.bin` contains the bytes that the client
+/// of flow 0 sent, in order. Gaps are omitted from it and listed in `flow-0-client.gaps.txt`. No file is created for a
+/// direction without bytes.
 ///
-/// Files are written from buffers of bounded size, and none is open between two writes, so that any number of flows can
-/// be extracted. Each file is created in an open folder, and written to only while it is that file: a link or a pipe
-/// that another user puts into the folder is never written to.
+/// Files are written from buffers of limited size, and are not kept open between two writes, so that any number of
+/// flows can be extracted. Each file is created relative to the open folder. Its identity is checked before each
+/// further write, so that a link or a pipe with which another user replaces the file is never written to.
 package final class StreamExtractor: InspectionObserver {
     /// A file that could not be written.
     package struct Failure: Error, Sendable, Hashable {
         package var path: String
-        /// The system's message.
+        /// The system's error message.
         package var reason: String
     }
 
@@ -25,7 +26,7 @@ package final class StreamExtractor: InspectionObserver {
     private struct Stream {
         var buffer: [UInt8] = []
         var gaps = ""
-        /// The number of bytes in the file and in the buffer.
+        /// The number of bytes in the file and in the buffer together.
         var length: Int64 = 0
     }
 
@@ -33,12 +34,12 @@ package final class StreamExtractor: InspectionObserver {
     /// The path of the folder as the user wrote it.
     private let path: String
     private var streams: [Key: Stream] = [:]
-    /// The files that this extraction has created, by name.
+    /// The identities of the files that this extraction has created, by name.
     private var begun: [String: FileStatus.Identity] = [:]
     private var buffered = 0
-    /// The first failure; nothing is written after it.
+    /// The first failure. Nothing is written after a failure.
     package private(set) var failure: Failure?
-    /// The number of files with bytes of streams.
+    /// The number of files that contain the bytes of a stream.
     package private(set) var fileCount = 0
     package private(set) var byteCount: Int64 = 0
     package private(set) var gapCount = 0
@@ -48,7 +49,7 @@ package final class StreamExtractor: InspectionObserver {
 
     /// Creates an extractor that writes to a folder.
     ///
-    /// - Parameter path: the folder's path, for messages.
+    /// - Parameter path: the path of the folder, for messages.
     package init(folder: Folder, path: String) {
         self.folder = folder
         self.path = path
@@ -96,7 +97,7 @@ package final class StreamExtractor: InspectionObserver {
         buffered -= bytes.count
     }
 
-    /// Appends to a file. The first call creates it, replacing any other file.
+    /// Appends to a file. The first call for a name creates the file, replacing an existing one.
     private func append(_ bytes: [UInt8], to name: String) {
         guard failure == nil else { return }
         do throws(SystemError) {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// An axis of a graph: the range that it shows, and the round numbers along it.
+/// An axis of a graph: the range of values that it shows, and the round numbers along it.
 package struct GraphAxis: Sendable, Hashable {
     package struct Tick: Sendable, Hashable {
         package var value: Int64
@@ -19,23 +19,24 @@ package struct GraphAxis: Sendable, Hashable {
     package let ticks: [Tick]
     /// The parts of the range that are drawn as narrow bands, in order.
     package let folds: [Range<Int64>]
-    /// The length of the range without the folds.
+    /// The length of the range, excluding the folds.
     private let kept: Double
-    /// The fraction of the axis that a fold takes.
+    /// The width of a fold, as a fraction of the axis.
     static let foldWidth = 0.035
 
     /// Creates an axis.
     ///
     /// - Parameters:
-    ///   - low: the smallest value that is shown. `high` must not be less than it, nor more than 2^62 away.
+    ///   - low: the smallest value that is shown. `high` must be at least `low`, and at most 2^62 greater.
     ///   - count: the approximate number of ticks.
-    ///   - folds: the folds in order, inside the range and separate from each other.
+    ///   - folds: the folds, in order. They must be inside the range and must not touch each other.
     package init(_ quantity: Quantity, from low: Int64, to high: Int64, count: Int, folds: [Range<Int64>] = []) {
         self.low = low
-        // An axis has a length even if all values are the same.
+        // The length of the axis must be positive even if all values are the same.
         self.high = max(high, low + 1)
         self.folds = folds
-        // In integers: the difference of two large times is small, and would be lost to rounding.
+        // The difference is computed in integers, because floating-point rounding would lose the small difference
+        // between two large times.
         kept = Double(folds.reduce(self.high - low) { $0 - ($1.upperBound - $1.lowerBound) })
         let (unit, name) = Self.unit(quantity, max(self.low.magnitude, self.high.magnitude))
         let step = Self.step(kept, count, unit)
@@ -44,14 +45,14 @@ package struct GraphAxis: Sendable, Hashable {
         var ticks: [(place: Double, tick: Tick)] = []
         for (start, end) in zip(starts, ends) {
             let first = (Double(start) / step).rounded(.up)
-            // There can't be more than twice the wanted number of ticks.
+            // There can't be more than twice the requested number of ticks.
             for number in 0..<2 * count + 2 {
                 let value = (first + Double(number)) * step
                 guard value <= Double(end), ticks.last?.tick.value != Int64(value) else { break }
                 let label = "\(Self.number(value / unit, step / unit)) \(name)"
                 let tick = Tick(value: Int64(value), label: label)
                 let place = Self.place(tick.value, low, folds, kept)
-                // After a fold, a label may have no room next to the previous one.
+                // After a fold, there may be no room for a label next to the previous label.
                 if folds.isEmpty || ticks.isEmpty || place - ticks[ticks.count - 1].place >= 0.12 {
                     ticks.append((place, tick))
                 }
@@ -60,8 +61,8 @@ package struct GraphAxis: Sendable, Hashable {
         self.ticks = ticks.map(\.tick)
     }
 
-    /// Returns the position of a value on the axis: 0 at its low end, 1 at its high end. Values beyond the ends are
-    /// placed at the ends.
+    /// Returns the position of a value on the axis, which is 0 at the low end and 1 at the high end. Values outside the
+    /// range are placed at the ends.
     package func place(_ value: Int64) -> Double { Self.place(min(max(value, low), high), low, folds, kept) }
 
     private static func place(_ value: Int64, _ low: Int64, _ folds: [Range<Int64>], _ kept: Double) -> Double {
@@ -76,15 +77,15 @@ package struct GraphAxis: Sendable, Hashable {
         return min(max(Double(length) / max(kept, 1) * all + bands, 0), 1)
     }
 
-    /// Returns the distance between ticks: 1, 2 or 5 times a power of ten of the unit, and at least one nanosecond or
-    /// byte.
+    /// Returns the distance between ticks. It is 1, 2 or 5 times a power of ten, in the given unit, and at least one
+    /// nanosecond or byte.
     private static func step(_ range: Double, _ count: Int, _ unit: Double) -> Double {
         let wanted = max(range / Double(max(count, 1)), 1) / unit
         var power = 1.0
         while power > wanted { power /= 10 }
         while power * 10 <= wanted { power *= 10 }
         let factor = [1.0, 2, 5, 10].first { $0 * power >= wanted * 0.999 } ?? 10
-        // A whole number, so that the label states the exact place.
+        // The distance is an integer, so that each label gives the exact value at its tick.
         return max((factor * power * unit).rounded(), 1)
     }
 
@@ -102,7 +103,7 @@ package struct GraphAxis: Sendable, Hashable {
         return units.first { largest < $0.0 }.map { ($0.1, $0.2) } ?? last
     }
 
-    /// Formats a value with as many decimals as the step needs.
+    /// Formats a value with as many decimals as the distance between ticks requires.
     private static func number(_ value: Double, _ step: Double) -> String {
         var digits = 0
         var scaled = step
@@ -114,7 +115,7 @@ package struct GraphAxis: Sendable, Hashable {
     }
 }
 
-/// Formats numbers for people: `4,096`.
+/// Formats numbers with thousands separators: `4,096`.
 package enum NumberText {
     package static func text(_ number: Int) -> String {
         var digits = Array(String(number.magnitude))
@@ -132,7 +133,7 @@ package enum NumberText {
     }
 }
 
-/// Formats values for the text of a graph.
+/// Formats values for the texts and the coordinates in a graph.
 enum GraphText {
     static func duration(_ nanoseconds: Int64) -> String { DurationText.text(nanoseconds: nanoseconds) }
 

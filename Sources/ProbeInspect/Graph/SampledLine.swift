@@ -1,7 +1,7 @@
-/// A value over time, as a line of a graph. Its size is bounded, however many values there were.
+/// A value over time, drawn as a line in a graph. The number of points is limited, however many values are added.
 ///
-/// If there are too many, the values in one column of time are reduced to the first, the smallest, the largest and the
-/// last, so that the drawn line looks the same.
+/// If there are too many values, time is divided into columns, and the values in each column are reduced to the first,
+/// the smallest, the largest and the last one, so that the drawn line looks the same.
 package struct SampledLine: Sendable, Hashable {
     package struct Point: Sendable, Hashable {
         /// The time in nanoseconds.
@@ -9,15 +9,15 @@ package struct SampledLine: Sendable, Hashable {
         package var value: Int64
     }
 
-    /// The points in the order of time.
+    /// The points, ordered by time.
     package private(set) var points: [Point] = []
-    /// The most points that are kept.
+    /// The maximum number of points that are kept.
     private static let limit = 8192
 
     package init() {}
 
     package mutating func add(_ value: Int64, at time: Int64) {
-        // A value that does not change needs no further point, except for its end.
+        // While a value does not change, only its first and its last point are needed.
         if points.count >= 2, points[points.count - 1].value == value, points[points.count - 2].value == value,
             points[points.count - 1].time <= time
         {
@@ -29,14 +29,14 @@ package struct SampledLine: Sendable, Hashable {
         if points.count > Self.limit { points = Self.reduced(points, columns: Self.limit / 8) }
     }
 
-    /// Moves the last point to its place, after those with the same time, because times may go backwards.
+    /// Moves the last point to its place in the order of time, after points with the same time. Times may go backwards.
     private mutating func putInOrder() {
         let point = points.removeLast()
         let place = points.lastIndex { $0.time <= point.time }.map { $0 + 1 } ?? 0
         points.insert(point, at: place)
     }
 
-    /// Reduces the points to at most four for each column.
+    /// Reduces the points to at most four per column of time.
     package static func reduced(_ points: [Point], columns: Int) -> [Point] {
         guard let first = points.first, let last = points.last, points.count > columns * 4 else { return points }
         let width = max((last.time - first.time) / Int64(max(columns, 1)) + 1, 1)

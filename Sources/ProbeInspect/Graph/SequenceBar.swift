@@ -1,12 +1,14 @@
-/// A mark in a time-sequence graph: one packet, or several of one kind that are too close to tell apart in a drawing.
+/// A mark in a time-sequence graph. It stands for one packet, or for several packets of the same kind that are too
+/// close together to be distinguished in a drawing.
 package struct SequenceBar: Sendable, Hashable {
-    /// The times of the first packet and the last, in nanoseconds.
+    /// The time of the first packet, in nanoseconds. `end` is the time of the last one.
     package var start: Int64
     package var end: Int64
-    /// The sequence numbers that the mark covers, relative to the SYN; equal for a packet without a length.
+    /// The lowest sequence number that the mark covers, relative to the SYN. `high` is the end of the covered range,
+    /// which is equal to `low` for a packet that occupies no sequence numbers.
     package var low: Int64
     package var high: Int64
-    /// The number of packets.
+    /// The number of packets that the mark stands for.
     package var count: Int
 
     package init(time: Int64, low: Int64, high: Int64) {
@@ -24,14 +26,15 @@ package struct SequenceBar: Sendable, Hashable {
         count += other.count
     }
 
-    /// Joins the bars that are in the same column of a grid and touch each other there, or are less than a row apart.
+    /// Joins bars that are in the same column of a grid and touch each other, or are less than a row apart.
     ///
-    /// No packet is lost: each is covered by a bar, and the lowest and the highest number stay.
+    /// Every packet is still covered by a bar, and the lowest and the highest sequence number remain the same.
     ///
     /// - Parameters:
-    ///   - columns: the number of parts into which the time from the first bar to the last is divided; at least 1.
-    ///   - rows: the same for the sequence numbers.
-    ///   - limit: the most bars. The grid is made coarser until there are no more.
+    ///   - columns: the number of equal parts into which the time from the first bar to the last one is divided; at
+    ///     least 1.
+    ///   - rows: the number of equal parts into which the range of sequence numbers is divided; at least 1.
+    ///   - limit: the maximum number of bars in the result. The grid is made coarser until this number is not exceeded.
     package static func joined(_ bars: [SequenceBar], columns: Int, rows: Int, limit: Int) -> [SequenceBar] {
         guard let first = bars.first else { return [] }
         var box = first
@@ -48,7 +51,7 @@ package struct SequenceBar: Sendable, Hashable {
         }
     }
 
-    /// Returns the size of one of `parts` equal parts, as a whole number of at least 1.
+    /// Returns the size of a part if the range is divided into `parts` equal parts, rounded down, but at least 1.
     private static func partSize(_ end: Int64, _ start: Int64, _ parts: Int) -> Int64 {
         max(end.subtractingReportingOverflow(start).partialValue / Int64(parts), 1)
     }
@@ -62,7 +65,7 @@ package struct SequenceBar: Sendable, Hashable {
             let column = (bars[place].start - origin) / width
             var end = place
             while end < bars.count, (bars[end].start - origin) / width == column { end += 1 }
-            // The bars of one column, from the lowest.
+            // The bars of a column are examined in ascending order of their sequence numbers.
             for bar in bars[place..<end].sorted(by: { $0.low < $1.low }) {
                 if let last = result.last, (last.start - origin) / width == column, bar.low - last.high < height {
                     result[result.count - 1].add(bar)

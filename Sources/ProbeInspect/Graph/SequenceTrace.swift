@@ -1,20 +1,21 @@
 import ProbeWire
 
-/// One direction of a flow as shown in its time-sequence graph: what the sender sent, and what the receiver
-/// acknowledged and had room for. Its size is bounded, however many packets there are.
+/// The data of one direction of a flow that its time-sequence graph shows: the segments that the sender sent, and the
+/// acknowledgments and windows that the receiver advertised. The size of the data is limited, however many packets
+/// there are.
 package struct SequenceTrace: Sendable {
     /// The kinds of marks.
     package enum Kind: Int, Sendable, CaseIterable {
-        /// Data sent for the first time.
+        /// Data that was sent for the first time.
         case data
         case outOfOrder
         /// Any kind of retransmission.
         case retransmission
         /// Tail-loss probes, keep-alives and zero-window probes.
         case probe
-        /// A sequence number that no window allows.
+        /// A packet with a sequence number that no window allows.
         case outside
-        /// Data that the receiver reports to have received after a gap.
+        /// Data that the receiver reports as received after a gap.
         case sack
         case duplicateAck
         case shutWindow
@@ -22,21 +23,22 @@ package struct SequenceTrace: Sendable {
     }
 
     private var bars = [[SequenceBar]](repeating: [], count: Kind.allCases.count)
-    /// The receiver's acknowledgments.
+    /// The receiver's acknowledgment numbers over time.
     package private(set) var acknowledgments = SampledLine()
-    /// The acknowledgment and the window together: the first sequence number for which the receiver has no room.
+    /// The sums of acknowledgment number and window over time. Each is the first sequence number for which the receiver
+    /// has no room.
     package private(set) var edges = SampledLine()
 
-    // The counts, in packets unless noted otherwise.
+    // The following counts are numbers of packets unless noted otherwise.
     package private(set) var segmentCount = 0
-    /// The number of bytes of data, each counted once.
+    /// The number of bytes of data, excluding retransmissions.
     package private(set) var byteCount: Int64 = 0
     package private(set) var counts = [Int](repeating: 0, count: Kind.allCases.count)
-    /// The number of times that the window went from open to shut.
+    /// The number of times that the window closed.
     package private(set) var shutCount = 0
     private var isShut = false
     private var highestAcknowledgment = Int64.min
-    /// The times of the first and the last packet of either side.
+    /// The time of the first packet from either side. `lastTime` is the time of the last one.
     package private(set) var firstTime: Int64?
     package private(set) var lastTime: Int64?
 
@@ -48,12 +50,11 @@ package struct SequenceTrace: Sendable {
 
     package func count(_ kind: Kind) -> Int { counts[kind.rawValue] }
 
-    /// Adds a packet of either side of the flow.
+    /// Adds a packet from either side of the flow.
     ///
     /// - Parameters:
-    ///   - isSent: whether this direction's sender sent the packet; otherwise the packet acknowledges what that side
-    ///     sent.
-    ///   - time: the time in nanoseconds, from any origin.
+    ///   - isSent: whether the packet was sent by this direction's sender, rather than by its receiver.
+    ///   - time: the packet's time in nanoseconds, relative to an arbitrary origin.
     package mutating func add(_ packet: InspectedPacket, isSent: Bool, time: Int64) {
         firstTime = min(firstTime ?? time, time)
         lastTime = max(lastTime ?? time, time)
@@ -64,7 +65,7 @@ package struct SequenceTrace: Sendable {
         let start = summary.relativeSequence
         let isSYN = summary.flags.contains(.syn)
         let isFIN = summary.flags.contains(.fin)
-        // SYN and FIN take up a sequence number each; data follows the SYN's.
+        // A SYN and a FIN occupy one sequence number each. Data follows the sequence number of the SYN.
         let length = Int64(summary.payloadLength) + (isSYN ? 1 : 0) + (isFIN ? 1 : 0)
         if summary.payloadLength > 0 { segmentCount += 1 }
         switch summary.kind {
@@ -89,7 +90,7 @@ package struct SequenceTrace: Sendable {
         let summary = packet.summary
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
-            // An older acknowledgment that was overtaken reports nothing new, and its window is outdated as well (RFC
+            // An older acknowledgment that was overtaken contains nothing new, and its window is outdated as well (RFC
             // 9293 3.10.7.4).
             guard acknowledgment >= highestAcknowledgment else { return }
             highestAcknowledgment = acknowledgment
@@ -98,13 +99,14 @@ package struct SequenceTrace: Sendable {
             if summary.isDuplicateAck { mark(.duplicateAck, time, acknowledgment, 0) }
             addWindow(summary, above: acknowledgment, time)
         } else if summary.flags.contains(.ack), acknowledgments.points.isEmpty {
-            // None of the sender's packets has been captured yet; its data will begin at 1.
+            // None of the sender's packets has been captured yet. Its data will begin at the relative sequence number
+            // 1.
             addWindow(summary, above: 1, time)
         }
     }
 
     private mutating func addWindow(_ summary: PacketSummary, above acknowledgment: Int64, _ time: Int64) {
-        // The window of a reset has no meaning.
+        // The window field of a reset has no meaning.
         guard !summary.flags.contains(.rst) else { return }
         edges.add(acknowledgment + Int64(summary.window), at: time)
         if summary.isZeroWindow {

@@ -1,33 +1,35 @@
 import ProbeBase
 package import ProbeReport
 
-/// The time-sequence graph of one direction of a flow, as SVG: time to the right, sequence numbers upwards. Segments are vertical bars, the
-/// receiver's acknowledgments a stepped line below them, its window one above them.
+/// The time-sequence graph of one direction of a flow, as SVG. Time runs to the right, and sequence numbers run
+/// upwards. Segments are vertical bars. The receiver's acknowledgments are a stepped line below the bars, and its
+/// window is a stepped line above them.
 ///
-/// The number of elements is bounded; each kind of mark is one path. Colours come from the page's style sheet.
+/// The number of SVG elements is limited, because all marks of a kind form one path. Colours are defined in the page's
+/// style sheet.
 package struct TimeSequenceGraph {
     /// The size of the drawing in its own units, which the page scales.
     static let width = 720.0
     static let height = 420.0
-    /// The part of the drawing inside the axes.
+    /// The rectangle of the drawing that is inside the axes.
     static let (left, right, top, bottom) = (84.0, 712.0, 14.0, 372.0)
-    /// The most bars of a kind, and the most that are still drawn in individual shapes.
+    /// The maximum number of bars of a kind. If there are more than `maxShapes`, they are drawn in a simplified shape.
     static let maxBars = 2400
     static let maxShapes = 300
 
     let trace: SequenceTrace
-    /// The direction in words: `client to server`.
+    /// The direction as text: `client to server`.
     let direction: String
-    /// The prefix of the ids of the graph's elements; unique on the page.
+    /// The prefix of the ids of the graph's elements, which is unique on the page.
     let id: String
     let time: GraphAxis
     let sequence: GraphAxis
-    /// The highest number for which the receiver had room, if that is too far above the data to be shown.
+    /// The highest sequence number for which the receiver had room, if it is too far above the data to be shown.
     let hiddenEdge: Int64?
 
     /// Creates a graph.
     ///
-    /// - Parameter pauses: the pauses of the whole flow, so that both directions have the same axis.
+    /// - Parameter pauses: the pauses of the whole flow, so that the graphs of both directions have the same time axis.
     package init(_ trace: SequenceTrace, direction: String, id: String, pauses: TracePauses) {
         self.trace = trace
         self.direction = direction
@@ -42,15 +44,15 @@ package struct TimeSequenceGraph {
         hiddenEdge = hidden
     }
 
-    /// Returns the range of the vertical axis: everything that was sent and acknowledged, and the window unless it
-    /// would reduce the data to a line at the bottom.
+    /// Returns the range of the vertical axis. It includes everything that was sent and acknowledged. It includes the
+    /// window unless that would compress the data into a line at the bottom.
     private static func range(_ trace: SequenceTrace) -> (low: Int64, high: Int64, hidden: Int64?) {
         var (low, high) = (Int64.max, Int64.min)
         for kind in SequenceTrace.Kind.allCases where kind != .outside && kind != .sack && kind != .rst {
             for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
         }
         for point in trace.acknowledgments.points { (low, high) = (min(low, point.value), max(high, point.value)) }
-        // There are only resets, or only packets that no window allows.
+        // All marks are of kinds that were skipped above, so these kinds determine the range.
         if low > high {
             for kind in SequenceTrace.Kind.allCases {
                 for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
@@ -69,7 +71,7 @@ package struct TimeSequenceGraph {
 
     // MARK: The drawing
 
-    /// The drawing, with a title and a description in words.
+    /// The drawing as an SVG element, with a title and a description for screen readers.
     package var svg: HTMLText {
         var content: HTMLText =
             .element("title", ["id": "\(id)-t"], "Time and sequence numbers, \(direction)")
@@ -88,7 +90,7 @@ package struct TimeSequenceGraph {
             ], content)
     }
 
-    /// What the graph shows, in a few sentences.
+    /// A description of the graph in a few sentences.
     package var description: String {
         var text = trace.summary + "."
         text +=
@@ -98,7 +100,7 @@ package struct TimeSequenceGraph {
         return ([text] + notes).joined(separator: " ")
     }
 
-    /// Sentences about what can't be seen in the graph.
+    /// Sentences about facts that the graph does not show.
     package var notes: [String] {
         var notes: [String] = []
         if !time.folds.isEmpty {
@@ -158,7 +160,7 @@ package struct TimeSequenceGraph {
             + words
     }
 
-    /// The shortened pauses, with their lengths.
+    /// The bands that stand for shortened pauses, labelled with the pauses' lengths.
     private var bands: HTMLText {
         time.folds.map { fold in
             let (start, end) = (x(fold.lowerBound), x(fold.upperBound))
@@ -177,7 +179,7 @@ package struct TimeSequenceGraph {
 
     private enum Line { case acknowledgments, edges }
 
-    /// Returns a stepped line: a value holds until the next one.
+    /// Returns a stepped line, on which each value extends to the time of the next one.
     private func line(_ line: Line, _ style: String) -> HTMLText {
         let points = SampledLine.reduced(
             line == .edges ? trace.edges.points : trace.acknowledgments.points, columns: 350)
@@ -190,7 +192,7 @@ package struct TimeSequenceGraph {
             if next.y != at.y { path += "V\(next.y)" }
             at = next
         }
-        // The last value holds to the end of the flow.
+        // The last value extends to the end of the flow.
         if let end = trace.lastTime, end > last.time { path += "H\(Self.text(x(end)))" }
         return .element("path", ["class": style, "d": path])
     }
@@ -201,12 +203,12 @@ package struct TimeSequenceGraph {
 extension TimeSequenceGraph {
     /// The appearance and the name of a kind of mark.
     struct MarkAppearance {
-        /// The class in the style sheet.
+        /// The class in the page's style sheet.
         var style: String
         var name: String
     }
 
-    /// The order in which the kinds are drawn, from back to front.
+    /// The order in which the kinds of marks are drawn, from back to front.
     static let order: [SequenceTrace.Kind] = [
         .sack, .duplicateAck, .data, .outOfOrder, .retransmission, .probe, .outside, .shutWindow, .syn, .fin, .rst,
     ]
@@ -227,7 +229,7 @@ extension TimeSequenceGraph {
         }
     }
 
-    /// Returns the marks of a kind, with those joined that are closer together than a point of the drawing.
+    /// Returns the marks of a kind. If there are many, marks that can't be distinguished in the drawing are joined.
     func drawn(_ kind: SequenceTrace.Kind) -> [SequenceBar] {
         let bars = trace.bars(kind)
         return bars.count <= Self.maxShapes
@@ -243,12 +245,13 @@ extension TimeSequenceGraph {
 
     /// Returns the path of a bar.
     ///
-    /// - Parameter isWhole: whether to draw the ends of the bar as well; among too many bars they would be a blot.
+    /// - Parameter isWhole: whether to draw the ends of the bar as well. If there are too many bars, their ends would
+    ///   merge into a blot.
     private func shape(_ kind: SequenceTrace.Kind, _ bar: SequenceBar, isWhole: Bool) -> String {
         let x = x(bar.start)
         let (low, high) = (y(bar.low), y(bar.high))
         func at(_ x: Double, _ y: Double) -> String { "M\(Self.text(x)) \(Self.text(y))" }
-        // At least as high as it is wide.
+        // The bar is at least as high as it is wide.
         let bar = at(x, max(low, high + 1.5)) + "V\(Self.text(high))"
         switch kind {
         case .data: return isWhole ? bar + at(x - 3, low) + "h6" + at(x - 3, high) + "h6" : bar
@@ -265,8 +268,8 @@ extension TimeSequenceGraph {
 
     // MARK: Words
 
-    /// The labels `SYN`, `FIN` and `RST` next to their marks, if there are only a few. Nearby marks of a kind share one
-    /// label.
+    /// The labels `SYN`, `FIN` and `RST` next to the marks, if there are only a few marks. Nearby marks of the same
+    /// kind share a label.
     var labels: HTMLText {
         var taken: [(kind: SequenceTrace.Kind, x: Double, y: Double)] = []
         var labels: HTMLText = .empty
@@ -279,7 +282,7 @@ extension TimeSequenceGraph {
                 if taken.contains(where: { $0.kind == kind && abs($0.x - place) < 70 && abs($0.y - y) < 60 }) {
                     continue
                 }
-                // There is room beneath another label, unless it is at the bottom.
+                // There is room below another label, unless that label is at the bottom.
                 let step = y > (Self.top + Self.bottom) / 2 ? -26.0 : 26.0
                 var tries = 0
                 while tries < 8, taken.contains(where: { abs($0.x - place) < 70 && abs($0.y - y) < 24 }) {
@@ -298,7 +301,7 @@ extension TimeSequenceGraph {
         return labels
     }
 
-    /// The legend: what the colours and shapes in the graph mean, with the number of marks of each kind.
+    /// The legend, which explains the colours and shapes in the graph and gives the number of marks of each kind.
     package var legend: HTMLText {
         var items: HTMLText = .empty
         func add(_ style: String, _ shape: String, _ text: String) {

@@ -1,20 +1,20 @@
-/// The times of a flow's packets, and the longest pauses between them, collected packet by packet.
+/// The time range of a flow and the longest pauses between its packets, updated packet by packet.
 package struct TracePauses: Sendable {
     private var first: Int64?
     private var last: Int64 = 0
     private var count = 0
-    /// The longest pauses, the longest first.
+    /// The longest pauses between packets, the longest first.
     private var pauses: [Range<Int64>] = []
 
     private static let maxPauses = 12
-    /// The most pauses that are shortened.
+    /// The maximum number of pauses that are shortened.
     private static let maxFolds = 4
 
     package init() {}
 
     /// Adds the time of a packet.
     ///
-    /// - Parameter time: the time in nanoseconds. It may be earlier than a previous one.
+    /// - Parameter time: the time in nanoseconds. It may be earlier than a time added before.
     package mutating func add(_ time: Int64) {
         count += 1
         guard let first else {
@@ -28,7 +28,7 @@ package struct TracePauses: Sendable {
             note(time..<first)
             self.first = time
         } else {
-            // The packet is within what seemed to be a pause.
+            // The packet may split a recorded pause in two.
             for index in pauses.indices where pauses[index].lowerBound < time && time < pauses[index].upperBound {
                 let parts = [pauses[index].lowerBound..<time, time..<pauses[index].upperBound]
                 pauses.remove(at: index)
@@ -49,12 +49,12 @@ package struct TracePauses: Sendable {
 
     private static func length(_ pause: Range<Int64>) -> Int64 { pause.upperBound - pause.lowerBound }
 
-    /// The time from the first packet to the last.
+    /// The range of times from the first packet to the last.
     package var times: ClosedRange<Int64> { (first ?? 0)...max(first ?? 0, last) }
 
-    /// The pauses that a graph shortens, in order: the fewest without which at most a tenth of the time is left. There
-    /// are none if that takes more than four, or if there are fewer than four packets for each. A little of each pause
-    /// stays at its ends.
+    /// The pauses that a graph shortens, in order. They are the smallest number of pauses without which at most a tenth
+    /// of the time is left. There are none if more than four pauses would be needed, or if there are fewer than four
+    /// packets per pause. A small part at each end of a pause is not shortened.
     package var folds: [Range<Int64>] {
         let total = times.upperBound - times.lowerBound
         var chosen: [Range<Int64>] = []
@@ -63,7 +63,7 @@ package struct TracePauses: Sendable {
             chosen.append(pause)
             kept -= Self.length(pause)
         }
-        // Pauses of a few nanoseconds don't count, and between a few packets there is nothing else.
+        // If the whole flow takes at most 1000 ns or has few packets, nothing is shortened.
         guard kept <= total / 10, total > 1000, chosen.count * 4 <= count else { return [] }
         let margin = max(kept / 30, 1)
         return chosen.sorted { $0.lowerBound < $1.lowerBound }.map { $0.lowerBound + margin..<$0.upperBound - margin }

@@ -2,13 +2,14 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// The data that the page shows of one flow, collected packet by packet. Its size is bounded, however many there are.
+/// The data of a flow that the page shows, collected packet by packet. Its size is limited, however many packets there
+/// are.
 package struct FlowRecord {
-    /// A packet of the ladder. Its words are created when they are shown, because most packets of a long flow never
-    /// are.
+    /// A packet of the ladder. Its description is created only when the packet is shown, because most packets of a long
+    /// flow are never shown.
     package struct Rung: Sendable {
         package let packet: InspectedPacket
-        /// The number of the packet in its flow, from 0.
+        /// The number of the packet in its flow, counting from 0.
         package let ordinal: Int
         /// The time since the flow's first packet, in nanoseconds.
         package let time: Int64
@@ -28,7 +29,7 @@ package struct FlowRecord {
             isPayloadWhole = payload.count == count && !packet.summary.payloadIsCut
         }
 
-        /// Whether the packet closes the flow or reports that the window is shut.
+        /// Whether the packet closes the flow or advertises a window of 0.
         package var isTurn: Bool {
             packet.summary.isZeroWindow || !packet.summary.flags.isDisjoint(with: [.fin, .rst])
         }
@@ -44,21 +45,21 @@ package struct FlowRecord {
             return words + " " + (!isPayloadWhole && text.hasSuffix("\"") ? text.dropLast() + "…" : text)
         }
 
-        /// What is unusual about the packet.
+        /// Descriptions of what is unusual about the packet.
         package var marks: [String] { packet.marks }
 
-        /// The first comments of the packet in the file.
+        /// The first comments on the packet in the file.
         package var comments: [String] { packet.comments.prefix(8).map { Columns.cut(Escaped.text($0), to: 200) } }
     }
 
-    /// A line of the dialogue between the two sides.
+    /// A line in the dialogue between the two sides.
     package struct Line: Sendable {
         package var side: ConversationSide
-        /// The line in quotes, or a gap in parentheses.
+        /// The line in quotes, or the description of a gap in parentheses.
         package var text: String
     }
 
-    // The first packets, the unusual ones after them, and the last ones.
+    // The first packets, the unusual packets among the later ones, and the last packets.
     private var head: [Rung] = []
     private var unusual: [Rung] = []
     private var tail: [Rung] = []
@@ -79,8 +80,7 @@ package struct FlowRecord {
     static let maxLines = 24
     static let maxLineBytes = 2000
     static let lineWidth = 240
-    /// The greatest distance in time that is shown, about 36 years, because the times of a damaged file may be
-    /// anything.
+    /// The greatest distance in time that is shown, about 36 years. The times in a damaged file may have any value.
     private static let farthest: Int64 = 1 << 60
 
     package init() {}
@@ -112,7 +112,7 @@ package struct FlowRecord {
         }
     }
 
-    /// Whether further lines would not be kept.
+    /// Whether further lines are discarded.
     package var isFull: Bool { lines.count >= Self.maxLines || lineBytes >= Self.maxLineBytes }
 
     /// Adds a line in the format of `FollowObserver`.
@@ -129,7 +129,7 @@ package struct FlowRecord {
         lines.append(Line(side: side, text: shown))
     }
 
-    /// The first errors that ICMP reported about packets of the flow.
+    /// The first ICMP errors about packets of the flow.
     package private(set) var errors: [String] = []
     private static let maxErrors = 8
 
@@ -139,7 +139,8 @@ package struct FlowRecord {
 
     package mutating func noteMoreLines() { hasMoreLines = true }
 
-    /// The packets of the ladder in the order of the file, each with the number of packets left out before it.
+    /// The packets of the ladder, in the order in which they were captured, each with the number of packets omitted
+    /// before it.
     package var rungs: [(omitted: Int, rung: Rung)] {
         var next = 0
         return (head + (unusual + tail).sorted { $0.ordinal < $1.ordinal }).map { rung in

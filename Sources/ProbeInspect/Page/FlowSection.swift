@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeReport
 import ProbeWire
 
-/// The section of the page about one flow: facts, the data that the two sides exchanged, the two graphs, and the
-/// ladder.
+/// The section of the page about one flow. It contains facts, the data that the two sides exchanged, the two graphs and
+/// the ladder.
 struct FlowSection {
     let report: ConnectionReport
     let record: FlowRecord
-    /// A remark that is shown before everything else, such as that the flow could not be decrypted.
+    /// A remark at the top of the section, for example that the flow could not be decrypted.
     let remark: String?
     /// Whether decrypted TLS data is shown.
     let isDecrypted: Bool

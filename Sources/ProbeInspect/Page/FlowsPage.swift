@@ -2,17 +2,17 @@ import ProbeBase
 import ProbeReport
 import ProbeWire
 
-/// The flows of a capture as one self-contained HTML page without scripts: a table of all flows, and for the first ones
-/// the exchanged data, the time-sequence graphs and the ladder.
+/// The flows of a capture as a self-contained HTML page without scripts. The page contains a table of all flows and,
+/// for the first flows, the exchanged data, the time-sequence graphs and the ladder.
 package struct FlowsPage {
-    /// What the page shows in addition to the capture.
+    /// The settings of the page.
     package struct Options: Sendable {
         /// The name of the capture, for the title.
         package var name: String
         package var columns: [ConnectionColumn]
-        /// The order of the flows; `nil` for that of the capture.
+        /// The order of the flows; `nil` for the order in which they were captured.
         package var order: ConnectionOrder?
-        /// The version of tcpprobe.
+        /// The version of tcpprobe, which the page states.
         package var version: String
         /// Whether the records contain decrypted TLS data.
         package var isDecrypted: Bool
@@ -29,7 +29,7 @@ package struct FlowsPage {
         }
     }
 
-    /// The most flows that are shown in full, and the most in the table.
+    /// The maximum number of flows that are shown in full. The table has at most `maxRows` flows.
     package static let maxFlows = 50
     package static let maxRows = 5000
 
@@ -37,9 +37,9 @@ package struct FlowsPage {
     private let filter: ConnectionFilter
     private let options: Options
     private let records: [Int: FlowRecord]
-    /// Remarks about flows, by flow number.
+    /// Remarks about individual flows, by flow number.
     private let remarks: [Int: String]
-    /// The numbers of the flows in the order of the page.
+    /// The numbers of the flows, in the order in which the page shows them.
     private let numbers: [Int]
 
     package init(
@@ -54,7 +54,7 @@ package struct FlowsPage {
         numbers = Self.numbers(inspection, filter, options.order)
     }
 
-    /// Returns the numbers of the flows that the filter includes, in the order of the page.
+    /// Returns the numbers of the flows that the filter includes, in the order in which the page shows them.
     package static func numbers(
         _ inspection: Inspection, _ filter: ConnectionFilter, _ order: ConnectionOrder?
     ) -> [Int] {
@@ -63,7 +63,7 @@ package struct FlowsPage {
         return order?.sorted(numbers, of: conversations, inspection.timings) ?? numbers
     }
 
-    /// The document in UTF-8.
+    /// The HTML document in UTF-8.
     package var bytes: [UInt8] {
         PageFrame.document(title: "\(options.name): TCP flows", styles: [.flows]) { body in
             body += header
@@ -82,7 +82,7 @@ package struct FlowsPage {
         }
     }
 
-    /// The flows that are shown in full.
+    /// The numbers of the flows that are shown in full.
     private var shown: [Int] { numbers.filter { records[$0] != nil } }
 
     private var header: HTMLText {

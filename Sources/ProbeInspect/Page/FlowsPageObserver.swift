@@ -2,20 +2,20 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// Collects the data that the page shows of the first flows that it sees, and nothing of the others.
+/// Collects the data that the page shows in full, for the first flows of the capture.
 package final class FlowsPageObserver: InspectionObserver {
-    /// The records by flow number.
+    /// The collected data of each flow, by flow number.
     package private(set) var records: [Int: FlowRecord] = [:]
     private let limit: Int
     private let decrypts: Bool
-    /// The observers that turn the streams of each flow into lines.
+    /// The observers that split the streams of each flow into lines.
     private var streams: [Int: any InspectionObserver] = [:]
 
     /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - limit: the largest number of flows to collect.
-    ///   - decrypts: whether encrypted TLS data is left out of the streams. `show` adds what was decrypted.
+    ///   - limit: the maximum number of flows to collect.
+    ///   - decrypts: whether encrypted TLS data is omitted from the streams. `show` adds the decrypted data.
     package init(limit: Int, decrypts: Bool = false) {
         self.limit = limit
         self.decrypts = decrypts
@@ -35,7 +35,8 @@ package final class FlowsPageObserver: InspectionObserver {
     package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let number = conversation.number
         guard let stream = streams[number] else { return }
-        // Data that would not be shown is not divided into lines. TLS is looked for until the end of the stream.
+        // Data that will not be shown is not split into lines. If TLS is to be decrypted, however, the beginning of TLS
+        // is searched for until the end of the stream.
         if !decrypts, records[number]?.isFull == true {
             records[number]?.noteMoreLines()
             return
@@ -54,7 +55,8 @@ package final class FlowsPageObserver: InspectionObserver {
         return decrypts ? DecryptionObserver(showing: lines) : lines
     }
 
-    /// Returns the observer of a flow's streams if the flow has TLS, for data that can be decrypted.
+    /// Returns the observer of a flow's streams, to which decrypted data can be added; `nil` if the flow contains no
+    /// TLS.
     package func encrypted(_ number: Int) -> DecryptionObserver? {
         guard let stream = streams[number] as? DecryptionObserver, stream.hasTLS else { return nil }
         return stream

@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// The names of messages and fields, from a descriptor set as `protoc --descriptor_set_out` writes it (descriptor.proto).
+/// The names of messages and fields, read from a descriptor set in the format that `protoc --descriptor_set_out` writes
+/// (descriptor.proto).
 package struct ProtobufSchema: Sendable {
-    /// How a field's value is written (FieldDescriptorProto.Type).
+    /// The type of a field's value (FieldDescriptorProto.Type).
     package enum Kind: UInt64, Sendable {
         case double = 1, float, int64, uint64, int32, fixed64, fixed32, bool, string, group, message, bytes, uint32
         case enumeration, sfixed32, sfixed64, sint32, sint64
@@ -10,9 +11,9 @@ package struct ProtobufSchema: Sendable {
 
     package struct Field: Sendable, Equatable {
         package var name = ""
-        /// The kind; `nil` if it is from a later version of protobuf.
+        /// The type of the field's value; `nil` if it was introduced by a later version of protobuf.
         package var kind: Kind?
-        /// The full name of the message or enumeration: `demo.Point`.
+        /// The full name of the field's message or enumeration type: `demo.Point`.
         package var typeName = ""
     }
 
@@ -100,7 +101,7 @@ package struct ProtobufSchema: Sendable {
         }
         guard !name.isEmpty else { throw Self.noSet }
         let whole = Self.full(name, outer)
-        // An extension of this message may have been read before it.
+        // An extension of this message may have been read before the message itself.
         messages[whole, default: Message()].fields.merge(message.fields) { old, _ in old }
         for type in types { try addMessage(type, within: whole, in: set, depth: depth + 1) }
         for enumeration in enumerations { try addEnumeration(enumeration, within: whole, in: set) }
@@ -110,7 +111,7 @@ package struct ProtobufSchema: Sendable {
     private struct Declared {
         var number = 0
         var field = Field()
-        /// The message that an extension extends.
+        /// The name of the message that an extension extends.
         var extended = ""
     }
 
@@ -129,7 +130,7 @@ package struct ProtobufSchema: Sendable {
         return declared
     }
 
-    /// Removes the leading dot, which marks a full name in a descriptor.
+    /// Removes the leading dot, by which descriptors mark a full name.
     private static func withoutDot(_ name: String) -> String { name.hasPrefix(".") ? String(name.dropFirst()) : name }
 
     private mutating func addExtension(_ range: Range<Int>, within outer: String, in set: [UInt8]) throws(Problem) {
@@ -153,7 +154,7 @@ package struct ProtobufSchema: Sendable {
                     default: break
                     }
                 }
-                // If two names have the same number, the first is the canonical one.
+                // If several names have the same number, the first name is the canonical one.
                 if values[number] == nil { values[number] = word }
             default: break
             }

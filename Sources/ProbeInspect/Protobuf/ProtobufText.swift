@@ -1,22 +1,23 @@
 import Glibc
 import ProbeBase
 
-/// Formats a protobuf message: by field numbers, as `protoc --decode_raw` does, or by the names of a schema.
+/// Formats a protobuf message, either with field numbers, as `protoc --decode_raw` does, or with the names in a schema.
 ///
-/// Fields are in the order of the message. A damaged message is shown up to the damage, with a note in parentheses.
+/// Fields appear in the order in which the message contains them. A damaged message is shown up to the damage, followed
+/// by a note in parentheses.
 package struct ProtobufText: Sendable {
     private let schema: ProtobufSchema?
     private let name: String
 
-    /// The depth to which bytes are tried as a message, as in `protoc`.
+    /// The maximum depth at which the parser tries to read bytes as a nested message, as in `protoc`.
     private static let maxGuessDepth = 10
     private static let maxMessageDepth = 100
 
     /// Creates a formatter.
     ///
     /// - Parameters:
-    ///   - schema: the schema; `nil` to show fields by number.
-    ///   - name: the name of the message, which must be in the schema.
+    ///   - schema: the schema; `nil` to show field numbers.
+    ///   - name: the name of the message type, which must be in the schema.
     package init(schema: ProtobufSchema? = nil, name: String = "") {
         self.schema = schema
         self.name = name
@@ -59,7 +60,7 @@ package struct ProtobufText: Sendable {
             {
                 return
             }
-            // Not declared, or of a different wire type than declared: an unknown field.
+            // A field that is not declared, or has a different wire type than declared, is an unknown field.
             let name = "\(field.number)"
             switch field.value {
             case .varint(let value): lines.append("\(indent)\(name): \(value)")
@@ -125,7 +126,7 @@ package struct ProtobufText: Sendable {
 
         // MARK: Numbers
 
-        /// Returns the numbers of a packed field; `nil` if it is not a valid one.
+        /// Returns the numbers in a packed field; `nil` if the field is not a valid packed field.
         private func packed(
             _ range: Range<Int>, _ kind: ProtobufSchema.Kind, _ declared: ProtobufSchema.Field
         ) -> [String]? {
@@ -185,7 +186,7 @@ package struct ProtobufText: Sendable {
             return "0x" + String(repeating: "0", count: digits - text.count) + text
         }
 
-        /// Formats a number with the fewest digits that give the same number again, as `protoc` does.
+        /// Formats a number with the fewest digits from which the same number is parsed again, as `protoc` does.
         private static func shortest(_ value: Double) -> String {
             if value.isNaN { return "nan" }
             let text = printed("%.15g", value)
@@ -206,7 +207,7 @@ package struct ProtobufText: Sendable {
 
         // MARK: Texts
 
-        /// Returns the bytes in quotes, with octal escapes as in `protoc`.
+        /// Returns the bytes in quotes, with octal escapes as `protoc` prints them.
         private func quoted(_ range: Range<Int>) -> String {
             var text: [UInt8] = [UInt8(ascii: "\"")]
             for byte in message[range] {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The bytes of a capture file in chunks, from a file or standard input, uncompressed or compressed by gzip or zstd.
-/// The first bytes show the compression. Holds at most two chunks.
+/// Reads a capture in chunks, from a file or from standard input. Detects compression with gzip or zstd from the first
+/// bytes, and decompresses the data. Holds at most two chunks in memory.
 package struct CaptureSource: ~Copyable {
     private enum Format {
         case unknown, plain
@@ -11,20 +11,20 @@ package struct CaptureSource: ~Copyable {
 
     private let descriptor: Int32
     private let isOwned: Bool
-    /// Whether it can be read again from the beginning (`rewind`).
+    /// Whether the source is a regular file, so that it can be read again from the beginning (`rewind`).
     package let isRegular: Bool
-    /// The size when it was opened; 0 if it is not a regular file.
+    /// The size of the file when it was opened; 0 if the source is not a regular file.
     let size: Int
     private var format = Format.unknown
     private var buffer: [UInt8]
     private var hasEnded = false
 
-    /// The number of bytes that are read at a time.
+    /// The default number of bytes that are read at a time.
     package static let chunkSize = 1 << 18
 
     /// Opens a capture.
     ///
-    /// - Parameter path: a file, or `-` for standard input.
+    /// - Parameter path: the path of a file, or `-` for standard input.
     package init(path: String, chunkSize: Int = chunkSize) throws(CaptureSourceError) {
         buffer = [UInt8](repeating: 0, count: max(chunkSize, 16))
         if path == "-" {
@@ -63,7 +63,7 @@ package struct CaptureSource: ~Copyable {
 
     /// Passes the next bytes of the capture to `body`, in one or more calls.
     ///
-    /// - Returns: `false` if there are no more.
+    /// - Returns: `false` at the end of the capture.
     package mutating func next<Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Result<Bool, CaptureSourceError> {
@@ -87,7 +87,7 @@ package struct CaptureSource: ~Copyable {
         }
     }
 
-    /// Starts again at the first byte; returns `false` if that is not possible.
+    /// Starts again at the first byte. Returns `false` if that is not possible.
     mutating func rewind() -> Bool {
         guard isRegular, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
         format = .unknown
@@ -95,7 +95,8 @@ package struct CaptureSource: ~Copyable {
         return true
     }
 
-    /// Reads once into the buffer; at the start until the four bytes of a magic number are there.
+    /// Reads once into the buffer. At the start of the capture, reads until the buffer contains the four bytes of a
+    /// magic number.
     private mutating func read() -> Result<Int, CaptureSourceError> {
         var filled = 0
         let wanted = if case .unknown = format { 4 } else { 1 }
@@ -114,8 +115,8 @@ package struct CaptureSource: ~Copyable {
         return .success(filled)
     }
 
-    /// The descriptor of an uncompressed regular file, for reading by position while this value exists; `nil` for any
-    /// other source.
+    /// The descriptor of an uncompressed regular file; `nil` for any other source. It may be used for positional reads
+    /// for as long as this value exists.
     var plainDescriptor: Int32? {
         guard isRegular else { return nil }
         var start = [UInt8](repeating: 0, count: 4)
@@ -124,9 +125,9 @@ package struct CaptureSource: ~Copyable {
         return descriptor
     }
 
-    /// Reads bytes from `position` on until the buffer is full.
+    /// Reads bytes, starting at `position`, until the buffer is full.
     ///
-    /// - Returns: the number of bytes read; fewer only at the end of the file.
+    /// - Returns: the number of bytes read, which is less than the buffer's size only at the end of the file.
     static func read(
         _ descriptor: Int32, at position: Int, into bytes: inout [UInt8]
     ) -> Result<Int, CaptureSourceError> {
@@ -150,7 +151,7 @@ package struct CaptureSource: ~Copyable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         if starts([0x1f, 0x8b, 8]) { return .gzip(GzipDecoder()) }
-        // A frame, or a skippable frame that may precede it (RFC 8878 3.1).
+        // A Zstandard frame may be preceded by a skippable frame (RFC 8878 3.1).
         if starts([0x28, 0xb5, 0x2f, 0xfd]) { return .zstd(ZstdDecoder()) }
         if bytes.count >= 4, bytes[0] & 0xf0 == 0x50, bytes[1] == 0x2a, bytes[2] == 0x4d, bytes[3] == 0x18 {
             return .zstd(ZstdDecoder())

@@ -1,16 +1,16 @@
-/// Why a capture file could not be read.
+/// The reason why a capture file could not be read.
 package enum CaptureSourceError: Error, Sendable, Hashable {
     case notFound
     case isFolder
     case notPermitted
-    /// The system's message.
+    /// The system reported an error with the given message.
     case system(String)
-    /// The compressed data is damaged at this byte of the file. What precedes it was read.
+    /// The compressed data is damaged at the given offset in the file. The data before the offset was read.
     case damaged(format: String, offset: UInt64, reason: String)
-    /// The file ends within the compressed data.
+    /// The file ends in the middle of the compressed data.
     case endsInside(format: String, offset: UInt64)
 
-    /// Whether nothing can be read at all.
+    /// Whether no part of the file can be read.
     package var isInvalidUsage: Bool {
         switch self {
         case .notFound, .isFolder, .notPermitted, .system: true

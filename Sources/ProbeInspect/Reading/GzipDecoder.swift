@@ -1,18 +1,19 @@
 import CZlib
 
-/// Decompresses consecutive gzip members (RFC 1952). Never traps. Holds one window and one chunk of output.
+/// Decompresses consecutive gzip members (RFC 1952). Never traps. Holds one window and one chunk of output in memory.
 final class GzipDecoder {
     private var stream = z_stream()
-    /// Allocated by hand, because the span of a class's array can't outlive an access. The decoder frees it.
+    /// The output buffer. It is allocated manually, because the span of an array in a class can't outlive an access to
+    /// the array. The decoder frees the buffer.
     private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)
     private var isOpen: Bool
     /// The total number of compressed bytes read.
     private var consumed: UInt64 = 0
-    /// Whether the position is between two members, with no byte of the next one read.
+    /// Whether no byte of the next member has been read yet.
     private var isBetween = true
 
     init() {
-        // 15 window bits, plus 16 for a gzip header: see inflateInit2 in zlib's manual.
+        // The parameter consists of 15 window bits, plus 16 for a gzip header (see inflateInit2 in zlib's manual).
         isOpen = inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
@@ -27,7 +28,7 @@ final class GzipDecoder {
         guard isOpen else { return .failure(.system("zlib could not be started")) }
         var position = 0
         while position < chunk.count {
-            // Zeros between and after members are padding, which tapes and block devices add.
+            // Zeros between and after members are padding, which is added on tapes and block devices.
             if isBetween, chunk[position] == 0 {
                 position += 1
                 consumed += 1
@@ -47,7 +48,7 @@ final class GzipDecoder {
                 return .failure(.damaged(format: "gzip", offset: consumed, reason: reason(status)))
             }
         }
-        // Output may remain although all input is consumed.
+        // There may be more output even though all input has been consumed.
         while !isBetween {
             let (status, _, count) = step(Span())
             if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
@@ -66,7 +67,7 @@ final class GzipDecoder {
 
     private func step(_ input: Span<UInt8>) -> (status: Int32, taken: Int, made: Int) {
         input.withUnsafeBufferPointer { input in
-            // zlib's pointer is to mutable bytes, but it does not write through it.
+            // zlib declares the pointer as mutable, but does not write through it.
             stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             stream.avail_in = UInt32(clamping: input.count)
             stream.next_out = output.baseAddress

@@ -1,21 +1,22 @@
 import ProbeBase
 package import ProbeWire
 
-/// One packet of a flow, with its data from the file.
+/// A packet of a flow, with additional data from the capture file.
 package struct InspectedPacket: Sendable {
     package var summary: PacketSummary
-    /// The comments of the file's packet block; a run writes its steps there.
+    /// The comments in the file's packet block. A run records its steps in these comments.
     package var comments: [String]
-    /// The ranges that its SACK blocks report, in order, in the peer's sequence numbers relative to the SYN. Empty for
-    /// a packet that was reassembled from fragments.
+    /// The ranges that the packet's SACK blocks report, in order. They consist of the peer's sequence numbers, relative
+    /// to the peer's SYN. Empty for a packet that was reassembled from fragments.
     package var sacks: [Range<Int64>] = []
-    /// Whether its data fills the window that the receiver announced last, so that the sender must wait.
+    /// Whether the packet's data fills the window that the receiver most recently advertised, so that the sender must
+    /// wait.
     package var isWindowFull = false
-    /// Whether the scale of its window is known, because the handshake is in the capture.
+    /// Whether the scale of the packet's window is known, because the handshake was captured.
     package var isWindowScaled = true
 
-    /// What is unusual about the packet, in words, including the receiver's view: what fills its window, and what it
-    /// has received beyond a gap.
+    /// Descriptions of what is unusual about the packet, including whether it fills the receiver's window, and which
+    /// data it reports as received after a gap.
     package var marks: [String] {
         var marks = summary.marks
         if isWindowFull { marks.append("window full") }
@@ -25,8 +26,8 @@ package struct InspectedPacket: Sendable {
         return marks
     }
 
-    /// The window, as `win 512`; with a question mark if its scale is unknown. `nil` for a reset, whose window has no
-    /// meaning.
+    /// The window as text, such as `win 512`, with a question mark if the scale is unknown; `nil` for a reset, whose
+    /// window field has no meaning.
     var windowText: String? {
         if summary.flags.contains(.rst) { return nil }
         return "win \(summary.window)" + (isWindowScaled || summary.window == 0 ? "" : "?")
@@ -34,8 +35,8 @@ package struct InspectedPacket: Sendable {
 }
 
 extension Conversation {
-    /// Returns whether the new data of the connection's last packet reaches the end of the window that its receiver
-    /// announced.
+    /// Returns whether the new data in the connection's last packet reaches the end of the window that the receiver
+    /// advertised.
     func isWindowFull(by summary: PacketSummary) -> Bool {
         guard summary.payloadLength > 0, summary.kind == .new else { return false }
         let acknowledged: Int64?
@@ -54,8 +55,8 @@ extension Conversation {
 }
 
 extension DecodedTCP {
-    /// Returns the SACK blocks as ranges of relative sequence numbers, computed from their distance to the
-    /// acknowledgment in the same packet.
+    /// Returns the SACK blocks as ranges of relative sequence numbers. They are computed from the distance between each
+    /// block and the acknowledgment number in the same packet.
     func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
         guard let relative, !options.sack.isEmpty else { return [] }
         return options.sack.blocks.compactMap { block in

@@ -3,17 +3,17 @@ package import ProbeBase
 import ProbeSystem
 package import ProbeWire
 
-/// Observes a capture packet by packet. Sees only the flows that the filter includes.
+/// Observes a capture packet by packet. Receives only the flows that the filter includes.
 package protocol InspectionObserver: AnyObject {
-    /// Called for each packet. `conversation` already includes it.
+    /// Called for each packet. The packet has already been added to `conversation`.
     ///
     /// - Parameter payload: the captured part of the packet's payload; empty for a packet that was reassembled from
     ///   fragments.
     func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
-    /// Called after the packet that completed the part, if the limits deliver streams. At the end of the capture it is
-    /// called for parts that no packet completed.
+    /// Called for each part of a stream, if `ConversationLimits.deliversParts` is set. It is called after the packet
+    /// that completed the part, or at the end of the capture for parts that no packet completed.
     func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
-    /// Called for an error that ICMP reported about a packet of the flow.
+    /// Called for each ICMP error about a packet of the flow.
     func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation)
     /// Called when the flow has ended.
     func end(of conversation: Conversation)
@@ -23,24 +23,24 @@ extension InspectionObserver {
     package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {}
 }
 
-/// Decides whether a packet is read, by its record in the file and its bytes.
+/// Decides whether a packet is read, based on its record in the file and on its bytes.
 package typealias PacketPredicate = (CaptureRecord, Span<UInt8>) -> Bool
 
 /// The result of reading a capture file from beginning to end.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
-    /// The anomalies by flow number. Flows after the last element have none.
+    /// The anomalies of each flow, by flow number. Flows beyond the last element have no anomalies.
     package let anomalies: [ConnectionAnomalies]
-    /// The times by flow number; empty if they were not measured.
+    /// The timing of each flow, by flow number; empty if it was not measured.
     package let timings: [ConnectionTiming]
     package let interfaces: [CaptureInterface]
-    /// The TLS key logs in the file, as lines in NSS's format.
+    /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
-    /// The number of packets in the file, of any kind, without those that a packet filter excluded.
+    /// The number of packets in the file, of any kind, excluding those that a packet filter excluded.
     package let packetCount: Int
     /// The number of packets that a packet filter excluded.
     package let excludedCount: Int
-    /// Why the file was not read to its end.
+    /// The reason why the file was not read to its end; `nil` if it was.
     package let problem: InspectionProblem?
 
     /// The number of packets that were dropped during the capture, according to the file (pcapng's interface
@@ -49,7 +49,7 @@ package struct Inspection: Sendable {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
-    /// A message if no TCP segment could be read, and some packets may hold one; otherwise `nil`.
+    /// A message if no TCP segment could be read, but some packets may contain one; otherwise `nil`.
     package var unreadable: String? {
         guard analysis.tcpPacketCount == 0 else { return nil }
         return analysis.others.text { $0.isUnread || $0.isHidden }.map {
@@ -57,8 +57,8 @@ package struct Inspection: Sendable {
         }
     }
 
-    /// Abandons the inspection without freeing its memory, for a process that is about to exit: freeing thousands of
-    /// flows one by one takes time.
+    /// Discards the inspection without freeing its memory. Use this in a process that is about to exit, because freeing
+    /// thousands of flows one by one takes time.
     package consuming func abandon() {
         final class RetainedInspection {
             let inspection: Inspection
@@ -72,7 +72,7 @@ package struct Inspection: Sendable {
         return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
-    /// A message if packets that the filter may include belong to flows that were not followed; otherwise `nil`.
+    /// A message if flows that the filter may include were not followed; otherwise `nil`.
     package func unfollowed(_ filter: ConnectionFilter) -> String? {
         if let number = filter.number, number < analysis.table.conversations.count { return nil }
         return analysis.unfollowed
@@ -85,7 +85,7 @@ package struct Inspection: Sendable {
             number < anomalies.count ? anomalies[number] : ConnectionAnomalies())
     }
 
-    /// Returns the times of a flow; `nil` if they were not measured.
+    /// Returns the timing of a flow; `nil` if it was not measured.
     package func timing(_ number: Int) -> ConnectionTiming? { number < timings.count ? timings[number] : nil }
 
     /// Returns the reports of the flows that the filter includes. Each report is created when it is accessed.
@@ -94,19 +94,21 @@ package struct Inspection: Sendable {
             .map { report($0.number) }
     }
 
-    /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte for each flow.
+    /// Reads `source` to its end. Memory is limited by `limits`, plus about a kilobyte for each flow.
     ///
-    /// Missing bytes are awaited until the end of the capture, as far as the memory allows, so that the streams do not
-    /// depend on the times of packets. Most captures have no missing bytes, so a source that can be read again is first
-    /// read without waiting, and that result is valid if no byte arrived for a gap that had been given up.
+    /// The analysis waits for missing bytes until the end of the capture, as far as the memory allows, so that late
+    /// segments are still added to their streams. Most captures have no missing bytes, so a source that can be read
+    /// again is first read with gaps given up early. The result of this first pass is used if none of the gaps' bytes
+    /// arrived later.
     ///
     /// - Parameters:
-    ///   - observer: sees the packets, and the streams if `limits.deliversParts` is set.
-    ///   - accepts: the packets that are read; `nil` for all.
-    ///   - measures: whether the result has `timings`, for which every packet must be looked at.
-    ///   - tunnels: whether tunnels are replaced by the packets that they carry.
-    ///   - view: which packets of links are read.
-    ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
+    ///   - observer: receives the packets, and the streams if `limits.deliversParts` is set.
+    ///   - accepts: decides which packets are read; `nil` to read all packets.
+    ///   - measures: whether the result has `timings`, which require every packet to be examined.
+    ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
+    ///   - view: the packets to read, of those that were captured at the ends of links.
+    ///   - workers: the maximum number of threads, which does not affect the result. By default, it depends on the size
+    ///     of the file.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
@@ -133,7 +135,8 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Returns the result of a pass that gives up gaps early.
+    /// Returns the result of a pass that gives up gaps early; `nil` if the source must be read again with more
+    /// patience.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
@@ -177,12 +180,12 @@ package struct Inspection: Sendable {
     }
 }
 
-/// The state of one pass over a capture, from a file or live.
+/// The state of one pass over a capture file or a live capture.
 package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
-    /// The same as `Inspection.anomalies`.
+    /// The anomalies found so far, as in `Inspection.anomalies`.
     package private(set) var anomalies: [ConnectionAnomalies] = []
-    /// The same as `Inspection.timings`.
+    /// The timings measured so far, as in `Inspection.timings`.
     private(set) var timings: [ConnectionTiming] = []
     private let measures: Bool
     private let observer: (any InspectionObserver)?
@@ -200,7 +203,7 @@ package struct InspectionPass {
         share: ConnectionShare = .all
     ) {
         var limits = limits
-        // Without an observer nothing consumes the streams.
+        // Without an observer, nothing consumes the streams.
         if observer == nil { limits.deliversParts = false }
         analysis = CaptureAnalysis(limits: limits, share: share, tunnels: tunnels)
         deliversParts = limits.deliversParts
@@ -211,13 +214,13 @@ package struct InspectionPass {
         self.measures = measures
     }
 
-    /// Analyses the next bytes of a file, divided into packets by `reader`.
+    /// Analyses the next bytes of a file, which `reader` splits into packets.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
         guard observer == nil, accepts == nil, !measures else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
-        // Without an observer only unusual packets are reported.
+        // Without an observer, only unusual packets need to be reported.
         try analysis.pass(chunk, through: &reader) { _, summary in Self.note(summary, in: &anomalies) }
     }
 
@@ -278,7 +281,7 @@ package struct InspectionPass {
         for part in parts { observer.observe(part, from: summary.side, in: conversation) }
     }
 
-    /// Shows the parts of a connection's streams that no packet completed.
+    /// Passes the parts of a connection's streams that no packet completed to the observer.
     private mutating func showRest(of number: Int, to observer: any InspectionObserver) {
         for side in ConversationSide.allCases {
             let parts = deliversParts ? analysis.takeParts(of: number, from: side) : []
@@ -287,19 +290,19 @@ package struct InspectionPass {
         }
     }
 
-    /// Decodes a packet again for an observer; the analysis has decoded it before.
+    /// Decodes a packet a second time, for an observer. The analysis does not return the decoded packet.
     private func segment(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> DecodedTCP? {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, tunnels: tunnels)
             if case .tcp(let tcp) = decoded { return tcp }
         } catch {
-            // This is the last fragment of a datagram: its packet alone is not a segment.
+            // The packet is the last fragment of a datagram, so it is not a segment by itself.
         }
         return nil
     }
 
-    /// Adds the result of another pass over another share of the same capture. Both must have finished.
+    /// Merges the result of a pass over another share of the same capture. Both passes must have finished.
     mutating func merge(_ other: consuming InspectionPass) {
         let others = other.anomalies
         let own = anomalies
@@ -311,7 +314,7 @@ package struct InspectionPass {
         for (old, counts) in others.enumerated() { anomalies[numbers.other[old]] = counts }
     }
 
-    /// Returns the report of one flow, as far as it was read.
+    /// Returns the report of a flow, based on the packets read so far.
     package func report(_ number: Int) -> ConnectionReport {
         ConnectionReport(
             analysis.table.conversations[number],
@@ -340,7 +343,8 @@ package struct InspectionPass {
 }
 
 extension CaptureAnalysis {
-    /// The number of packets of flows beyond the limit, as a sentence; `nil` if there are none.
+    /// A sentence with the number of packets of flows that were not followed because of the limit; `nil` if there are
+    /// none.
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count
@@ -349,9 +353,9 @@ extension CaptureAnalysis {
     }
 }
 
-/// One share of a capture's connections, analysed on one thread.
+/// The analysis of one share of a capture's connections on its own thread.
 ///
-/// Other threads may use it only after that thread was joined.
+/// Other threads may use this object only after that thread has been joined.
 private final class ShareWork: @unchecked Sendable {
     let number: Int
     let chunks: SharedChunks
@@ -372,7 +376,8 @@ private final class ShareWork: @unchecked Sendable {
     }
 
     func run() {
-        // A local variable while it runs: a property of a class is checked for exclusive access each time.
+        // The pass is moved to a local variable while it runs, because each access to a property of a class is checked
+        // for exclusivity.
         var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
         do throws(CaptureFileError) {
@@ -386,14 +391,14 @@ private final class ShareWork: @unchecked Sendable {
             if problem == nil { try reader.finish() }
         } catch {
             problem = .file(error)
-            // The other shares find the same error at the same byte, or have found it.
+            // The analyses of the other shares find the same error at the same byte.
             chunks.leave(number)
         }
         pass.finish()
         swap(&pass, &self.pass)
     }
 
-    /// Passes the ownership of the result to the caller.
+    /// Transfers ownership of the result to the caller.
     func takePass() -> InspectionPass {
         var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
@@ -402,9 +407,9 @@ private final class ShareWork: @unchecked Sendable {
 }
 
 extension Inspection {
-    /// Returns the same result as a single analysis, from two threads with a share of the connections each. `nil` if
-    /// the shares together may have reached a limit that applies to all of them, or if no thread can be started: then
-    /// the file must be read again.
+    /// Returns the same result as a single analysis, computed by two threads that each analyse a share of the
+    /// connections. Returns `nil` if the shares together may have reached a limit that applies to all connections, or
+    /// if no thread could be started. The file must then be read again.
     static func shared(
         _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView
     ) -> Inspection? {
@@ -423,7 +428,7 @@ extension Inspection {
         var pass = own.takePass()
         let others = other.takePass()
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
-        // Consumed: with two owners, all connections would be copied.
+        // The pass is consumed, because all connections would be copied if it had two owners.
         pass.merge(consume others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,
@@ -431,8 +436,8 @@ extension Inspection {
             problem: own.problem)
     }
 
-    /// Whether one analysis might have exceeded the limits. It would not if the peaks of both shares together are
-    /// within them.
+    /// Returns whether a single analysis might have exceeded the limits. It would not have done so if the sum of the
+    /// two shares' peaks is within the limits.
     private static func isTooMuch(_ one: ConversationTable, _ other: ConversationTable, _ limits: ConversationLimits)
         -> Bool
     {
@@ -440,7 +445,8 @@ extension Inspection {
             || one.conversations.count + other.conversations.count > limits.maxConversations
     }
 
-    /// The smallest file that is shared: reading it takes much longer than starting a thread.
+    /// The minimum size of a file that is analysed on several threads. Reading a file of this size takes much longer
+    /// than starting a thread.
     private static let smallestSharedFile = 1 << 20
 
     static func workers(for source: borrowing CaptureSource) -> Int {

@@ -1,11 +1,11 @@
 package import ProbeWire
 
-/// Why a capture file was not read to its end. The results up to there are valid.
+/// The reason why a capture file was not read to its end. The results for the part before the problem are valid.
 package enum InspectionProblem: Error, Sendable, Hashable {
     case source(CaptureSourceError)
     case file(CaptureFileError)
 
-    /// Whether nothing was read: the file does not exist, is empty, or is not a capture.
+    /// Whether nothing was read, because the file does not exist, is empty or is not a capture.
     package var isInvalidUsage: Bool {
         switch self {
         case .source(let error): return error.isInvalidUsage
@@ -18,7 +18,7 @@ package enum InspectionProblem: Error, Sendable, Hashable {
         }
     }
 
-    /// The offset in the file, or in its decompressed data.
+    /// The offset of the problem in the file or in its decompressed data.
     package var offset: UInt64? {
         switch self {
         case .source(.damaged(_, let offset, _)), .source(.endsInside(_, let offset)): offset

@@ -1,46 +1,46 @@
 import Glibc
 
-/// The bytes of an uncompressed file, read once for several readers on different threads.
+/// The bytes of an uncompressed file, which are read once and shared by several readers on different threads.
 ///
-/// A reader that needs a chunk which is not in memory reads it into one of a few buffers, which are used in turn. While another reader
-/// reads that chunk, it reads the following one instead, if a buffer is free. A buffer is free once every reader has released its chunk:
-/// so the fastest reader waits for the slowest.
+/// A reader that needs a chunk that is not in memory reads the chunk into one of a few buffers, which are used in turn.
+/// If another reader is already reading that chunk, the reader reads the following chunk instead, if a buffer is free.
+/// A buffer is free once every reader has released its chunk, so the fastest reader waits for the slowest one.
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
         fileprivate(set) var bytes: [UInt8] = []
-        /// The number of bytes in `bytes` that are data of the file; 0 at the end of the file.
+        /// The number of bytes in `bytes` that were read from the file; 0 at the end of the file.
         fileprivate(set) var count = 0
         /// The number of the chunk in the file.
         fileprivate var number = -1
     }
 
-    // Every stored property that changes is used under `lock` only. A reader takes its buffer out of `buffers` before it reads
-    // without the lock. The lock is a POSIX mutex because a reader waits on a condition.
+    // Every mutable stored property is accessed only while `lock` is held. A reader takes its buffer out of `buffers`
+    // before it reads without the lock. The lock is a POSIX mutex because readers wait on a condition variable.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
     private let descriptor: Int32
-    /// Chunk `n` is in `buffers[n % buffers.count]`, once it has been read.
+    /// The buffers. Chunk `n` is in `buffers[n % buffers.count]` once it has been read.
     private var buffers: [Chunk]
-    /// The number of chunks that a reader has read or is reading.
+    /// The number of chunks that have been read or are being read.
     private var begun = 0
-    /// The first chunk that is not full: the last of the file.
+    /// The number of the first chunk that is not full, which is the last chunk of the file.
     private var last = Int.max
-    /// For each reader, the number of chunks that it was given, and the number of those that it has released.
+    /// The number of chunks that each reader has received. `released` is the number of chunks that it has released.
     private var taken: [Int]
     private var released: [Int]
     private var isStopped = false
-    /// The first chunk that could not be read, and why.
+    /// The number of the first chunk that could not be read, and the error.
     private var failed: (number: Int, error: CaptureSourceError)?
 
-    /// The size of a chunk: large enough that the lock is taken rarely, small enough that a chunk is still in the
-    /// processor's cache for the other reader.
+    /// The size of a chunk. It is large enough that the lock is rarely taken, and small enough that a chunk is still in
+    /// the processor's cache when the other reader uses it.
     static let chunkSize = 1 << 18
     private static let chunkCount = 4
 
     /// Creates the chunks of a file.
     ///
-    /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it must stay open for as long as the chunks are
-    ///   used.
+    /// - Parameter descriptor: the descriptor from `CaptureSource.plainDescriptor`, which must remain open for as long
+    ///   as the chunks are used.
     init(_ descriptor: Int32, readers: Int) {
         self.descriptor = descriptor
         buffers = [Chunk](repeating: Chunk(), count: Self.chunkCount)
@@ -59,15 +59,16 @@ final class SharedChunks: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Why the file could not be read to its end; valid after `next` has returned an empty chunk.
+    /// The reason why the file could not be read to its end; `nil` if it was. Valid after `next` has returned an empty
+    /// chunk.
     var failure: CaptureSourceError? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        // An error beyond the end of the file does not count.
+        // An error beyond the end of the file is ignored.
         return failed.flatMap { $0.number == last + 1 ? $0.error : nil }
     }
 
-    /// Returns the next chunk for this reader, and releases the one before it.
+    /// Returns the next chunk for a reader, and releases the chunk that the reader received before.
     func next(_ reader: Int) -> Chunk {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -90,7 +91,7 @@ final class SharedChunks: @unchecked Sendable {
         return Chunk()
     }
 
-    /// Records that this reader takes no further chunk, so that no other reader has to wait for it.
+    /// Records that a reader needs no more chunks, so that no other reader waits for it.
     func leave(_ reader: Int) {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -98,7 +99,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Makes every reader receive an empty chunk from now on.
+    /// Makes all later calls to `next` return an empty chunk.
     func stop() {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -110,7 +111,7 @@ final class SharedChunks: @unchecked Sendable {
     private func fill() {
         let number = begun
         begun += 1
-        // A buffer with a second owner would be copied when it is written.
+        // The buffer is taken out of the array, because it would be copied on writing if it had two owners.
         var chunk = Chunk()
         swap(&chunk, &buffers[number % buffers.count])
         pthread_mutex_unlock(lock)

@@ -1,14 +1,14 @@
 package import ProbeBase
 import ProbeWire
 
-/// Parses the output of `tshark -q -z follow,tls,yaml,N` line by line: the decrypted data, with the frame in which each
-/// part was complete. Never traps on any input.
+/// Parses the output of `tshark -q -z follow,tls,yaml,N` line by line. The output contains the decrypted data, with the
+/// number of the frame that completed each part. Never traps on any input.
 package struct TsharkDataReader {
     package struct Part: Sendable, Equatable {
         package var side: ConversationSide
-        /// The number of the frame, from 1.
+        /// The number of the frame, counting from 1.
         package var frame: Int
-        /// The time in nanoseconds since 1970; `nil` if it is not reported.
+        /// The time in nanoseconds since 1970; `nil` if tshark does not report it.
         package var time: UInt64?
         package var bytes: [UInt8]
 
@@ -19,11 +19,11 @@ package struct TsharkDataReader {
 
     private let client: SocketEndpoint
     private let server: SocketEndpoint
-    /// The sides by the numbers that tshark gives the endpoints.
+    /// The side of each endpoint, by the number that tshark assigns to the endpoint.
     private var sides: [Int: ConversationSide] = [:]
     private var peer: (number: Int, host: String)?
     private var packet: (frame: Int, peer: Int?, time: UInt64?)?
-    /// The lines of Base64; `nil` if none is expected.
+    /// The Base64 lines read so far; `nil` if no Base64 line is expected.
     private var text: [UInt8]?
 
     package init(client: SocketEndpoint, server: SocketEndpoint) {
@@ -31,9 +31,9 @@ package struct TsharkDataReader {
         self.server = server
     }
 
-    /// Parses a line.
+    /// Parses a line of the output.
     ///
-    /// - Returns: the part that ended before the line.
+    /// - Returns: the part that ended before this line, if any.
     package mutating func read(_ line: [UInt8]) -> Part? {
         let words = String(decoding: line, as: UTF8.self).split(whereSeparator: { $0 == " " || $0 == "\r" })
         if text != nil, words.count == 1, line.first == 0x20, words[0].last != ":" {
@@ -60,9 +60,9 @@ package struct TsharkDataReader {
         return part
     }
 
-    /// Parses the end of the output.
+    /// Handles the end of the output.
     ///
-    /// - Returns: the part that was not finished before.
+    /// - Returns: the last part, if any.
     package mutating func finish() -> Part? {
         defer { text = nil }
         guard let text, let packet, let side = packet.peer.flatMap({ sides[$0] }),

@@ -1,12 +1,12 @@
 package import ProbeBase
 import ProbeWire
 
-/// Parses the output of `tshark -q -z follow,tls,raw,N` line by line: which endpoint is its node 0, and the data as
-/// hexadecimal digits, with a tab before those of the other endpoint. Never traps on any input.
+/// Parses the output of `tshark -q -z follow,tls,raw,N` line by line. The output states which endpoint is node 0, and
+/// contains the data as hexadecimal digits. A tab precedes the data of the other endpoint. Never traps on any input.
 package struct TsharkFollowReader {
     private let client: SocketEndpoint
     private let server: SocketEndpoint
-    /// The side whose lines do not begin with a tab.
+    /// The side whose data lines do not begin with a tab.
     private var first: ConversationSide?
 
     package init(client: SocketEndpoint, server: SocketEndpoint) {
@@ -14,9 +14,9 @@ package struct TsharkFollowReader {
         self.server = server
     }
 
-    /// Parses a line.
+    /// Parses a line of the output.
     ///
-    /// - Returns: the data of the line and its sender; `nil` for any other line.
+    /// - Returns: the sender and the bytes of a data line; `nil` for any other line.
     package mutating func read(_ line: some Collection<UInt8>) -> (side: ConversationSide, bytes: [UInt8])? {
         let line = Array(line)
         let node = Array("Node 0: ".utf8)
@@ -31,7 +31,7 @@ package struct TsharkFollowReader {
         return (isOther ? first.opposite : first, bytes)
     }
 
-    /// Returns the side of an endpoint such as `127.0.0.1:80`, `::1:80` or `[::1]:80`.
+    /// Returns the side whose endpoint is given as text such as `127.0.0.1:80`, `::1:80` or `[::1]:80`.
     private func side(of text: String) -> ConversationSide? {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
@@ -40,7 +40,7 @@ package struct TsharkFollowReader {
         return Self.side(host: String(host), port: port, client: client, server: server)
     }
 
-    /// Returns the side that has the port, and the address if `host` is one.
+    /// Returns the side with the given port. If `host` is an IP address, the side must also have that address.
     static func side(
         host: String, port: UInt16, client: SocketEndpoint, server: SocketEndpoint
     ) -> ConversationSide? {

@@ -1,16 +1,17 @@
 package import ProbeBase
 import ProbeWire
 
-/// Parses the output of tshark with ``arguments`` for the TLS records of a connection, one line for each frame: the
-/// names in the handshake, the alerts, and whether everything was decrypted. Never traps on any input.
+/// Parses the output of tshark with the options ``arguments`` for the TLS records of a connection. The output has one
+/// line per frame. The parser finds the names in the handshake and the alerts, and determines whether everything was
+/// decrypted. Never traps on any input.
 package struct TsharkRecordReader {
     package struct Alert: Sendable, Equatable {
         package var side: ConversationSide
-        /// The number of the frame, from 1.
+        /// The number of the frame, counting from 1.
         package var frame: Int
-        /// The time in nanoseconds since 1970; `nil` if it is not reported.
+        /// The time in nanoseconds since 1970; `nil` if tshark does not report it.
         package var time: UInt64?
-        /// The number of the alert; 0 is close_notify.
+        /// The number of the alert. The number 0 is close_notify.
         package var number: UInt8
 
         package init(side: ConversationSide, frame: Int, time: UInt64?, number: UInt8) {
@@ -35,14 +36,14 @@ package struct TsharkRecordReader {
     package private(set) var serverName: String?
     package private(set) var offeredProtocols: [String] = []
     package private(set) var chosenProtocol: String?
-    /// Whether the client has presented its own certificate.
+    /// Whether the client has authenticated with a certificate.
     package private(set) var hasClientCertificate = false
     package private(set) var alerts: [Alert] = []
-    /// The sides whose Finished was decrypted, which shows that the secrets match.
+    /// The sides whose Finished message was decrypted, which shows that the secrets are correct.
     package private(set) var finished: Set<ConversationSide> = []
-    /// The sides with records of application data, in TLS 1.2.
+    /// The sides that sent application data records. Determined only for TLS 1.2.
     package private(set) var senders: Set<ConversationSide> = []
-    /// The first frame with a record that was not decrypted, in TLS 1.3.
+    /// The number of the first frame with a record that was not decrypted. Determined only for TLS 1.3.
     package private(set) var undecrypted: Int?
     private var hasSeenHello = false
 
@@ -68,7 +69,7 @@ package struct TsharkRecordReader {
             alerts.append(Alert(side: side, frame: frame, time: time, number: UInt8(truncatingIfNeeded: number)))
         }
         let (types, opaque, lengths) = (numbers(9), list(10), list(11))
-        // A decrypted record has two types: the one in its header and its own.
+        // tshark reports two types for a decrypted record: the type in its header and the inner type.
         if !opaque.isEmpty, types.count < lengths.count, undecrypted == nil { undecrypted = frame }
         if opaque.isEmpty, types.contains(23) { senders.insert(side) }
     }
@@ -78,12 +79,13 @@ package struct TsharkRecordReader {
     ) {
         if types.contains(1), side == .client, !hasSeenHello {
             hasSeenHello = true
-            // Values that no program speaks, which browsers mix in, are not text (RFC 8701).
+            // The reserved values that browsers add to the list of protocols (GREASE, RFC 8701) are excluded, because
+            // they are not text.
             (serverName, offeredProtocols) = (names.first, protocols.filter(Self.isText))
         }
-        // In the ServerHello, or in the EncryptedExtensions with TLS 1.3.
+        // The chosen protocol is in the ServerHello, or in the EncryptedExtensions in TLS 1.3.
         if types.contains(2) || types.contains(8), side == .server, let name = protocols.first { chosenProtocol = name }
-        // A CertificateVerify.
+        // The handshake message of type 15 is CertificateVerify.
         if types.contains(15), side == .client { hasClientCertificate = true }
         if types.contains(20) { finished.insert(side) }
     }
@@ -92,7 +94,7 @@ package struct TsharkRecordReader {
         name.utf8.allSatisfy { (33..<127).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
-    /// Parses a number in decimal digits or as `0x17`.
+    /// Parses a number in decimal digits, or in hexadecimal digits such as `0x17`.
     private static func number(_ text: String) -> Int? {
         text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }

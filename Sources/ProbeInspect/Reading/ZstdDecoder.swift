@@ -1,14 +1,15 @@
 import CZstd
 
-/// Decompresses consecutive Zstandard frames (RFC 8878). Never traps. A window may have up to 128 MiB, libzstd's own
-/// limit for streams.
+/// Decompresses consecutive Zstandard frames (RFC 8878). Never traps. A window may have up to 128 MiB, which is
+/// libzstd's default limit for streams.
 final class ZstdDecoder {
     private let stream: OpaquePointer?
-    /// Allocated by hand, because the span of a class's array can't outlive an access. The decoder frees it.
+    /// The output buffer. It is allocated manually, because the span of an array in a class can't outlive an access to
+    /// the array. The decoder frees the buffer.
     private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ZSTD_DStreamOutSize())
     /// The total number of compressed bytes read.
     private var consumed: UInt64 = 0
-    /// Whether the position is between two frames, with no byte of the next one read.
+    /// Whether no byte of the next frame has been read yet.
     private var isBetween = true
 
     init() {
@@ -36,7 +37,7 @@ final class ZstdDecoder {
                         format: "zstd", offset: consumed, reason: String(cString: ZSTD_getErrorName(status))))
             }
             isBetween = status == 0
-            // If there is room left in the output, all data was flushed.
+            // If the output buffer is not full, all data has been flushed.
             if position == chunk.count, isBetween || count < output.count { return .success(true) }
         }
     }

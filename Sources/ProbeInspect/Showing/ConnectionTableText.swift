@@ -2,17 +2,17 @@ import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// The table of flows.
+/// Writes the table of flows.
 ///
-/// Columns are as wide as their contents. If together they are wider than a line, each flow takes several lines: the
-/// columns that do not fit follow below, indented.
+/// Columns are as wide as their contents. If the columns together are wider than a line, each flow takes several lines,
+/// and the columns that do not fit on the first line follow on the next ones, indented.
 package enum ConnectionTableText {
-    /// How the table is shown.
+    /// The appearance of the table.
     package struct Style: Sendable {
         package var columns: [ConnectionColumn]
-        /// The most columns of a line; `nil` for one line for each flow, however long.
+        /// The maximum width of a line in characters; `nil` to write one line per flow, however long.
         package var width: Int?
-        /// The order of the flows; `nil` for that of the capture.
+        /// The order of the flows; `nil` for the order in which they were captured.
         package var order: ConnectionOrder?
         package var paint: Paint
 
@@ -30,9 +30,9 @@ package enum ConnectionTableText {
     /// Writes the table.
     ///
     /// - Parameters:
-    ///   - counts: the anomalies by flow number.
-    ///   - timings: the times by flow number; empty if they were not measured.
-    /// - Returns: the number of flows.
+    ///   - counts: the anomalies of each flow, by flow number.
+    ///   - timings: the timing of each flow, by flow number; empty if it was not measured.
+    /// - Returns: the number of flows in the table.
     @discardableResult
     package static func write(
         _ conversations: ConversationList, _ counts: [ConnectionAnomalies], timings: [ConnectionTiming] = [],
@@ -45,7 +45,7 @@ package enum ConnectionTableText {
             if count == 0 { for column in style.columns { table.end { $0.append(text: column.title) } } }
             let anomalies = number < counts.count ? counts[number] : ConnectionAnomalies()
             let timing = number < timings.count ? timings[number] : nil
-            // A copy of a flow would take longer than its cells.
+            // The flow is read in place, because copying it would take longer than formatting its cells.
             conversations.withConversation(at: number) { flow in
                 for column in style.columns { table.end { column.append(flow, anomalies, timing, to: &$0) } }
             }
@@ -68,13 +68,13 @@ package enum ConnectionTableText {
         report.anomalies.map(\.text).joined(separator: ", ")
     }
 
-    /// Returns one line about the whole file.
+    /// Returns a one-sentence summary of the whole file, wrapped to `width`.
     package static func summary(_ inspection: Inspection, shown: Int, width: Int? = nil) -> String {
         let text = sentence(inspection, shown: shown)
         return width == nil ? text : String(WrappedText.sentence(text, width: width).dropLast())
     }
 
-    /// Returns a sentence in lines of this width, or in one line if `width` is `nil`.
+    /// Returns a sentence wrapped to the given width, or on one line if `width` is `nil`.
     package static func wrapped(_ text: String, width: Int?) -> String { WrappedText.sentence(text, width: width) }
 
     private static func sentence(_ inspection: Inspection, shown: Int) -> String {
@@ -107,5 +107,5 @@ package enum ConnectionTableText {
     }
 }
 
-/// Receives text, one or more complete lines at a time.
+/// A function that receives text, one or more complete lines at a time.
 package typealias TextOutput = (String) -> Void

@@ -1,24 +1,24 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Shows the plain text that a connection sends before TLS begins, and then its TLS data, which another program
-/// decrypts.
+/// Shows the unencrypted data that a connection transfers before TLS begins, followed by its TLS data, which another
+/// program decrypts.
 ///
-/// For each direction, it keeps the few bytes that may begin the first TLS record.
+/// For each direction, it buffers only the few bytes that may be the beginning of the first TLS record.
 package final class DecryptionObserver: InspectionObserver {
     private let shown: FollowObserver
     private var client = Direction()
     private var server = Direction()
-    /// The last conversation that was seen; `nil` if there was none.
+    /// The conversation in its latest observed state; `nil` if there is none yet.
     package private(set) var conversation: Conversation?
-    /// The number of the connection's first packet, from 0.
+    /// The number of the connection's first packet, counting from 0.
     package private(set) var firstPacket: Int?
 
     private struct Direction {
-        /// Plain text, or the beginning of a record.
+        /// Bytes that are either unencrypted data or the beginning of a TLS record.
         var undecided: [UInt8] = []
         var isEncrypted = false
-        /// The offset after the bytes that were shown.
+        /// The number of bytes shown so far.
         var offset: Int64 = 0
     }
 
@@ -76,7 +76,8 @@ package final class DecryptionObserver: InspectionObserver {
 
     // MARK: What was encrypted
 
-    /// Shows decrypted bytes, in the order of the connection. Offsets count these bytes.
+    /// Shows decrypted bytes. It must be called in the order in which the bytes were transferred. Offsets count shown
+    /// bytes.
     package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
         guard let conversation, !bytes.isEmpty else { return }
         shown.observe(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)

@@ -2,14 +2,15 @@ package import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// Writes the two streams in order: each line of a stream on a separate line, a long line in pieces.
+/// Writes both streams of a flow in the order of the capture. Each line of a stream is written on its own line, and a
+/// long line is split into pieces.
 package final class FollowObserver: InspectionObserver {
     package enum Form: Sendable {
-        /// In quotes and escaped, so that the bytes can be recovered.
+        /// Text in quotes, escaped so that the bytes can be recovered.
         case escaped
-        /// Without quotes and line ends.
+        /// Text without quotes and line ends.
         case text
-        /// Hexadecimal, with the offset in the stream.
+        /// A hexadecimal dump with offsets in the stream.
         case hex
     }
 
@@ -17,18 +18,19 @@ package final class FollowObserver: InspectionObserver {
     private let showsTimes: Bool
     private let paint: Paint
     private let output: TextOutput
-    /// The number of bytes on a line in `hex`.
+    /// The number of bytes on each line of a hexadecimal dump.
     private let rowLength: Int
 
     private var line: [UInt8] = []
     private var currentSide: ConversationSide?
     /// The offset in the stream of the first byte of `line`.
     private var offset: Int64 = 0
-    /// The time of the packet that was read last, and of the one that carried the first byte of `line`.
+    /// The time of the packet that was read last. `lineTime` is the time of the packet that carried the first byte of
+    /// `line`.
     private var now: UInt64 = 0
     private var lineTime: UInt64 = 0
     private var start: UInt64?
-    /// A piece of more bytes than this ends at the next character, if the stream has no end of line.
+    /// The number of bytes after which a line without a line end is split, at the next character boundary.
     private static let longestPiece = 256
 
     package init(
@@ -39,7 +41,7 @@ package final class FollowObserver: InspectionObserver {
         self.showsTimes = showsTimes
         self.paint = paint
         self.output = output
-        // Two blanks, the offset, each byte as ` 00` and as a character, and the separators.
+        // A line consists of two blanks, the offset, each byte as ` 00` and as a character, and the separators.
         rowLength = [16, 8].first { 15 + 4 * $0 <= width ?? .max } ?? 4
     }
 
@@ -58,7 +60,7 @@ package final class FollowObserver: InspectionObserver {
         case .bytes(let bytes):
             if line.isEmpty { begin(at: part.offset) }
             for (index, byte) in bytes.enumerated() {
-                // A character is not divided between two pieces.
+                // A line is not split inside a UTF-8 character.
                 if form != .hex, line.count >= Self.longestPiece,
                     byte & 0xC0 != 0x80 || line.count > Self.longestPiece + 3
                 {
@@ -71,7 +73,7 @@ package final class FollowObserver: InspectionObserver {
                     begin(at: part.offset + Int64(index) + 1)
                 }
             }
-            // A dump shows each part separately, with the time of the packet that carried it.
+            // A hexadecimal dump shows each part separately, with the time of the packet that carried it.
             if form == .hex { flush() }
         }
     }
@@ -118,7 +120,7 @@ package final class FollowObserver: InspectionObserver {
     }
 }
 
-/// The text for a gap.
+/// Describes gaps in a stream.
 enum GapText {
     static func text(_ gap: StreamGap) -> String {
         "\(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) \(reason(gap.cause))"

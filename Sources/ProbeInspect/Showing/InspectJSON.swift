@@ -3,16 +3,17 @@ import ProbeReport
 package import ProbeWire
 import ProbeEvents
 
-/// The output of `inspect --json`: one object on each line, with `version` and `type`; `docs/inspect.md` lists them.
+/// The output of `inspect --json`: one JSON object per line, each with `version` and `type`. `docs/inspect.md`
+/// documents all objects.
 package enum InspectJSON {
     package static func line(_ type: String, _ members: [JSONValue.Member]) -> String {
         let head: [JSONValue.Member] = [("version", .integer(1)), ("type", .string(type))]
         return String(decoding: JSONValue.object(head + members).encoded(), as: UTF8.self) + "\n"
     }
 
-    /// Returns the object for a flow.
+    /// Returns the JSON object for a flow.
     ///
-    /// - Parameter timing: the times; if they were not measured (`nil`), their members are left out.
+    /// - Parameter timing: the timing of the flow; if it was not measured (`nil`), its members are omitted.
     package static func flow(_ report: ConnectionReport, timing: ConnectionTiming? = nil, file: String) -> String {
         let conversation = report.conversation
         return line(
@@ -242,7 +243,7 @@ package enum InspectJSON {
 
     private static func base64(_ bytes: Span<UInt8>) -> String { Base64.encode(bytes.array) }
 
-    /// Returns the bytes in the notation of a script, without quotes, so that they can be recovered.
+    /// Returns the bytes as they would be written in a script, without quotes, so that they can be recovered.
     private static func text(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + 16)
@@ -251,7 +252,7 @@ package enum InspectJSON {
     }
 }
 
-/// Writes packets, or the parts of the streams, as JSON.
+/// Writes packets or the parts of streams as JSON.
 package final class JSONObserver: InspectionObserver {
     package enum Content: Sendable { case packets, parts }
 

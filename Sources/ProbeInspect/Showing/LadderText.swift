@@ -3,13 +3,14 @@ import ProbeEvents
 package import ProbeReport
 package import ProbeWire
 
-/// Lays out packets as a ladder: the client on the left, the server on the right, an arrow for each packet.
+/// Formats packets as a ladder diagram, with the client on the left, the server on the right, and an arrow for each
+/// packet.
 ///
 ///     1    0.000000  |S seq 0 ------------------------>|
 ///     2    0.000018  |<-------------------- S. seq 0 ack 1|
 ///
-/// Anomalies and comments of a packet follow on its line. Payload and comments are cut to the width. If that is not
-/// enough for a packet, it has no arrow, but `->` or `<-` and its words, on several lines.
+/// The anomalies and comments of a packet follow on the same line. Payload and comments are truncated to the width. If
+/// a packet does not fit even then, it is shown as `->` or `<-`, followed by its description on several lines.
 package struct LadderText: Sendable {
     /// The width of a line, in columns.
     package let width: Int
@@ -17,13 +18,13 @@ package struct LadderText: Sendable {
     private let prefixWidth: Int
     private let paint: Paint
 
-    /// The width if the output is not a terminal.
+    /// The width to use if the output is not a terminal.
     package static let plainWidth = 120
     private static let marksRoom = 26
 
     /// Creates a layout.
     ///
-    /// - Parameter prefixWidth: the number of columns before the ladder, which the caller fills.
+    /// - Parameter prefixWidth: the number of columns before the ladder that the caller fills.
     package init(width: Int, prefixWidth: Int = 0, paint: Paint = .plain) {
         self.prefixWidth = prefixWidth
         self.paint = paint
@@ -31,16 +32,16 @@ package struct LadderText: Sendable {
         inner = min(max(self.width - prefixWidth - Self.leadWidth - Self.marksRoom - 2, 46), 80)
     }
 
-    /// The columns of packet number and time.
+    /// The width of the packet number and the time, including blanks.
     private static let leadWidth = 6 + 2 + 11 + 2
 
-    /// The room on a line after the caller's columns.
+    /// The width that is left after the columns that the caller fills.
     private var room: Int { width - prefixWidth }
 
-    /// The indent of further lines of one packet.
+    /// The indentation of a packet's second and later lines.
     private static let indent = 4
 
-    /// Returns the two endpoints, above the vertical lines. The text may have several lines.
+    /// Returns the heading, with each endpoint above its vertical line. The text may have several lines.
     package func header(_ conversation: Conversation) -> String {
         let client = conversation.client.description
         let server = conversation.server.description
@@ -51,11 +52,11 @@ package struct LadderText: Sendable {
         return paint(.cause, wrapped(start + "  ", [client, "->", server]))
     }
 
-    /// Returns the line of a packet. The text may have several lines.
+    /// Returns the rung of a packet. The text may have several lines.
     ///
     /// - Parameters:
-    ///   - start: the time that is 0 in the ladder.
-    ///   - payload: the captured part of the payload.
+    ///   - start: the time that the ladder shows as 0.
+    ///   - payload: the captured part of the packet's payload.
     package func line(_ packet: InspectedPacket, payload: Span<UInt8>, start: UInt64) -> String {
         let summary = packet.summary
         let time = DurationText.seconds(DurationText.difference(from: start, to: summary.time))
@@ -67,7 +68,7 @@ package struct LadderText: Sendable {
         return finished(line, marks, comments)
     }
 
-    /// Returns the line for an error that ICMP reported about a packet, on its way back to the packet's sender.
+    /// Returns the line for an ICMP error. Its arrow points to the sender of the packet that caused the error.
     package func line(_ report: ICMPErrors.Report, comments: [String], start: UInt64) -> String {
         let time = DurationText.seconds(DurationText.difference(from: start, to: report.time))
         let lead = Columns.right(String(report.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
@@ -87,7 +88,7 @@ package struct LadderText: Sendable {
         comments.isEmpty ? "" : "\n" + own(.faint, Columns.cut(comments, to: continuation))
     }
 
-    /// Returns the line with anomalies and comments, on further lines if they don't fit.
+    /// Appends anomalies and comments to a line. Those that don't fit follow on separate lines.
     private func finished(_ line: String, _ marks: String?, _ comments: String) -> String {
         var used = Columns.width(line)
         var text = line
@@ -105,7 +106,7 @@ package struct LadderText: Sendable {
         return text + note(comments)
     }
 
-    /// Returns the line of a packet without a drawn arrow.
+    /// Returns the text of a packet for which there is no room for an arrow of variable length.
     private func narrowLine(
         _ lead: String, _ packet: InspectedPacket, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
     ) -> String {
@@ -121,16 +122,16 @@ package struct LadderText: Sendable {
         return text + note(comments)
     }
 
-    /// The columns of a further line of a packet, after the indent.
+    /// The width of a packet's second and later lines, excluding the indentation.
     private var continuation: Int { width - Self.indent }
 
     private func wrapped(_ start: String, _ units: [String]) -> String {
-        // The caller's columns are before the first line only.
+        // Only the first line follows the columns that the caller fills.
         let first = String(repeating: " ", count: prefixWidth) + start
         return String(WrappedText.lines(first, units, width: width, indent: Self.indent).dropFirst(prefixWidth))
     }
 
-    /// Returns the anomalies on separate lines.
+    /// Returns the anomalies on one or more separate lines.
     private func marked(_ marks: String) -> String {
         if marks.count <= continuation { return own(.marker, marks) }
         let lines = WrappedText.lines("", marks.split(separator: " ").map(String.init), width: continuation, indent: 0)
@@ -144,21 +145,21 @@ package struct LadderText: Sendable {
     private func marks(_ packet: InspectedPacket, captured: Int) -> String? {
         var marks = packet.marks
         let summary = packet.summary
-        // The number of captured bytes is more informative than the fact that the payload was cut.
+        // The number of captured bytes replaces the note that the payload was cut, because it is more informative.
         if summary.payloadIsCut {
             marks[summary.marks.count - 1] = "\(captured) of \(summary.payloadLength) captured"
         }
         return marks.isEmpty ? nil : "[\(marks.joined(separator: ", "))]"
     }
 
-    /// Returns the arrow with the packet's description, between the vertical lines.
+    /// Returns the two vertical lines, with the arrow and the packet's description between them.
     private func rung(_ packet: InspectedPacket, _ payload: Span<UInt8>) -> String {
         let summary = packet.summary
         var words = "\(summary.flags) seq \(summary.relativeSequence)"
         if let acknowledgment = summary.relativeAcknowledgment { words += " ack \(acknowledgment)" }
         if let window = packet.windowText { words += " " + window }
         if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
-        // A blank and an arrow of at least three characters.
+        // The room for the payload excludes a blank and an arrow of at least three characters.
         let room = inner - words.count - 5
         if payload.count > 0, room > 4, let text = literal(payload, summary, width: room) { words += " " + text }
         let line = String(repeating: "-", count: max(inner - Columns.width(words) - 2, 2))

@@ -2,10 +2,11 @@ package import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
-/// Divides both directions of each flow into messages, and writes each on a line: number, offset, length, segments,
-/// terminator, and the content with `|` where another segment begins, as in a script's `send`.
+/// Splits both directions of each flow into messages, and reports each message. A message is shown with its number,
+/// offset, length, number of segments, terminator and content. In the content, `|` marks the beginning of another
+/// segment, as in the `send` step of a script.
 package final class MessageObserver: InspectionObserver {
-    /// Receives the messages.
+    /// A function that receives the messages and gaps.
     package typealias Sink = (MessageScan.Event, Conversation, ConversationSide) -> Void
 
     private struct Key: Hashable {
@@ -27,7 +28,7 @@ package final class MessageObserver: InspectionObserver {
         let summary = packet.summary
         let key = Key(flow: conversation.number, side: summary.side)
         let count = conversation.halfConnection(from: summary.side).segmentCount
-        // Only segments with a byte that was sent for the first time divide the stream.
+        // Only segments that contain new bytes count as segment boundaries.
         guard count > segmentCounts[key, default: 0] else { return }
         segmentCounts[key] = count
         let start = max(summary.relativeSequence - 1, 0)

@@ -2,22 +2,22 @@ package import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
-/// Writes messages in columns, with a heading above the first message of each flow.
+/// Writes messages as a table, with a heading above the first message of each flow.
 ///
-/// If there is too little room for the contents next to the columns, each message has its numbers on one line and its
-/// contents on the next.
+/// If there is too little room for the contents next to the other columns, each message takes two lines, with the
+/// contents on the second one.
 package final class MessageText {
     private let framing: Framing
     private let width: Int
-    /// The formatter if contents are also shown as protobuf messages.
+    /// The formatter for protobuf; `nil` unless contents are also shown as protobuf messages.
     private let protobuf: ProtobufText?
     private let output: TextOutput
     private var shown: Int?
-    /// The number of columns before the kind.
+    /// The width of the columns before the kind of message, in characters.
     private static let columnsAhead = 45
     private var kindWidth: Int { framing == .websocket ? 22 : 10 }
 
-    /// The fewest columns for contents next to the numbers.
+    /// The minimum width of contents that are on the same line as the other columns.
     private static let minContentsWidth = 16
     private var heading: String {
         framing == .websocket
@@ -80,7 +80,8 @@ package final class MessageText {
         return message.frame.map(Self.kind) ?? "opening"
     }
 
-    /// Returns the description of a frame: `1 text FIN mask`, `8 close 1000 FIN`, `0 continuation`, `3 RSV 4`.
+    /// Returns the description of a WebSocket frame: `1 text FIN mask`, `8 close 1000 FIN`, `0 continuation`, `3 RSV
+    /// 4`.
     private static func kind(_ frame: WebSocketFrame) -> String {
         var words = ["\(frame.opcode)"]
         if let name = frame.opcodeName { words.append(name) }
@@ -99,10 +100,11 @@ package final class MessageText {
         return message.bareCount > 0 ? "\(name) +\(message.bareCount) bare" : name
     }
 
-    /// Returns the content with its cuts: `"220 rea" | "dy\r" | "\n"`.
+    /// Returns the content of a message, with `|` at segment boundaries: `"220 rea" | "dy\r" | "\n"`.
     private func content(_ message: MessageScan.Message, room: Int) -> String {
         guard let frame = message.frame else { return Self.content(message.bytes[...], message.cuts[...], room: room) }
-        // The code of a close is part of the kind. If the header is cut, the payload begins in a later segment.
+        // The status code of a close frame is already shown as a part of the kind. If there is a segment boundary in
+        // the header, the payload begins in a later segment.
         let codeLength = frame.closeCode == nil ? 0 : 2
         let header = message.headerLength + codeLength
         let inHeader = message.cuts.contains { $0 <= header } ? [0] : []

@@ -1,16 +1,16 @@
 import ProbeBase
 import ProbeReport
 
-/// The cells of a table in one buffer, because a capture may have hundreds of thousands of flows. Cells are ASCII, so a
-/// byte is a column.
+/// The cells of a table. They are stored in one buffer, because a capture may have hundreds of thousands of flows.
+/// Cells are ASCII, so each byte has the width of one character.
 struct TableCells {
     struct Layout {
-        /// Whether each column is aligned to the right, by column number.
+        /// Whether each column is right-aligned, by column number.
         var isRight: [Bool]
-        /// The most columns of a line; `nil` for no limit.
+        /// The maximum width of a line in characters; `nil` for no limit.
         var width: Int?
         var paint: Paint
-        /// The column whose cells are highlighted by colour.
+        /// The column whose cells are highlighted in colour.
         var marked: Int?
     }
 
@@ -21,7 +21,7 @@ struct TableCells {
 
     init(columnCount: Int) { widths = [Int](repeating: 0, count: columnCount) }
 
-    /// Adds the cell that `fill` appends.
+    /// Adds a cell, whose contents `fill` appends to the buffer.
     mutating func end(_ fill: (inout [UInt8]) -> Void) {
         let start = bytes.count
         fill(&bytes)
@@ -38,7 +38,7 @@ struct TableCells {
         writeRows(layout.isRight, to: output)
     }
 
-    /// Writes a line for each row.
+    /// Writes each row on one line.
     private func writeRows(_ isRight: [Bool], to output: TextOutput) {
         var text: [UInt8] = []
         var start = 0
@@ -62,16 +62,16 @@ struct TableCells {
 
     // MARK: Several lines for each row
 
-    /// The columns of one line of each row.
+    /// The columns that are on the same line, if each row takes several lines.
     private struct Band {
         var columns: [Int] = []
         var used = 0
-        /// Whether its only column may be wider than the line, so that its cells are divided.
+        /// Whether the band has a single column that may be wider than the line, so that its cells are wrapped.
         var isWrapped = false
     }
 
-    /// Returns the columns for each line of a row: those that fit next to each other. A column that is wider than a
-    /// line has a line to itself.
+    /// Returns the bands of a row. Each band has as many columns as fit next to each other. A column that is wider than
+    /// a line has its own band.
     private func bands(_ width: Int, indent: Int) -> [Band] {
         var bands = [Band()]
         for column in widths.indices {
@@ -86,7 +86,7 @@ struct TableCells {
             let band = Band(
                 columns: [column], used: indent + widths[column], isWrapped: indent + widths[column] > width)
             if isFirst { bands[last] = band } else { bands.append(band) }
-            // The columns after a divided cell begin a new line.
+            // The columns after a wrapped cell begin on a new line.
             if band.isWrapped, column < widths.count - 1 { bands.append(Band(used: indent)) }
         }
         return bands
@@ -108,7 +108,7 @@ struct TableCells {
         if !text.isEmpty { output(text) }
     }
 
-    /// Returns the line of a row for one band; empty if its cells are empty.
+    /// Returns the text of a band of a row; empty if all cells of the band are empty.
     private func line(_ row: Int, _ band: Band, _ layout: Layout, _ width: Int, margin: Int) -> String {
         let cells = band.columns.map { cell(row, $0) }
         if cells.allSatisfy(\.isEmpty) { return "" }
@@ -123,7 +123,7 @@ struct TableCells {
             }.joined()
         }
         var line = lead
-        // Blanks before a cell are written together with it, so that none is at the end of the line.
+        // The blanks before a cell are written together with the cell, so that the line does not end with blanks.
         var pending = 0
         for (place, column) in band.columns.enumerated() {
             let missing = widths[column] - cells[place].utf8.count

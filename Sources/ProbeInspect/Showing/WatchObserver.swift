@@ -2,8 +2,8 @@ package import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// Writes the packets of all flows in one ladder, as they arrive. Each packet is preceded by its flow's number, and the
-/// endpoints are shown when a flow begins.
+/// Writes the packets of all flows in one ladder, as they arrive. Each packet is preceded by the number of its flow.
+/// The endpoints of a flow are shown when the flow begins.
 package final class WatchObserver: InspectionObserver {
     private let ladder: LadderText
     private let output: TextOutput

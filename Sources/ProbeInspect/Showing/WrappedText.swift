@@ -1,19 +1,20 @@
 import ProbeBase
 
-/// Wraps text to lines of a limited width. A word that is wider than a line is divided.
+/// Wraps text into lines of limited width. A word that is wider than a line is split.
 enum WrappedText {
-    /// Returns a sentence in lines, each with a line feed at its end.
+    /// Returns a sentence wrapped into lines, each of which ends with a line feed.
     static func sentence(_ text: String, width: Int?) -> String {
         guard let width, Columns.width(text) > width else { return text + "\n" }
         return lines("", text.split(separator: " ").map(String.init), width: width, indent: 2) + "\n"
     }
 
-    /// Appends units to a text, separated by blanks, and begins a new line if the next unit does not fit.
+    /// Appends units of text, separated by blanks, to the beginning of a line, and starts a new line whenever the next
+    /// unit does not fit.
     ///
     /// - Parameters:
-    ///   - start: the beginning of the first line.
-    ///   - indent: the indent of the lines after the first one.
-    /// - Returns: the lines without the last line feed.
+    ///   - start: the text at the beginning of the first line.
+    ///   - indent: the indentation of the lines after the first one.
+    /// - Returns: the lines, without a line feed at the end of the last one.
     static func lines(_ start: String, _ units: [String], width: Int, indent: Int) -> String {
         let indent = min(indent, max(width - 8, 0))
         let margin = String(repeating: " ", count: indent)
