@@ -27,8 +27,8 @@ struct CaptureBuilder {
 
     mutating func wait(milliseconds: UInt64) { time += milliseconds * 1_000_000 }
 
-    /// Adds a packet. `skew` shifts its sequence number, and `cut` bytes at its end are not captured. The length of
-    /// `options` must be a multiple of four.
+    /// Adds a packet. `skew` is added to its sequence number, and `cut` is the number of bytes at its end that are not
+    /// captured. The length of `options` must be a multiple of four.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
         window: UInt16 = 512, comments: [String] = [], options: [UInt8] = []
@@ -52,7 +52,7 @@ struct CaptureBuilder {
         time += 10_000
     }
 
-    /// Adds an ICMP error from a router, 10.0.0.9, about a packet of one side.
+    /// Adds an ICMP error that the router 10.0.0.9 sends about a packet from one side.
     mutating func icmp(
         about connection: Connection, _ side: Side, type: UInt8, code: UInt8, value: UInt16 = 0, skew: Int32 = 0
     ) {
@@ -116,7 +116,7 @@ struct CaptureBuilder {
         big16(UInt16(value >> 16)) + big16(UInt16(truncatingIfNeeded: value))
     }
 
-    /// A capture with a reply that is cut inside its CRLF, a command, and an orderly close.
+    /// A capture with a reply that is split into two segments inside its CRLF, a command, and a graceful close.
     static let greeting: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = Connection(client: 40_000, server: 25)
@@ -131,7 +131,7 @@ struct CaptureBuilder {
         return capture.bytes
     }()
 
-    /// A capture with 79 bytes from the client, of which the snap length left 30.
+    /// A capture with 79 bytes from the client, of which only 30 were captured because of the snap length.
     static let snapped: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = Connection(client: 40_000, server: 25)
@@ -141,8 +141,8 @@ struct CaptureBuilder {
         return capture.bytes
     }()
 
-    /// A capture with two connections: one with a bare LF, escape sequences and a gap of five bytes; one that is
-    /// refused.
+    /// A capture with two connections. The first one has a bare LF, escape sequences and a gap of five bytes; the
+    /// second one is refused.
     static let troubled: [UInt8] = {
         var capture = CaptureBuilder()
         var first = Connection(client: 40_001, server: 80)

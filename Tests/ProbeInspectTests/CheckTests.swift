@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeWire
 import Testing
 
-/// The scenario language's wire statements about captures.
+/// Tests of wire statements that are judged on captures.
 @Suite struct CheckTests {
     private func parse(_ text: String, framing: Framing = .crlf) -> Result<WireCheckList, WireCheckError> {
         WireCheck.parse(path: "a.checks", bytes: Array(text.utf8), framing: framing) { (_) throws(LoadError) in
@@ -49,7 +49,7 @@ import Testing
             ("wire server -> client lacks \"yready\"", .passed), ("wire server -> client lacks \"ready\"", .failed),
             ("wire server -> client records 0", .passed), ("wire server -> client records 1", .failed),
             ("wire server -> client tls", .failed), ("wire server -> client tls from the start", .failed),
-            // No more packets follow: a statement that would wait fails.
+            // A capture is complete, so statements that would wait in a run fail.
             ("wire server -> client zero window", .failed), ("wire client -> server urgent", .failed),
             ("wire client -> server gap >= 1ms", .failed),
             ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),
@@ -61,8 +61,8 @@ import Testing
         #expect(result.text.isEmpty == (verdict == .passed))
     }
 
-    /// Connections that were not followed are not judged: no statement passes because of them, with either method of
-    /// judging, whatever the filter selects.
+    /// Connections that were not followed are not judged. They never make a statement pass, with either method of
+    /// judging and with any filter.
     @Test(arguments: [
         ("wire packets >= 1", ConnectionFilter(), [Verdict.passed, .inconclusive], Int32(3)),
         ("wire packets > 100", ConnectionFilter(), [.inconclusive, .inconclusive], 3),
@@ -113,7 +113,7 @@ import Testing
                 """)
     }
 
-    /// Each flow is judged; a verdict that lost bytes could change is inconclusive.
+    /// Each flow is judged. If missing bytes could change a verdict, it is inconclusive.
     @Test func eachConnectionIsJudged() throws {
         let result = try judge(
             "wire no rst\nwire client -> server lines crlf\nwire client -> server segments >= 2",
@@ -132,7 +132,7 @@ import Testing
         #expect(filtered.text.contains("no flow matches port 99"))
     }
 
-    /// A capture that lost packets proves nothing.
+    /// If packets were dropped during the capture, all verdicts are inconclusive.
     @Test func captureWithDropsIsInconclusive() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
@@ -145,7 +145,7 @@ import Testing
         #expect(result.code == 3)
     }
 
-    /// A wrong line end is quoted wherever it is, although the stream is not kept.
+    /// A wrong line end is quoted wherever it is in the stream, even though the stream is not kept.
     @Test func wrongLineEndsAreQuoted() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 1, server: 2)
@@ -159,7 +159,7 @@ import Testing
         let text = try judge("client -> server lines crlf\nserver -> client lines crlf", on: capture.bytes).text
         #expect(text.contains("client sent an LF without CR at offset 930\n    context: \"here it is\\nand on i\""))
         #expect(text.contains("unfinished: \"EHLO again" + String(repeating: "y", count: 54) + "\"… (80 bytes)"))
-        // The next segment shows that the CR is bare.
+        // Only the next segment shows that the CR is bare.
         var other = CaptureBuilder()
         var second = CaptureBuilder.Connection(client: 1, server: 2)
         other.open(second)
@@ -168,7 +168,7 @@ import Testing
         #expect(try judge("client -> server lines crlf", on: other.bytes).text.contains("context: \"\\rtwo\\r\\n\""))
     }
 
-    /// The contents of the lost rest of a file are unknown.
+    /// If a file is truncated, the contents of the missing part are unknown.
     @Test func truncatedFileIsInconclusive() throws {
         let cut = Array(CaptureBuilder.greeting.dropLast(200))
         let result = try judge("wire handshake complete\nwire fin from client", on: cut)
@@ -187,7 +187,7 @@ import Testing
         #expect(found.text.contains("packets of the capture could not be read: 1 truncated"))
     }
 
-    /// The flow that the statement is about may be among the unread packets.
+    /// The flow that the statement applies to may be among the unreadable packets.
     @Test func flowAmongUnreadablePacketsIsInconclusive() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)

@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Which side waited for the other, and for how long.
+/// Tests that determine which side waited for the other, and for how long.
 @Suite struct ConnectionTimingTests {
     private func timing(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws -> Inspection {
         var capture = CaptureBuilder()
@@ -17,7 +17,7 @@ import Testing
 
     private func milliseconds(_ nanoseconds: Int64?) -> Int64? { nanoseconds.map { $0 / 1_000_000 } }
 
-    /// The acknowledgment in between is not an answer, and does not end the server's silence.
+    /// An acknowledgment between request and response is not a response, and does not end the server's silence.
     @Test func responseTimeStartsAtTheEndOfTheRequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "POST / ")
@@ -36,7 +36,7 @@ import Testing
         #expect(timing.lastHeard(.server).map { ($0 - start) / 1_000_000 } == 800)
     }
 
-    /// A greeting is not an answer.
+    /// A greeting that precedes the first request is not a response.
     @Test func responseNeedsARequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .server, "220\r\n")
@@ -50,7 +50,7 @@ import Testing
         #expect(timing.longestPause?.silent == .client && milliseconds(timing.longestPause?.duration) == 900)
     }
 
-    /// A side that retransmits a request without an answer, or gives up, is not the silent one.
+    /// A side that retransmits an unanswered request, or gives up, is not considered silent.
     @Test(arguments: [false, true])
     func retransmittingSideIsNotSilent(gaveUp: Bool) throws {
         let inspection = try timing { capture, connection in
@@ -66,7 +66,7 @@ import Testing
         #expect(milliseconds(timing.longestPause?.duration) == 1_400)
     }
 
-    /// A server that closes an idle connection has waited for the client.
+    /// A server that closes an idle connection was waiting for the client.
     @Test func closingSideWasWaiting() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "GET")

@@ -4,7 +4,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// The selection and counting of flows after a capture has been read.
+/// Tests of the selection and counting of flows after a capture has been read.
 @Suite struct CriteriaTests {
     @Test(arguments: [
         (ConnectionTrait.rst, [0, 1]), (.fin, []), (.refused, [1]), (.retransmissions, [0]), (.missingBytes, [0]),
@@ -17,7 +17,7 @@ import Testing
         #expect(filter.text == "flow with \(trait.rawValue)")
     }
 
-    /// One matching trait is enough, and other filters apply as well.
+    /// A flow with any of the traits is included if the other filters also include it.
     @Test func criteriaAreCombined() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let criteria = ConnectionCriteria(traits: [.refused, .retransmissions])
@@ -58,7 +58,7 @@ import Testing
         #expect(try #require(StartTime(text)).nanoseconds(first: Self.first) == time)
     }
 
-    /// The result doesn't depend on the time zone of the test.
+    /// The test passes in every time zone.
     @Test func timeOfDayIsOnTheCapturesDay() throws {
         let text = StartTime.timeOfDay(Self.first)
         #expect(text.hasSuffix(".250000") && text.count == 15)
@@ -77,7 +77,8 @@ import Testing
 
     // MARK: Snap length
 
-    /// Sizes count the bytes that were sent, and offsets are those of the stream.
+    /// If the snap length cuts packets short, sizes count the bytes that were sent, and offsets are positions in the
+    /// complete stream.
     @Test func snapLengthIsReported() throws {
         let collected = Collected()
         let inspection = try inspect(
@@ -131,7 +132,8 @@ import Testing
 
     // MARK: Following
 
-    /// Valid characters are shown as they are, even if they span two segments; incomplete ones are shown as bytes.
+    /// Valid UTF-8 characters are shown unescaped, even if they span two segments. Incomplete characters are shown as
+    /// escaped bytes.
     @Test func validCharactersAreNotEscaped() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)

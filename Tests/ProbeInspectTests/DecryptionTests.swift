@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// The output of `--follow --decrypt`, made from a stream's plain text and tshark's output.
+/// Tests of the output of `--follow --decrypt`, which is composed of a stream's unencrypted data and tshark's output.
 struct DecryptionTests {
     private static let client = SocketEndpoint(address: .loopbackV4, port: 40_000)
     private static let server = SocketEndpoint(address: .loopbackV4, port: 443)

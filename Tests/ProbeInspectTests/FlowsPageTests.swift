@@ -4,14 +4,14 @@ import Testing
 
 @testable import ProbeInspect
 
-/// The complete page of `inspect --html`.
+/// Tests of the complete page that `inspect --html` writes.
 @Suite struct FlowsPageTests {
     @Test func pageHasEachFlowAndIsSelfContained() throws {
         let page = try page(CaptureBuilder.troubled)
         #expect(page.contains("<title>a&lt;b&gt;.pcap: TCP flows</title>"))
         #expect(page.contains("<h2 id=\"flow-0-h\">Flow 0 "))
         #expect(page.contains("<section class=\"flow\" id=\"flow-1\""))
-        // The bytes and the comments of the capture remain text.
+        // Bytes and comments from the capture are escaped, so that they can't act as markup or control characters.
         #expect(!page.contains("\u{1b}") && !page.contains("\u{202e}"))
         #expect(page.contains("GET \\x1b[31m\\n"))
         #expect(page.contains("evil \\x1b[2J\\u{202e}comment"))
@@ -67,7 +67,7 @@ import Testing
         #expect(
             page.components(after: "<tr role=\"row\"><td role=\"cell\" class=\"right\" data-label=\"flow\">").count
                 == 70)
-        // The page shows the flows that are first in the order of the table.
+        // The page shows the first flows in the order of the table.
         let sorted = try self.page(capture.bytes, order: .bytes)
         #expect(sorted.components(after: "<section class=\"flow\" id=\"").first == "flow-69")
         #expect(!sorted.contains("id=\"flow-3\""))

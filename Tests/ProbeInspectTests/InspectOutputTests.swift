@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// The complete output as users see it.
+/// Tests of the complete output that users see.
 @Suite struct InspectOutputTests {
     @Test func tableMatchesGoldenText() throws {
         let collected = Collected()
@@ -34,7 +34,7 @@ import Testing
         #expect(ConnectionTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }
 
-    /// A limit that was reached is reported.
+    /// The output states which limits were reached.
     @Test func reachedLimitIsReported() throws {
         var limits = ConversationLimits.counting
         limits.maxConversations = 1
@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    /// A narrow width shortens payloads, but never an anomaly.
+    /// If the width is small, payloads are shortened, but anomalies never are.
     @Test(arguments: [40, 60, 80, 120, 300])
     func anomaliesAreShownAtEveryWidth(width: Int) throws {
         let collected = Collected()
@@ -82,7 +82,7 @@ import Testing
         #expect(collected.text.contains("[retransmission]") || collected.text.contains("[spurious retransmission]"))
     }
 
-    /// The output contains no control byte and no character that changes the text direction, whatever is shown.
+    /// The output contains no control bytes and no characters that change the text direction, even if the capture does.
     @Test func outputHasNoInvisibleCharacters() throws {
         let collected = Collected()
         let output = collected.output

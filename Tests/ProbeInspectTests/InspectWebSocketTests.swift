@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeInspect
 
-/// WebSocket frames in `inspect`.
+/// Tests of WebSocket frames in the output of `inspect`.
 struct InspectWebSocketTests {
     private static let head = Array("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
 

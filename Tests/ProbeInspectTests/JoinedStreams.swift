@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeInspect
 import ProbeWire
 
-/// Joins the parts of each stream.
+/// An observer that joins the parts of each stream.
 final class JoinedStreams: InspectionObserver {
     var bytes: [String: [UInt8]] = [:]
     var gaps: [String: [StreamGap]] = [:]

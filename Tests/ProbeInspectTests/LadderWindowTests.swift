@@ -4,7 +4,7 @@ import ProbeReport
 import ProbeWire
 import Testing
 
-/// How a ladder shows windows, SACK blocks and ICMP errors.
+/// Tests of windows, SACK blocks and ICMP errors in a ladder.
 @Suite struct LadderWindowTests {
     private func ladder(_ capture: CaptureBuilder, width: Int = 120) throws -> (text: String, inspection: Inspection) {
         let collected = Collected()
@@ -26,7 +26,7 @@ import Testing
         #expect(found[3].contains("ack 1 win 100|"))
     }
 
-    /// Without the handshake the scale is unknown: the end of the window can't be determined.
+    /// If the handshake was not captured, the scale is unknown, so the end of the window can't be determined.
     @Test func unscaledWindowHasAQuestionMark() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
@@ -57,8 +57,8 @@ import Testing
         #expect(json.text.contains("\"sacks\":[[6,11]]"))
     }
 
-    /// An ICMP error about a packet of the flow is a line of its ladder, counted, found by `--with`, and in the JSON
-    /// output.
+    /// An ICMP error about a packet of a flow is shown as a line in the flow's ladder, counted as an anomaly, found by
+    /// `--with`, and included in the JSON output.
     @Test(arguments: [40, 60, 120])
     func icmpErrorsAreInTheLadder(width: Int) throws {
         var capture = CaptureBuilder()

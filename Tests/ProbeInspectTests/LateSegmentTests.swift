@@ -3,9 +3,9 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// The streams of a capture don't depend on the times of its packets.
+/// Tests that the streams of a capture don't depend on the times of its packets.
 @Suite struct LateSegmentTests {
-    /// Returns a capture file with microsecond timestamps in which the times are replaced.
+    /// Returns a copy of a capture file in which the packets' times, which have microsecond resolution, are replaced.
     private static func retimed(_ file: [UInt8], _ time: (Int) -> UInt64) -> [UInt8] {
         var bytes = file
         var offset = 24
@@ -24,7 +24,7 @@ import Testing
         return bytes
     }
 
-    /// Returns the contents of the streams, read in every way.
+    /// Returns the contents of the streams, once for each way in which the file can be read.
     private func streams(_ bytes: [UInt8], folder: borrowing TemporaryFolder) throws -> [String] {
         let path = try folder.write("capture", bytes)
         func texts(_ inspection: Inspection) -> [String] {
@@ -89,7 +89,8 @@ import Testing
         #expect(!inspection.analysis.table.hasReachedTotal && !stream.hasReachedLimit)
     }
 
-    /// The output of `--follow` and `--extract`, also through a pipe, which can't be read twice.
+    /// `--follow` and `--extract` output the late segment, even if the capture is read from a pipe, which can't be read
+    /// twice.
     @Test func lateSegmentIsDelivered() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("late.pcapng", Self.late)
@@ -103,8 +104,8 @@ import Testing
         #expect(inspection.problem == nil)
     }
 
-    /// There is less memory than the waiting segments need: the gap is given up, and what arrives for it is reported as
-    /// too late.
+    /// If the waiting segments exceed the memory limit, the gap is given up, and its bytes are reported as late when
+    /// they arrive.
     @Test func gapIsGivenUpForLackOfMemory() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("late.pcapng", Self.late)
@@ -116,7 +117,7 @@ import Testing
         #expect(stream.deliveredLength == 7 + 1_800 && stream.lateLength == 6)
     }
 
-    /// A gap that is never filled is reported in the same way, wherever the memory was exhausted.
+    /// A gap that is never filled is reported in the same way whether or not the memory limit was reached.
     @Test(arguments: [1_000, 1 << 20])
     func unfilledGapIsReported(waitingBytes: Int) throws {
         var capture = CaptureBuilder()

@@ -22,7 +22,7 @@ import Testing
         text.lines(of: message, in: 0..<message.count)
     }
 
-    /// The output of `protoc --decode_raw` 3.21 for the same bytes.
+    /// Messages, and the output of `protoc --decode_raw` 3.21 for them.
     private static let raw: [([UInt8], [String])] = [
         ([], []),
         (field(1, 150), ["1: 150"]),
@@ -37,7 +37,7 @@ import Testing
             [0x0B, 0x08, 0x01, 0x0C, 0x12, 0x00, 0x1A, 0x02, 0x08, 0x96],
             ["1 {", "  1: 1", "}", #"2: """#, #"3: "\010\226""#]
         ),
-        // A text that looks like the beginning of a message, but is not one.
+        // This text looks like the beginning of a nested message, but is not one.
         (field(1, "testing"), [#"1: "testing""#]),
     ]
 
@@ -54,7 +54,7 @@ import Testing
         #expect(Self.lines([0x0E]) == ["(at byte 0: wire type 6 does not exist)"])
     }
 
-    /// Any depth of nesting is shown, and none exhausts the stack.
+    /// A message with any depth of nesting can be shown without exhausting the stack.
     @Test func deepNestingIsShown() {
         var message = Self.field(1, 1)
         for _ in 0..<5_000 { message = Self.field(1, message) }
@@ -112,7 +112,7 @@ import Testing
         (field(11, field(100, 9)), ["point {", "  [demo.more]: 9", "}"]),
         ([0x53, 0x08, 0x01, 0x54], ["old {", "  x: 1", "}"]),
         (field(20, field(1, "a")), ["inner {", #"  t: "a""#, "}"]),
-        // Packed fields, and fields that are not declared or have another wire type.
+        // The following are packed fields, and fields that are not declared or have another wire type.
         (field(5, [1, 0xAC, 0x02]), ["int32: 1", "int32: 300"]), (field(5, [0x80]), [#"5: "\200""#]),
         (field(99, 1), ["99: 1"]), (field(9, 1), ["9: 1"]), (field(1, 1), ["1: 1"]),
     ]

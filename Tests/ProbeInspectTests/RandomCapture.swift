@@ -1,6 +1,6 @@
-/// A random pcap file of many connections, most of whose packets are ordinary: some are lost, duplicated, late,
-/// truncated, fragmented, or not TCP; ports are reused; addresses are of both families. It is generated from a seed, so
-/// that a failure can be reproduced.
+/// A random pcap file with many connections. Most packets are ordinary, but some are lost, duplicated, late, truncated,
+/// fragmented, or not TCP. Ports are reused, and there are IPv4 and IPv6 addresses. The file is generated from a seed,
+/// so that a failure can be reproduced.
 struct RandomCapture {
     private struct Connection {
         var ports: (UInt16, UInt16)
@@ -29,7 +29,7 @@ struct RandomCapture {
 
     /// Generates a capture.
     ///
-    /// - Parameter count: the number of segments; each may take several packets or none.
+    /// - Parameter count: the number of segments. A segment may result in several packets or in none.
     init(seed: UInt64, segments count: Int, connections flows: Int = 40) {
         random = Generator(state: seed)
         for _ in 0..<flows { connections.append(open()) }
@@ -37,7 +37,7 @@ struct RandomCapture {
     }
 
     private mutating func open() -> Connection {
-        // There are few ports, so that they are reused.
+        // The range of ports is small, so that ports are reused.
         Connection(
             ports: (UInt16.random(in: 40_000..<40_060, using: &random), [25, 80].randomElement(using: &random) ?? 25),
             isV6: chance(20))
@@ -88,7 +88,7 @@ struct RandomCapture {
         return header + [UInt8(fragment >> 8), UInt8(fragment & 255), 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2] + content
     }
 
-    /// Loses, duplicates, delays or writes a frame.
+    /// Writes a frame, or randomly drops, duplicates or delays it.
     private mutating func frame(_ content: [UInt8]) {
         let frame = [UInt8](repeating: 2, count: 12) + content
         switch Int.random(in: 0..<100, using: &random) {

@@ -5,7 +5,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Files of any format and in any condition.
+/// Tests with files of all formats, complete, truncated and damaged.
 @Suite struct ReadingTests {
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
@@ -55,7 +55,8 @@ import Testing
         let half = Self.large.count / 2
         let forms = [
             Self.gzip(Self.large), Self.zstd(Self.large),
-            // Several members or frames form one file, as pigz, bgzip and pzstd write them; zeros may follow.
+            // Several members or frames may form one file, as written by pigz, bgzip and pzstd, and may be followed by
+            // zeros.
             Self.gzip(Array(Self.large[..<half])) + Self.gzip(Array(Self.large[half...])) + [0, 0, 0],
             Self.zstd(Array(Self.large[..<half])) + Self.zstd(Array(Self.large[half...])),
         ]
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    /// Any prefix of a compressed file yields some packets and reports where it ended, or that there was nothing.
+    /// For every prefix of a compressed file, the result contains the packets before the end and reports the offset of
+    /// the end, or reports that nothing could be read.
     @Test func truncatedCompressedFileReportsItsEnd() throws {
         for (form, name) in [(Self.gzip(Self.large), "gzip"), (Self.zstd(Self.large), "zstd")] {
             for count in stride(from: 5, to: form.count, by: form.count / 23) {
@@ -83,7 +85,7 @@ import Testing
         }
     }
 
-    /// Any prefix of a file yields all complete packets; the error has the offset of the first incomplete one.
+    /// Every prefix of a file yields all complete packets, and an error with the offset of the first incomplete one.
     @Test func truncatedFileYieldsAllCompletePackets() throws {
         let whole = CaptureBuilder.greeting
         var before = 0
@@ -114,7 +116,7 @@ import Testing
         }
         #expect(throws: CaptureSourceError.notFound) { _ = try CaptureSource(path: "/no/such/file") }
         #expect(throws: CaptureSourceError.isFolder) { _ = try CaptureSource(path: "/tmp") }
-        // A magic number with nothing after it is a truncated file, not one of another format.
+        // A file that consists only of a magic number is a truncated capture, not a file of another format.
         let problem = try #require(try inspect([0xd4, 0xc3, 0xb2, 0xa1, 2, 0]).problem)
         #expect(!problem.isInvalidUsage && problem.offset == 0)
     }
@@ -130,8 +132,8 @@ import Testing
         #expect(inspection.problem == nil && inspection.packetCount == 10)
     }
 
-    /// Random bytes after a valid header, and random changes: nothing traps, and there are never more packets than can
-    /// fit.
+    /// Random bytes after a valid header and random changes never cause a trap, and never result in more packets than
+    /// the file can contain.
     @Test func damagedFilesNeverTrap() throws {
         var state: UInt64 = 42
         func random(_ bound: Int) -> Int {

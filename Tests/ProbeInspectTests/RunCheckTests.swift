@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeWire
 import Testing
 
-/// Statements that name a run's actors, and statements that were steps of the run.
+/// Tests of statements that name actors of a run, and of statements that were steps of the run.
 @Suite struct RunCheckTests {
     private static let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
 
@@ -97,7 +97,7 @@ import Testing
         var notes = Self.notes
         notes.steps = []
         notes.connections[0].isDiscarded = true
-        // There is no other connection: a statement about no connection never passes.
+        // There is no other connection, and a statement never passes if there is no connection to judge.
         #expect(try verdicts("wire no rst", notes) == [.failed])
     }
 
@@ -130,7 +130,7 @@ import Testing
         #expect(read.steps == [notes.steps[1]])
     }
 
-    /// A is bound to the connection that C had before it reconnected.
+    /// The actor A belongs to the connection that C had before it reconnected.
     @Test(arguments: [("A", Verdict.passed), ("S", .failed), ("B", .failed)])
     func earlierConnectionIsFoundByItsName(peer: String, verdict: Verdict) throws {
         var notes = Self.notes

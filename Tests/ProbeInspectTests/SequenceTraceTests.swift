@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProbeInspect
 
-/// The data of a time-sequence graph must stay small, and lose nothing visible.
+/// Tests that the data of a time-sequence graph remains small and that no visible detail is lost.
 @Suite struct SequenceTraceTests {
     @Test func joinedBarsCoverEveryPacket() {
-        // A thousand bars per column, and one far away from all others.
+        // There are a thousand bars per column, and one bar far away from all others.
         var bars = (0..<100_000).map {
             SequenceBar(time: Int64($0) * 1000, low: Int64($0) * 10, high: Int64($0) * 10 + 10)
         }
@@ -17,7 +17,7 @@ import Testing
         #expect(joined.reduce(0) { $0 + $1.count } == bars.count)
         #expect(joined.map(\.low).min() == 0)
         #expect(joined.map(\.high).max() == 1_000_000)
-        // The isolated bar is not joined with those far above it.
+        // The isolated bar is not joined with the bars far above it.
         #expect(joined.contains { $0.low == 5 && $0.high == 6 && $0.start == 50_000_000 })
     }
 
@@ -55,7 +55,7 @@ import Testing
         var line = SampledLine()
         for time in [5, 3, 9, 1, 9, 4] as [Int64] { line.add(time * 10, at: time) }
         #expect(line.points.map(\.time) == [1, 3, 4, 5, 9, 9])
-        // A value that doesn't change takes two points.
+        // Two points suffice for a value that doesn't change.
         var flat = SampledLine()
         for time in 0..<1000 { flat.add(3, at: Int64(time)) }
         #expect(flat.points == [.init(time: 0, value: 3), .init(time: 999, value: 3)])
@@ -78,7 +78,7 @@ import Testing
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
         capture.send(&connection, .client, "abcdefghij")
-        // The server has received bytes 21 to 30, and has no room; then it has room again.
+        // The server has received bytes 21 to 30 and closes its window, then reopens it.
         let sack: [UInt8] = [1, 1, 5, 10] + [0, 0, 4, 0xfd] + [0, 0, 5, 7]
         capture.packet(connection, .server, flags: 0x10, window: 0, options: sack)
         capture.packet(connection, .server, flags: 0x10, window: 0)
@@ -93,7 +93,7 @@ import Testing
         #expect(trace.edges.points.map(\.value).contains(411))
     }
 
-    /// The window of a receiver is known even before any packet of the sender was captured.
+    /// The receiver's window is known even before a packet from the sender has been captured.
     @Test func windowIsKnownBeforeTheSenderIsSeen() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
@@ -103,7 +103,8 @@ import Testing
         #expect(trace.bars(.shutWindow).map(\.low) == [1])
     }
 
-    /// A flow with one side only, with times that go backwards or are as far apart as a file can express.
+    /// A flow is drawn even if only one side was captured, or if times go backwards or are as far apart as a file can
+    /// express.
     @Test func oddTimesAndOneSidedFlowsAreDrawn() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25, clientBase: 0xffff_fffa)

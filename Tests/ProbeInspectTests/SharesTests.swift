@@ -6,7 +6,7 @@ import ProbeScenario
 import ProbeWire
 import Testing
 
-/// Two threads, each with a share of the connections, must give the same result as one.
+/// Tests that two threads, each with a share of the connections, give the same result as a single thread.
 @Suite struct SharesTests {
     private static let statements = """
         wire client -> server lines crlf
@@ -17,7 +17,7 @@ import Testing
         wire closed by client first
         """
 
-    /// Returns all that `inspect` can print about a file without an observer.
+    /// Returns everything that `inspect` can print about a file without an observer.
     private func inspected(
         _ path: String, workers: Int, limits: ConversationLimits = .counting, isJudged: Bool = true
     ) throws -> String {
@@ -39,7 +39,7 @@ import Testing
             CheckText.append(outcome, to: &text)
         }
         let outcomes = CheckRun(list.checks, on: judged, filter: ConnectionFilter()).outcomes
-        // Judging on two threads gives the same text, with and without the checks that passed.
+        // Judging on two threads produces the same text, with and without the outcomes that passed.
         for wordsPassed in [true, false] {
             var wording: [UInt8] = []
             let tally = CheckRun.judge(
@@ -52,7 +52,7 @@ import Testing
                 #expect(tally[verdict] == outcomes.count { $0.verdict == verdict })
             }
         }
-        // Judging without a copy gives the same result.
+        // Judging a flow in place gives the same result as judging a copy.
         let conversations = judged.analysis.table.conversations
         for check in list.checks {
             for (position, conversation) in conversations.enumerated() {
@@ -60,7 +60,7 @@ import Testing
                 #expect(String(reflecting: short) == String(reflecting: conversation.judge(check.assertion)))
             }
         }
-        // The random packets that can't be read make verdicts inconclusive that would be passed.
+        // The unreadable random packets make verdicts inconclusive that would otherwise be `passed`.
         let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict != .failed }
         collected.output("whole lines: \(whole)\n")
         var text: [UInt8] = []
@@ -78,7 +78,7 @@ import Testing
         #expect(try inspected(path, workers: 2) == alone)
     }
 
-    /// There are more chunks than the ring holds, so that each thread waits for the other.
+    /// There are more chunks than buffers, so that each thread waits for the other.
     @Test func sharesWaitForEachOthersChunks() throws {
         let folder = try TemporaryFolder()
         let capture = RandomCapture(seed: 99, segments: 7_000)
@@ -88,7 +88,7 @@ import Testing
         for _ in 0..<2 { #expect(try inspected(path, workers: 2) == alone) }
     }
 
-    /// A record with an impossible length, or an end inside a record, at any place.
+    /// A record with an impossible length, or a truncated record, at various places in the file.
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
     func damageIsTheSameInShares(seed: UInt64) throws {
         let folder = try TemporaryFolder()
@@ -103,7 +103,8 @@ import Testing
         #expect(try inspected(path, workers: 2) == inspected(path, workers: 1))
     }
 
-    /// Limits that apply to all connections together give the same result, wherever they are reached.
+    /// Limits that apply to all connections together have the same effect on one thread and on two, wherever they are
+    /// reached.
     @Test(arguments: [0, 500, 3_000, 20_000, 200_000], [1, 10, 60, 1_000])
     func globalLimitsAreTheSameInShares(bytes: Int, flows: Int) throws {
         let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeWire
 import Testing
 
-/// Streams that are delivered piece by piece are the same as streams that are kept whole.
+/// Tests that streams delivered in parts are the same as streams that are kept completely.
 @Suite struct StreamTests {
     @Test(arguments: WholeCaptures.all)
     func deliveredStreamsMatchKeptStreams(file: WholeCaptures.File) throws {
@@ -28,7 +28,7 @@ import Testing
 
     @Test func extractedFilesReplaceOldOnes() throws {
         let folder = try TemporaryFolder()
-        // Existing contents are replaced.
+        // The extractor must replace an existing file.
         _ = try folder.write("flow-0-client.bin", Array("old".utf8))
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
         _ = try inspect(CaptureBuilder.troubled, limits: .deliveringParts, observer: extractor)
@@ -51,7 +51,8 @@ import Testing
         #expect(extractor.failure?.reason == "No such file or directory")
     }
 
-    /// If another process has placed something at the path of a file, it is removed, not written through.
+    /// If another process has placed a link or a pipe at the path of a file, the extractor removes it and does not
+    /// write through it.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func extractDoesNotWriteThroughLinks(_ kind: String) throws {
         let folder = try TemporaryFolder()
@@ -72,7 +73,7 @@ import Testing
         #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
     }
 
-    /// Large streams pass through a bounded buffer, in order.
+    /// Large streams are written in order through a buffer of limited size.
     @Test func largeStreamsAreExtractedInOrder() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)

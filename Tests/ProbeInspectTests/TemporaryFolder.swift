@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// A folder that is removed with this value.
+/// A temporary folder that is removed when the value is destroyed.
 struct TemporaryFolder: ~Copyable {
     let path: String
 
@@ -48,13 +48,13 @@ struct TemporaryFolder: ~Copyable {
     }
 }
 
-/// Text that a test collects.
+/// An output that collects the text written to it.
 final class Collected {
     private(set) var text = ""
     var output: TextOutput { { self.text += $0 } }
 }
 
-/// Reads a capture in memory.
+/// Reads a capture whose bytes are in memory.
 func inspect(
     _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: ConnectionFilter = ConnectionFilter(),
     observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil,
@@ -67,12 +67,13 @@ func inspect(
         accepts: accepts)
 }
 
-/// Returns a capture that arrives through a pipe, which can't be read twice. It must fit into the pipe.
+/// Returns a source that reads a capture from a pipe, which can't be read twice. The capture must fit into the pipe's
+/// buffer.
 func piped(_ bytes: [UInt8]) throws -> CaptureSource {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     defer { for end in ends { close(end) } }
-    // F_SETPIPE_SZ, which the Glibc module does not have.
+    // The number 1031 is F_SETPIPE_SZ, which the Glibc module does not define.
     try #require(fcntl(ends[1], 1031, 1 << 20) >= bytes.count)
     try #require(write(ends[1], bytes, bytes.count) == bytes.count)
     return try CaptureSource(path: "/proc/self/fd/\(ends[0])")

@@ -4,7 +4,7 @@ import Testing
 @testable import ProbeInspect
 @testable import ProbeWire
 
-/// The graph as SVG, and its axes.
+/// Tests of the time-sequence graph's SVG and of its axes.
 @Suite struct TimeSequenceGraphTests {
     @Test(
         arguments: [
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// A flow of a microsecond, and a packet 36 years later, as in a damaged file.
+    /// The flow lasts less than a millisecond, but has a packet 36 years later, as in a damaged file.
     @Test func eventsBeforeAVeryLongPauseAreVisible() {
         var pauses = TracePauses()
         for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }
@@ -66,7 +66,7 @@ import Testing
                 """)
     }
 
-    /// Pauses that make up most of the time are folded, unless a later record of the file belongs in the pause.
+    /// Pauses that make up most of the time are folded, unless a later record in the file has a time within the pause.
     @Test func longPausesAreFolded() {
         var pauses = TracePauses()
         for time in [0, 1, 2, 60_000, 60_001] as [Int64] { pauses.add(time * 1_000_000) }
@@ -80,7 +80,7 @@ import Testing
         for time in stride(from: 30_000, to: 0, by: -5000) as StrideTo<Int64> { pauses.add(time * 1_000_000) }
         #expect(pauses.folds.isEmpty)
         #expect(pauses.times == 0...60_001_000_000)
-        // If there is nothing but pauses, none is folded.
+        // If the flow consists only of pauses, none is folded.
         var few = TracePauses()
         for time in [0, 16_000, 213_000_000, 312_000_000] as [Int64] { few.add(time) }
         #expect(few.folds.isEmpty)
@@ -104,7 +104,7 @@ import Testing
         #expect(trace.shutCount == 0)
     }
 
-    /// A long flow has a small graph that still shows each retransmission and the window that shut.
+    /// The graph of a long flow is small, but still shows each retransmission and the closed window.
     @Test func longFlowHasASmallGraph() throws {
         var trace = SequenceTrace()
         var pauses = TracePauses()

@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// How tshark's output about TLS is read.
+/// Tests of the parsers for tshark's output about TLS.
 struct TsharkReadersTests {
     private static let client = SocketEndpoint(address: .loopbackV4, port: 40_000)
     private static let server = SocketEndpoint(address: .loopbackV4, port: 443)
@@ -97,7 +97,7 @@ struct TsharkReadersTests {
         #expect(records([hello, "6|1|443|127.0.0.1||2||||22,20|23,23|122,1,34,498"]).undecrypted == 6)
         #expect(records(["8|1|40000|127.0.0.1||||||20|23|1,69"]).undecrypted == 8)
         #expect(records(["10|1|40000|127.0.0.1|||||||23|24"]).undecrypted == 10)
-        // TLS 1.2 shows the type of each record.
+        // In TLS 1.2, the type of each record is visible without decryption.
         let old = records(["10|1|40000|127.0.0.1||||||23||24", "11|1|443|127.0.0.1||15||||22||24"])
         #expect(old.undecrypted == nil && old.senders == [.client] && !old.hasClientCertificate)
         #expect(records(["8|1|40000|127.0.0.1||11,16,15,20||||22||24"]).hasClientCertificate)

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// Captures for tests that read whole files: generated ones, and those of other projects if they are in a folder next
-/// to the project or in the one that `TCPPROBE_CORPUS` names.
+/// Captures for tests that read whole files. There are generated captures, and captures from other projects if these
+/// are in a folder next to the project or in the folder named by `TCPPROBE_CORPUS`.
 enum WholeCaptures {
     enum File: Sendable, CustomTestStringConvertible {
         case generated(seed: UInt64)
@@ -15,7 +15,7 @@ enum WholeCaptures {
             }
         }
 
-        /// Returns the path of the capture; a generated one is written to the folder.
+        /// Returns the path of the capture. A generated capture is first written to the folder.
         func path(in folder: borrowing TemporaryFolder) throws -> String {
             switch self {
             case .generated(let seed):

@@ -4,7 +4,7 @@ import ProbeReport
 import ProbeWire
 import Testing
 
-/// Everything that has columns must respect the requested width, whatever the capture.
+/// Tests that all output with columns respects the requested width for every capture.
 @Suite struct WidthTests {
     private static let widths = [40, 60, 80, 200]
 
@@ -22,7 +22,7 @@ import Testing
                 inspection.analysis.table.conversations, inspection.anomalies, style: style, to: collected.output)
             collected.output(ConnectionTableText.summary(inspection, shown: count, width: width) + "\n")
             expectWidth(width, collected.text)
-            // No cell is lost.
+            // The output contains the contents of every cell.
             let words = collected.text.filter { !$0.isWhitespace }
             for report in inspection.reports(ConnectionFilter()) {
                 #expect(words.contains("\(report.conversation.server)"))
@@ -41,7 +41,7 @@ import Testing
         }
         _ = try inspect(Self.captures[number], observer: WatchObserver(width: width, output: collected.output))
         expectWidth(width, collected.text)
-        // Each packet begins a line in both forms.
+        // In both forms, each packet begins on a new line.
         let packets = inspection.analysis.tcpPacketCount - inspection.analysis.undecodableCount
         #expect(collected.text.split(separator: "\n").count >= 2 * packets / 2)
     }
@@ -67,7 +67,7 @@ import Testing
         for line in collected.text.split(separator: "\n") where line.hasPrefix("  ") { #expect(line.count <= width) }
     }
 
-    /// Colour adds no columns and does not change the text.
+    /// Colour does not affect the width, and does not change the text.
     @Test(arguments: captures.indices)
     func colourDoesNotChangeTheText(number: Int) throws {
         let (plain, coloured) = (Collected(), Collected())
@@ -88,7 +88,7 @@ import Testing
         #expect(text + rest == plain.text)
     }
 
-    /// A column that does not fit is shown below its row.
+    /// A column that does not fit is shown on an additional line below its row.
     @Test func narrowTableMatchesGoldenText() throws {
         let collected = Collected()
         let inspection = try inspect(CaptureBuilder.troubled)

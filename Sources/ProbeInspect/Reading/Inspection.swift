@@ -135,8 +135,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Returns the result of a pass that gives up gaps early; `nil` if the source must be read again with more
-    /// patience.
+    /// Returns the result of a pass that gives up gaps early, as described at `of`.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int

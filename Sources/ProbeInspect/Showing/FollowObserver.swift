@@ -107,7 +107,7 @@ package final class FollowObserver: InspectionObserver {
         line = []
     }
 
-    /// Returns the bytes of `line` as `  00000000  32 32 30 20 72 65 61  |220 rea|`.
+    /// Returns a hexadecimal dump of `line`, such as `  00000000  32 32 30 20 72 65 61  |220 rea|`.
     private func dump() -> String {
         stride(from: 0, to: line.count, by: rowLength).map { first in
             let row = line[first..<min(first + rowLength, line.count)]

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Every link type that the decoder supports, with a segment in a frame of that type.
+/// Tests that decode a segment in a frame of every supported link type.
 struct LinkTypeTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
     private static let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
-    /// The prefix attribute of NFLOG, which precedes the packet.
+    /// An NFLOG prefix attribute, which precedes the attribute with the packet.
     private static let prefix: [UInt8] = [9, 0, 10, 0] + bytes("in: \0") + [0, 0, 0]
 
-    /// Returns a frame of each link type around an IPv4 datagram.
+    /// Returns a frame of each link type that contains an IPv4 datagram.
     private static func frames(_ ip: [UInt8]) -> [(LinkType, [UInt8])] {
         let addresses = [UInt8](repeating: 1, count: 18)
         let data: [UInt8] = .joined([0x08, 0x01, 0, 0], addresses, [0x10, 0])
@@ -36,13 +36,14 @@ struct LinkTypeTests {
         frames += [
             (.wireless, .joined(data, llc)), (.wireless, .joined(qos, llc)),
             (.wireless, .joined([0x88, 0x03, 0, 0], addresses, [0x10, 0], .zeros(6), [0, 0], llc)),
-            // With HT control, and as the only part of an A-MSDU.
+            // The following frames have HT control, and an A-MSDU with a single packet.
             (.wireless, .joined([0x88, 0x81, 0, 0], addresses, [0x10, 0, 0, 0], .zeros(4), llc)),
             (
                 .wireless,
                 .joined(qosHead, [0x80, 0], .zeros(12), PacketBuilder.big(UInt16(ip.count + 8)), llc)
             ),
-            // Without fields; with a timestamp and flags after two presence words, so that the 802.11 header is padded.
+            // The first radiotap header has no fields. The second one has a timestamp and flags after two presence
+            // words; the flags state that the 802.11 header is padded.
             (.wirelessRadiotap, .joined([0, 0, 8, 0, 0, 0, 0, 0], data, llc)),
             (
                 .wirelessRadiotap,
@@ -73,7 +74,7 @@ struct LinkTypeTests {
         #expect(LinkType.supported.allSatisfy { $0.type.name == $0.name })
     }
 
-    /// At each length the decoder returns or throws; a truncated frame is never taken for a whole one.
+    /// At each length, the decoder returns or throws. It never mistakes a truncated frame for a complete one.
     @Test func truncatedFramesAreDetected() throws {
         for (type, frame) in Self.frames(Self.segment.ipv4()) {
             let start = try #require(try frame.decodedTCP(type)).payload.lowerBound
@@ -99,7 +100,7 @@ struct LinkTypeTests {
                 == .other(.damagedWireless))
     }
 
-    /// Several packets in one frame can't be one segment.
+    /// A frame that contains several packets is reported as such, because it can't be decoded as one segment.
     @Test func aggregatesAreNamed() throws {
         let part: [UInt8] = .joined(.zeros(12), PacketBuilder.big(UInt16(53)), Self.snap, Self.segment.ipv4())
         let frame: [UInt8] = .joined([0x88, 0x01], .zeros(22), [0x80, 0], part, [0, 0, 0], part)
@@ -121,7 +122,7 @@ struct LinkTypeTests {
         }
         #expect(LinkType(rawValue: 147).description == "link type 147 (USER0)")
         #expect(LinkType(rawValue: 4_000).description == "link type 4000")
-        // PPI in PPI could be nested indefinitely.
+        // PPI inside PPI is rejected, because it could be nested indefinitely.
         #expect(throws: PacketError.unknownLinkType(.ppi)) {
             try [UInt8].joined([0, 0, 8, 0, 192, 0, 0, 0], .zeros(60)).decoded(.ppi)
         }

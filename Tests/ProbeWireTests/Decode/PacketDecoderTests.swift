@@ -15,7 +15,7 @@ struct PacketDecoderTests {
         #expect(Array(frame[tcp.payload]) == bytes("hello") && !tcp.payloadIsCut)
     }
 
-    /// Padding or a frame check sequence may follow the datagram: neither is payload.
+    /// Padding and a frame check sequence after the datagram are not part of the payload.
     @Test(arguments: [0, 1, 6, 46])
     func paddingIsNotPayload(count: Int) throws {
         let frame = PacketBuilder.ethernet(segment.ipv4()) + Array(repeating: 0xaa, count: count)
@@ -33,7 +33,7 @@ struct PacketDecoderTests {
         #expect(bare.payload.isEmpty && bare.payloadLength == 5 && bare.payloadIsCut)
     }
 
-    /// TSO leaves the total length 0: the packet's actual length counts.
+    /// With TSO, the total length is 0, so the packet's actual length is used.
     @Test func totalLengthOfZeroMeansTheWholePacket() throws {
         let frame = PacketBuilder.ethernet(segment.ipv4(totalLength: 0))
         #expect(try frame.decodedTCP()?.payloadLength == 5)
@@ -55,8 +55,8 @@ struct PacketDecoderTests {
         arguments: [
             [0x81, 0x00, 0x00, 0x05], [0x88, 0xa8, 0x00, 0x05, 0x81, 0x00, 0x00, 0x06],
             [0x91, 0x00, 0, 1, 0x81, 0x00, 0, 2, 0x81, 0x00, 0, 3],
-            // Provider backbone bridging and FabricPath have a whole frame after their tags, here one with a VLAN;
-            // VN-Tag does not.
+            // In provider backbone bridging and FabricPath, the tag is followed by a complete frame (here with a VLAN
+            // tag). A VN-Tag is followed by an EtherType.
             .joined([0x88, 0xa8, 0, 1, 0x88, 0xe7, 0, 0, 0, 7], .zeros(12), [0x81, 0x00, 0, 2]),
             .joined([0x89, 0x03, 0x80, 0x20], .zeros(12), [0x81, 0x00, 0, 2]), [0x89, 0x26, 0, 0, 0, 9],
             [0x89, 0x3f, 0, 0, 0, 9, 0, 0],
@@ -71,7 +71,7 @@ struct PacketDecoderTests {
         let ip = segment.ipv4()
         let pppoe: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 2)) + [0x00, 0x21]
         #expect(try PacketBuilder.ethernet(pppoe + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
-        // The PPP protocol field in one byte (RFC 1661 6.5).
+        // The PPP protocol field may be compressed to one byte (RFC 1661 6.5).
         let compressed: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 1)) + [0x21]
         #expect(try PacketBuilder.ethernet(compressed + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
         let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
@@ -79,8 +79,8 @@ struct PacketDecoderTests {
             try PacketBuilder.ethernet(snap + ip, type: UInt16(ip.count + 8)).decodedTCP()?.payloadLength == 5)
     }
 
-    /// The datagram's length exceeds that of the packet that carries it: what follows is padding or a trailer, never
-    /// payload.
+    /// If the datagram's length exceeds that of the packet that carries it, the bytes after the outer packet are
+    /// padding or a trailer, never payload.
     @Test func innermostPacketIsBoundedByEveryOuterLength() throws {
         let ip = segment.ipv4()
         let trailer: [UInt8] = [9, 9, 9, 9]
@@ -94,7 +94,7 @@ struct PacketDecoderTests {
             PacketBuilder.ethernet(pppoe(ip.count - 2, ip) + trailer, type: 0x8864),
             PacketBuilder.ethernet(
                 pppoe(ip.count - 2, ip) + trailer, type: 0x8864, tags: [0x81, 0, 0, 5, 0x88, 0xa8, 0, 6]),
-            // A length of 0 in IPv4 (TSO) does not lift the bound.
+            // A total length of 0 in IPv4 (TSO) does not remove the outer limit.
             PacketBuilder.ethernet(pppoe(ip.count - 2, segment.ipv4(totalLength: 0)) + trailer, type: 0x8864),
             PacketBuilder.ethernet(
                 pppoe(segment.ipv6().count - 2, segment.ipv6(), protocolNumber: 0x0057) + trailer, type: 0x8864),
@@ -125,7 +125,7 @@ struct PacketDecoderTests {
         #expect(part.payloadLength == 23)
     }
 
-    /// The outer length leaves no room for the inner header.
+    /// If the outer length leaves no room for the inner header, decoding fails.
     @Test func headerBeyondTheOuterLengthIsAnError() {
         let ip = segment.ipv4()
         func pppoe(_ length: UInt16) -> [UInt8] {
@@ -140,15 +140,15 @@ struct PacketDecoderTests {
         #expect(throws: Never.self) { try pppoe(42).decoded() }
     }
 
-    /// The frame's length on the wire is less than the datagram's: the rest is missing from the capture, whatever the
-    /// record's length.
+    /// If the frame's length on the wire is less than the datagram's length, the rest of the datagram is missing from
+    /// the capture, even if the record's two lengths are equal.
     @Test func datagramLongerThanItsFrameIsTruncated() throws {
         let frame = Array(PacketBuilder.ethernet(segment.ipv4()).dropLast(2))
         let tcp = try #require(try frame.decodedTCP(originalLength: frame.count))
         #expect(tcp.payload.count == 3 && tcp.payloadLength == 5 && tcp.payloadIsCut)
     }
 
-    /// In a cooked capture, 4 is not a length: LLC follows.
+    /// In a cooked capture, the protocol number 4 is not a length; it means that an LLC header follows.
     @Test func cookedLLCHasNoLength() throws {
         let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
         let sll: [UInt8] = Array(repeating: 0, count: 14) + [0, 4]
@@ -249,7 +249,7 @@ struct PacketDecoderTests {
         }
     }
 
-    /// Whatever the bytes, the decoder returns or throws, and all ranges are within the packet.
+    /// For arbitrary bytes, the decoder returns or throws, and all ranges are within the packet.
     @Test func hostileBytesNeverTrap() {
         var random = SeededRandom(seed: 20)
         var builder = segment
@@ -267,7 +267,7 @@ struct PacketDecoderTests {
             }
             if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
             let length = Int.random(in: -1...packet.count * 2, using: &random)
-            // The result does not matter here, except that the decoder returns and that the ranges are valid.
+            // Only the ranges in the result are checked.
             guard let result = try? packet.decoded(links[round % links.count], originalLength: length) else { continue }
             decoded += 1
             switch result {

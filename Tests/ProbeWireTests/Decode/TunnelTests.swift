@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// A segment in each tunnel that is decoded, alone and nested in others.
+/// Tests that decode a segment in each kind of tunnel, alone and nested in other tunnels.
 struct TunnelTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
 
@@ -11,7 +11,8 @@ struct TunnelTests {
             + [0, 0] + content
     }
 
-    /// Returns each tunnel around a datagram, as the content of an IP datagram with this protocol number.
+    /// Returns a datagram in each kind of tunnel, as the payload of an outer IP datagram with the given protocol
+    /// number.
     private static func tunnels(_ ip: [UInt8]) -> [(kind: TunnelProtocol, number: UInt8, content: [UInt8])] {
         let frame = PacketBuilder.ethernet(ip)
         let vxlan: [UInt8] = [0x08, 0, 0, 0, 0, 0, 42, 0]
@@ -76,7 +77,8 @@ struct TunnelTests {
         #expect(TunnelProtocol.allCases.allSatisfy(tested.contains))
     }
 
-    /// With `--no-tunnels` their packets are named, and a run sees the packets of the tunnel's own protocol.
+    /// With `--no-tunnels`, packets in tunnels are recognized but not opened. In a run, they are packets of the
+    /// tunnel's own protocol.
     @Test func unopenedTunnelsAreNamedOrIgnored() throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {
             let packet = Self.outer(number, content, isV6: false)
@@ -89,7 +91,7 @@ struct TunnelTests {
         }
     }
 
-    /// A mirror may send only the beginning of a frame: the payload is truncated, and bytes after the outer datagram
+    /// If a mirror sends only the beginning of a frame, the payload is truncated, and bytes after the outer datagram
     /// are not part of it.
     @Test func shortenedFramesAreTruncated() throws {
         let mirrored = PacketBuilder.ethernet(Self.segment.ipv4()).dropLast(3)
@@ -110,7 +112,7 @@ struct TunnelTests {
         }
     }
 
-    /// Datagrams to a tunnel's port that lack the tunnel's header.
+    /// Datagrams to a tunnel's port that lack the tunnel's header are ordinary UDP datagrams.
     @Test(
         arguments: [
             (4789, [0, 0, 0, 0, 0, 0, 0, 0]), (4789, [8, 0, 0]), (8472, [8, 1, 0, 0, 0, 0, 0, 0]),
@@ -124,7 +126,7 @@ struct TunnelTests {
         }
     }
 
-    /// The outer datagram is fragmented, the inner one, or both.
+    /// Fragments are reassembled whether the outer datagram, the inner one or both are fragmented.
     @Test(arguments: [(true, false), (false, true), (true, true)])
     func innerAndOuterFragmentsAreReassembled(isOuter: Bool, isInner: Bool) throws {
         let tcp = Self.segment.tcp
@@ -149,7 +151,7 @@ struct TunnelTests {
         #expect(analysis.table.conversations.first?.fromClient.stream.end == 5)
     }
 
-    /// Whatever the bytes, nothing traps, and all ranges are valid.
+    /// For arbitrary bytes, the decoder does not trap, and all ranges are valid.
     @Test func randomBytesNeverTrap() {
         var random = SeededRandom(seed: 38)
         let seeds = Self.tunnels(Self.segment.ipv4()).map { Self.outer($0.number, $0.content, isV6: false) }
@@ -160,7 +162,7 @@ struct TunnelTests {
             }
             if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
             let length = Int.random(in: -1...packet.count * 2, using: &random)
-            // Whether the packet can be decoded does not matter here.
+            // A packet that can't be decoded is also accepted here.
             let result = try? PacketDecoder.decode(
                 packet.span, linkType: .raw, originalLength: length, tunnels: .opened)
             if case .tcp(let tcp) = result {

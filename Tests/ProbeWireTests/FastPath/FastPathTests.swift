@@ -1,7 +1,7 @@
 import ProbeWire
 import Testing
 
-/// The fast path for ordinary packets changes nothing except the time that they take.
+/// Tests that the fast path for ordinary packets gives the same results as the readable path.
 struct FastPathTests {
     private static let limits: [ConversationLimits] = [
         .passing, .live, ConversationLimits(keptBytes: 300, waitingBytes: 500, keptEvents: 4, totalBytes: 2_000),
@@ -41,7 +41,7 @@ struct FastPathTests {
                 #expect(summary.marks.isEmpty && (summary.kind == .new || summary.kind == .control))
             }
         }
-        // The fast path was used.
+        // Few packets are unusual, which shows that the fast path was used.
         #expect(unusual.count < 600)
         long.finish()
         short.finish()
@@ -53,7 +53,7 @@ struct FastPathTests {
         }
     }
 
-    /// The same for whole files, including those of other projects.
+    /// Both paths give the same results for whole files, including files from other projects.
     @Test(arguments: Corpus.names, [0, 1, 2])
     func fastPathAgreesOnTheCorpus(name: String, limit: Int) {
         func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {
@@ -88,7 +88,7 @@ struct FastPathTests {
         }
     }
 
-    /// Shares of one capture that are analysed separately and merged must equal one analysis of the whole.
+    /// If shares of a capture are analysed separately and merged, the result equals that of a single analysis.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
     func mergedSharesEqualOneAnalysis(seed: UInt64, count: Int) throws {
         var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)

@@ -2,7 +2,7 @@ import ProbeWire
 import Testing
 
 struct CaptureFileReaderTests {
-    /// Writes integers in either byte order.
+    /// A buffer to which integers are appended in either byte order.
     private struct Bytes {
         var isLittleEndian: Bool
         var bytes: [UInt8] = []
@@ -83,7 +83,7 @@ struct CaptureFileReaderTests {
         #expect(checked.records.first?.originalLength == frame.count + 6)
     }
 
-    /// Any prefix of a file yields the complete records, and the offset at which the rest begins.
+    /// Every prefix of a file yields the complete records, and the offset of the first incomplete one.
     @Test func truncatedFileYieldsCompleteRecords() {
         let file = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         let second = 24 + 16 + frame.count
@@ -184,7 +184,7 @@ struct CaptureFileReaderTests {
         #expect(file.packets == Array(repeating: [frame, ip, frame], count: orders.count).flatMap(\.self))
         #expect(file.records[0].time == 0x17_0000_0005 && file.records[0].comments == ["first", "second"])
         #expect(file.records[0].originalLength == frame.count + 4)
-        // 1,536 units of 2^-10 s, and an hour.
+        // The time is 1,536 units of 2^-10 s, plus an hour.
         #expect(file.records[1].time == 3_601_500_000_000 && file.records[1].linkType == .raw)
         #expect(!file.records[2].hasTime && file.records[2].originalLength == frame.count + 20)
         #expect(file.records.map(\.index) == Array(0..<3 * orders.count))
@@ -247,7 +247,7 @@ struct CaptureFileReaderTests {
         #expect(damaged.error?.reason == .lengthBeyondBlock(9))
     }
 
-    /// The reader reads back what the writer has written.
+    /// The reader returns the packets that the writer has written.
     @Test(arguments: [1, 5, 64, 100_000])
     func writtenFilesAreReadBack(chunk: Int) {
         let writer = PcapNGWriter(

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Both ends of a link in one capture.
+/// Tests with a capture that contains both ends of a link.
 @Suite struct LinkViewTests {
     private static let writer = PcapNGWriter(interfaces: [
         .init(name: "lo", linkType: .ethernet, snapLength: 0),
@@ -10,7 +10,8 @@ import Testing
         .init(name: "T", linkType: .ethernet, snapLength: 0, linkEnd: .right),
     ])
 
-    /// A packet of S that arrives, one of T that is lost, one on loopback, and a copy that the link made.
+    /// A capture with a packet from S that arrives, a packet from T that is lost, a packet on loopback, and a packet
+    /// that the link duplicated.
     private static let capture: [UInt8] = {
         func packet(
             _ byte: UInt8, on interface: Int, _ direction: PacketDirection? = nil, comments: [String] = []

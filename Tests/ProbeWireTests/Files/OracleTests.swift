@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Every stream of the corpus, compared with the results of other tools; the oracle's last column says which of them is
-/// correct.
+/// Tests that compare every stream of the corpus with the results of other tools. The last column of the oracle file
+/// states which tool is correct.
 @Suite(.enabled(if: Corpus.folder != nil, "there is no corpus next to the project, and TCPPROBE_CORPUS is not set"))
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
@@ -29,7 +29,7 @@ struct OracleTests {
         let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
         let verdict = row[12]
         if row[0] == "zeek-reassembly.pcap" {
-            // Proved byte by byte below: in both oracles the last segment wins.
+            // Both oracles use the bytes of the last segment. `firstSegmentWins` compares this stream byte by byte.
             #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
             return
         }
@@ -43,9 +43,9 @@ struct OracleTests {
         #expect(sha256(flow.stream.bytes) == expected)
     }
 
-    /// Frames 16, 28, 31 and 110 end in bytes that retransmissions contradict. In gopacket and tcpflow the last segment
-    /// wins, here the first one does: both streams are computed from the file's packets byte by byte, and each has one
-    /// of the hashes.
+    /// Retransmissions contradict the last bytes of frames 16, 28, 31 and 110. gopacket and tcpflow use the bytes of
+    /// the last segment, while tcpprobe uses those of the first. The test computes both streams byte by byte from the
+    /// file's packets and compares each with the corresponding hash.
     @Test func firstSegmentWins() throws {
         let file = ReadFile(Corpus.bytes("zeek-reassembly.pcap"))
         let conversation = try #require(file.analysis.table.conversations.first)
@@ -74,21 +74,22 @@ struct OracleTests {
 
     private static let manifest = Corpus.table("MANIFEST.tsv").filter { $0.count >= 9 }
 
-    /// The numbers of packets, TCP packets and connections must be those that tshark finds.
+    /// The numbers of packets, TCP packets and connections are the same as in tshark.
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
     func countsMatchTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
-        // tshark counts custom blocks as frames: each of these files has three, one 0xbad and two 0x40000bad.
+        // tshark counts custom blocks as frames. Each of these files has three: one of type 0xbad and two of type
+        // 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
-        // Frame 95 has a TCP header length of 0: tshark counts it as TCP nevertheless.
+        // tshark counts frame 95 as TCP even though its TCP header length is 0.
         let malformed = row[0] == "gopacket-sll-fuzz.pcapng" ? 1 : 0
         #expect(file.records.count + custom == Int(row[1]))
         #expect(file.analysis.tcpPacketCount + malformed == Int(row[2]))
         #expect(file.analysis.table.conversations.count == Int(row[3]))
     }
 
-    /// Retransmissions, out-of-order segments and keep-alives must be counted as in tshark (which counts fast and
-    /// spurious retransmissions as retransmissions, too).
+    /// The numbers of retransmissions, out-of-order segments and keep-alives are the same as in tshark, which also
+    /// counts fast and spurious retransmissions as retransmissions.
     @Test(arguments: manifest.map { [$0[0], $0[9]] })
     func classificationMatchesTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
@@ -100,11 +101,11 @@ struct OracleTests {
         let flows = file.analysis.table.conversations.flatMap { [$0.fromClient, $0.fromServer] }
         let kinds = flows.flatMap { $0.repeats.map(\.kind) + $0.segments.map(\.kind) }
         #expect(flows.reduce(0) { $0 + $1.window.shutCount } == counts["zero_window"] ?? 0)
-        // Created by a fuzzer: flags and sequence numbers contradict each other, and every tool classifies them
-        // differently.
+        // This file was created by a fuzzer. Its flags and sequence numbers contradict each other, and every tool
+        // classifies its packets differently.
         if row[0] == "gopacket-sll-fuzz.pcapng" { return }
-        // tshark takes packets that a mirror port or a tunnel has duplicated for retransmissions: they have the same IP
-        // identification and arrive within 0.2 ms.
+        // tshark mistakes packets that a mirror port or a tunnel has duplicated for retransmissions. The duplicates
+        // have the same IP identification and arrive within 0.2 ms.
         guard file.analysis.copyCount == 0 else {
             #expect(["zeek-ssh-dups.pcap", "tcpdump-be-pptp.pcap"].contains(row[0]))
             #expect(kinds.count { $0.isRetransmission } == 0)
@@ -114,8 +115,9 @@ struct OracleTests {
         #expect(kinds.count { $0.isRetransmission } == counts["retransmission"] ?? 0)
         #expect(flows.reduce(0) { $0 + $1.retransmissionCount } == counts["retransmission"] ?? 0)
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
-        // Frames 26 and 27 are copies of acknowledgments from before a FIN that has not been answered: a side that
-        // waits for an answer is not idle, and sends no keep-alive (RFC 9293 3.8.4).
+        // tshark counts frames 26 and 27 as keep-alives, but they are copies of acknowledgments sent before a FIN that
+        // is still unacknowledged. A side that waits for an acknowledgment is not idle, so it sends no keep-alives (RFC
+        // 9293 3.8.4).
         let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
         #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
     }

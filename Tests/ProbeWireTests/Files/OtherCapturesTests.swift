@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Captures of other link types and of tunnels, from other projects.
+/// Tests with captures from other projects that have other link types or contain tunnels.
 @Suite(.enabled(if: Corpus.hasCases, "there are no case captures next to the project"))
 struct OtherCapturesTests {
-    /// The numbers of packets, TCP packets and flows that tshark finds, and the contents of both streams.
+    /// The numbers of packets, TCP packets and flows, and the lengths of both streams, are the same as in tshark.
     @Test(
         arguments: [
             ("06-80211-radiotap.pcap", 26, 26, [4_083, 3_945]), ("07-nflog.pcap", 10, 10, [172, 1_167]),

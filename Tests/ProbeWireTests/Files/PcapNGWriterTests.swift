@@ -6,7 +6,7 @@ struct PcapNGWriterTests {
     private let writer = PcapNGWriter(
         interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 262_144))
 
-    /// A pcapng block, parsed independently of the writer: its type, its body, and whether both lengths are correct.
+    /// A pcapng block, parsed independently of the writer.
     private struct Block {
         var type: UInt32
         var body: [UInt8]
@@ -108,7 +108,7 @@ struct PcapNGWriterTests {
         access($0, X_OK) == 0
     }
 
-    /// Runs `command` in a shell, and returns its output and standard error.
+    /// Runs `command` in a shell and returns what it wrote to standard output and standard error.
     private func output(of command: String) throws -> String {
         let pipe = try #require(popen(command + " 2>&1", "r"))
         defer { pclose(pipe) }

@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Whole files: the streams in them, and variations that must not matter to the reader.
+/// Tests of the streams in whole files, and of variations that must not affect the result.
 struct WholeFileTests {
-    /// The generator knows what each side sent, and so serves as the oracle if there is no other.
+    /// The generator records what each side sent, so the streams can be verified without another tool.
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func streamsMatchTheSentBytes(seed: UInt64) throws {
         var exchange = KnownExchange(seed: seed)
@@ -19,7 +19,7 @@ struct WholeFileTests {
         }
     }
 
-    /// Neither the offsets at which a file is cut nor the size of the chunks makes a difference.
+    /// The result does not depend on the chunks into which a file is split.
     @Test(arguments: Corpus.names)
     func chunkSizeMakesNoDifference(name: String) {
         let bytes = Corpus.bytes(name)
@@ -30,8 +30,8 @@ struct WholeFileTests {
         }
     }
 
-    /// Random changes of bytes anywhere in a real file result in an error or in other packets, never in a trap.
-    /// Large files differ from others only in length, so they are omitted.
+    /// Random changes to the bytes of a real file cause an error or change the packets, but never cause a trap. Large
+    /// files are omitted, because they differ from the others only in length.
     @Test(arguments: Corpus.names.filter { Corpus.bytes($0).count < 100_000 })
     func alteredFilesNeverTrap(name: String) {
         let original = Corpus.bytes(name)

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// How connections begin and end, and which pieces of a send are segments, with each possible verdict.
+/// Tests, with each possible verdict, of statements about the beginning and the end of connections, and of the pieces
+/// of a send.
 struct JudgeEndsTests {
     // MARK: open and close
 
@@ -45,8 +46,8 @@ struct JudgeEndsTests {
                 == true)
     }
 
-    /// An RST that answers a late acknowledgment cuts nothing off; one with an ACK, or before both FINs were
-    /// acknowledged, does.
+    /// An RST in response to a late acknowledgment does not abort the connection. An RST with an ACK, or before both
+    /// FINs are acknowledged, does.
     @Test func rstAfterBothFINsIsHarmless() {
         var closed = TestConnection.connected()
         closed.send(.server, .fin, at: 0)
@@ -63,7 +64,7 @@ struct JudgeEndsTests {
         #expect(closed.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The FIN that acknowledges the other one was sent second, whatever the timestamps.
+    /// The FIN that acknowledges the other FIN was sent second, whatever the timestamps are.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
     func acknowledgmentShowsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Statements about times, sizes, lines and windows, with each possible verdict.
+/// Tests of statements about times, sizes, lines and windows, with each possible verdict.
 struct JudgeMeasureTests {
     // MARK: times and sizes
 

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// `records`, `tls` and `lacks`, with each possible verdict.
+/// Tests of the statements `records`, `tls` and `lacks`, with each possible verdict.
 struct JudgeTLSTests {
     // MARK: Records for tests
 
@@ -42,7 +42,7 @@ struct JudgeTLSTests {
                 }.0
             #expect(connection.judge(.records(.greaterOrEqual, 3)).outcome == (whole == 3 ? .passed : .waiting))
             if whole > 0 { #expect(connection.judge(.records(.equal, whole)) == .passed) }
-            // A later record may still arrive while the flight is incomplete; after its last byte it is complete.
+            // An incomplete record never makes the statement fail, because the rest of it may still arrive.
             #expect(connection.judge(.tls(fromStart: false)).outcome != .failed)
             connection.send(.server, at: Int64(cut), bytes: Array(sent[cut...]))
             #expect(connection.judge(.records(.equal, 3)) == .passed)
@@ -185,7 +185,7 @@ struct JudgeTLSTests {
         cut.send(.server, at: 0, bytes: Self.serverHello + Self.data, cut: 1)
         var gap = connection(Self.serverHello)
         gap.send(.server, at: Int64(Self.serverHello.count + Self.data.count), bytes: Self.data)
-        // The missing bytes may still be retransmitted.
+        // Missing bytes that are not acknowledged may still be retransmitted, so the statements wait.
         #expect(
             Self.everyStatement.allSatisfy {
                 gap.judge($0).outcome == ($0 == .records(.greaterOrEqual, 1) ? .passed : .waiting)
@@ -199,7 +199,7 @@ struct JudgeTLSTests {
             }
             #expect(connection.judge(.lacks([9, 9])).outcome == .failed)
         }
-        // Bytes on both sides of a gap are not joined, and those that wait after it are searched.
+        // The bytes before and after a gap are not joined, and the bytes that wait after a gap are searched as well.
         #expect(gap.judge(.lacks([9, 23])).outcome == .inconclusive)
         #expect(gap.judge(.lacks(Self.data)).outcome == .failed)
         gap.conversation.finish()

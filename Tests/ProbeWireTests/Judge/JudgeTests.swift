@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What a side has sent, as bytes and as segments, with each possible verdict.
+/// Tests of statements about the bytes and the segments that a side has sent, with each possible verdict.
 struct JudgeTests {
     // MARK: bytes
 

@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// `frames` and `messages` of WebSocket, with each possible verdict.
+/// Tests of `frames`, and of `messages` with WebSocket framing, with each possible verdict.
 struct JudgeWebSocketTests {
     private static let head = bytes("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n")
-    /// A message in two frames with a ping between them, and a close.
+    /// A message in two frames, with a ping frame between them, followed by a close frame.
     private static let frames: [UInt8] = [0x01, 1, 97, 0x89, 0, 0x80, 1, 98, 0x88, 2, 3, 0xE8]
 
     private func connection(_ sent: [UInt8], isOver: Bool = false) -> TestConnection {

@@ -2,9 +2,11 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// The verdict of a statement if packets are missing from the capture: one that they could change is inconclusive.
+/// Tests of verdicts if packets are missing from the capture. If the missing packets could change a verdict, it is
+/// inconclusive.
 struct MissingPacketsTests {
-    /// A statement about the server with its outcomes: in a complete capture, and in one that began later or has a gap.
+    /// A statement about the server, and its outcomes in a complete capture (`whole`) and in a capture that began late
+    /// or has a gap (`partial`).
     struct Row: Sendable, CustomTestStringConvertible {
         var assertion: WireAssertion
         var whole: WireVerdict.Outcome
@@ -23,7 +25,8 @@ struct MissingPacketsTests {
         var testDescription: String { "\(assertion)" }
     }
 
-    /// The server sends two segments with a line each, and a FIN; the client sends one segment and a FIN.
+    /// The statements and outcomes for an exchange in which the server sends two segments, each with a line, and a FIN,
+    /// and the client sends one segment and a FIN.
     static let rows: [Row] = [
         Row(.bytes(bytes("ab\r\ncd\r\n")), .passed, .inconclusive), Row(.bytes(bytes("x")), .failed, .inconclusive),
         Row(.segmentCount(.greaterOrEqual, 2), .passed, .passed), Row(.segmentCount(.equal, 2), .passed, .inconclusive),
@@ -81,13 +84,14 @@ struct MissingPacketsTests {
         #expect(connection.conversation.judge(row.assertion).outcome == row.partial)
     }
 
-    /// The gap is before the bytes that the rows are about.
+    /// The gap precedes the bytes that the statements in `rows` refer to.
     @Test(arguments: rows)
     func gapKeepsCertainVerdicts(row: Row) {
         var connection = TestConnection.connected()
         exchange(&connection, serverFrom: 100)
         let outcome = connection.conversation.judge(row.assertion).outcome
-        // More lines and other bytes than those in the rows are never certain; a line end is.
+        // It is certain that the captured line ends were sent, but the missing packets may have contained more lines
+        // and other bytes.
         #expect(outcome == row.partial)
     }
 
@@ -103,7 +107,7 @@ struct MissingPacketsTests {
 
     // MARK: One direction
 
-    /// Returns a connection of which only the client's packets were captured, with or without its SYN.
+    /// Returns a connection of which only the client's packets were captured, with or without the client's SYN.
     private func oneDirection(hasSYN: Bool) -> TestConnection {
         var connection = TestConnection()
         if hasSYN { connection.send(.client, .syn, at: -1, ack: nil) }
@@ -141,7 +145,7 @@ struct MissingPacketsTests {
         }
     }
 
-    /// The acknowledgments exceed the range of sequence numbers.
+    /// The acknowledgment numbers wrap around more than once.
     @Test func acknowledgmentsOfOneDirectionWrap() {
         var connection = TestConnection()
         var acknowledged: Int64 = 0
@@ -152,7 +156,7 @@ struct MissingPacketsTests {
         #expect(connection.conversation.fromServer.acknowledgedEnd == acknowledged - 900_000_000)
     }
 
-    /// If a SYN is not answered, or is refused, the capture is nevertheless complete.
+    /// The capture is complete even if a SYN is unanswered or refused.
     @Test(arguments: [true, false])
     func silenceAndRefusalAreConclusive(isRefused: Bool) {
         var connection = TestConnection()

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// The memory and time that hostile captures may take.
+/// Tests that hostile captures can't cause excessive use of memory or time.
 struct BoundsTests {
     private func frame(port: UInt16, flags: UInt8 = 2, sequence: UInt32 = 1, payload: [UInt8] = []) -> [UInt8] {
         PacketBuilder.ethernet(
@@ -15,7 +15,8 @@ struct BoundsTests {
             index: analysis.packetCount)
     }
 
-    /// Packets of connections beyond the limit are counted and not followed; earlier connections continue.
+    /// Connections beyond the limit are not followed, but their packets are counted. Earlier connections are still
+    /// followed.
     @Test func connectionsOverTheLimitAreCounted() {
         var limits = ConversationLimits.passing
         limits.maxConversations = 10
@@ -26,14 +27,15 @@ struct BoundsTests {
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 20)
         #expect(analysis.table.hasReachedTotal && analysis.tcpPacketCount == 30)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 2)
-        // A reused port has no room for a new connection: neither its SYN nor what follows belongs to the earlier one.
+        // There is no room for a new connection that reuses a port. Neither its SYN nor its later packets belong to the
+        // earlier connection.
         #expect(add(frame(port: 3, sequence: 900_000), to: &analysis) == nil)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 900_001, payload: [1]), to: &analysis) == nil)
         #expect(add(frame(port: 4, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 3)
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 22)
     }
 
-    /// Gaps that are never filled, in many streams: the waiting bytes and the list of gaps stay within the common
+    /// If many streams have gaps that are never filled, the waiting bytes and the lists of gaps stay within the common
     /// limit.
     @Test func gapsOfAllStreamsStayWithinTheLimit() {
         var limits = ConversationLimits(keptBytes: 0, waitingBytes: 1_000, keptEvents: 4, totalBytes: 50_000)
@@ -51,7 +53,7 @@ struct BoundsTests {
         #expect(analysis.table.hasReachedTotal)
     }
 
-    /// A segment that spans thousands of gaps visits each of them once.
+    /// When a segment spans thousands of gaps, each gap is visited only once.
     @Test func lateSegmentVisitsItsGapsOnce() {
         var connection = TestConnection.connected(serverISN: 0)
         for number in 0..<3_000 { connection.send(.server, at: Int64(number * 2 + 1), "x") }
@@ -65,7 +67,7 @@ struct BoundsTests {
         #expect(connection.conversation.fromServer.stream.firstConflict == 1)
     }
 
-    /// Arbitrary bytes: nothing traps, and no more is kept than has arrived.
+    /// For arbitrary bytes, the analysis never traps and never keeps more bytes than have arrived.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func randomBytesNeverTrap(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -76,7 +78,7 @@ struct BoundsTests {
                 UInt8.random(in: 0...255, using: &random)
             }
             let type = types[number % types.count]
-            // Most of the packets look like IP at first.
+            // With every second seed, the packets begin like an IPv4 header for TCP.
             if packet.count > 24, seed % 2 == 0 {
                 packet[0] = 0x45
                 packet[9] = 6

@@ -10,7 +10,7 @@ struct ClassificationTests {
         return options
     }
 
-    /// Returns options with a DSACK block, which reports that these bytes arrived twice.
+    /// Returns options with a DSACK block, which reports that the given bytes arrived twice.
     private func duplicate(_ connection: TestConnection, from start: Int, to end: Int) -> TCPOptions {
         var options = TCPOptions()
         let base = SequenceNumber(connection.serverISN) + 1
@@ -18,8 +18,8 @@ struct ClassificationTests {
         return options
     }
 
-    /// Linux behaves like this if the reader does not read: the last segment is sent again, and the answer shows that
-    /// the original had arrived.
+    /// Linux sends the last segment again if the peer's program does not read. The peer's response shows that the
+    /// original had arrived.
     @Test func repeatedLastSegmentIsATailLossProbe() {
         var connection = TestConnection.connected(serverISN: 0xffff_fffd)
         connection.send(.server, at: 0, "abc")
@@ -32,7 +32,7 @@ struct ClassificationTests {
         #expect(connection.judge(.segmentCount(.equal, 2)) == .passed)
     }
 
-    /// The same packet, but the answer is to the probe and to nothing before it: the original was lost.
+    /// If the peer's response acknowledges only the probe, the original was lost.
     @Test func probeThatRepairedALossIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
@@ -46,7 +46,8 @@ struct ClassificationTests {
         #expect(connection.judge(.retransmissions(.equal, 1)) == .passed)
     }
 
-    /// As captured from a busy reader: the acknowledgment of the original crosses the probe, and no DSACK ever arrives.
+    /// The acknowledgment of the original crosses the probe, and no DSACK ever arrives. This exchange was captured with
+    /// a busy reader.
     @Test(arguments: [nil, 100] as [UInt32?])
     func acknowledgmentMayCrossTheProbe(echo: UInt32?) {
         var connection = TestConnection.connected()
@@ -57,11 +58,11 @@ struct ClassificationTests {
         connection.send(.server, at: 6, "ghi", options: stamp(105, echo: 7))
         connection.send(.client, at: 0, ack: 9, options: stamp(7, echo: 105))
         #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.tailLossProbe])
-        // Without timestamps, nothing shows which of the two was acknowledged.
+        // Without timestamps, it is unknown which of the two segments was acknowledged.
         #expect(connection.conversation.judge(.noRetransmission).outcome == (echo == nil ? .inconclusive : .passed))
     }
 
-    /// The probe is answered without DSACK, then with one: the original had arrived after all.
+    /// The first response to the probe has no DSACK, but the second one has, which shows that the original had arrived.
     @Test func laterDSACKConfirmsTheProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
@@ -179,7 +180,7 @@ struct ClassificationTests {
         #expect(failure?.details == ["the client sent 2 SYNs"])
     }
 
-    /// The hole is filled so late that the first transmission must have been lost before it was captured.
+    /// The gap is filled so late that the first transmission must have been lost before it could be captured.
     @Test func holeFilledLateIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 3, "def")

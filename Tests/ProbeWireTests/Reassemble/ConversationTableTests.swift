@@ -46,7 +46,7 @@ struct ConversationTableTests {
         #expect(table.conversations[1].handshakeTime != nil)
     }
 
-    /// In the capture, the SYN-ACK precedes the SYN.
+    /// A SYN-ACK that was captured before the SYN belongs to the same connection.
     @Test func synAckBeforeItsSYNBelongsToTheConnection() {
         let table = table([
             packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1), packet(.ack, 2, ack: 10),
@@ -65,8 +65,8 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.fromClient.initialSequence == SequenceNumber(1))
     }
 
-    /// Many connections, each within its own limits: the total memory is bounded, and the packet that reaches the limit
-    /// reports it.
+    /// If there are many connections that are each within their limits, their total memory is still limited, and the
+    /// summary of the packet that exceeds the limit says so.
     @Test func memoryOfAllConnectionsIsBounded() {
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))
@@ -88,7 +88,8 @@ struct ConversationTableTests {
         #expect(finished.contains { $0.gaps.contains { $0.cause == .limitReached } })
     }
 
-    /// More conversations than one block of memory holds: a copy is independent, and neither table loses one.
+    /// With more conversations than fit into one chunk of memory, a copy of the table is independent, and neither table
+    /// loses a conversation.
     @Test func copiesAreIndependent() {
         var table = ConversationTable()
         for number in 0..<5_000 {
@@ -123,15 +124,16 @@ struct ConversationTableTests {
     }
 }
 
-/// The position in memory of the fields that every packet touches: with other positions, reading a capture of thousands
-/// of flows takes longer.
+/// Tests of the memory layout of the fields that every packet touches. With another layout, reading a capture with
+/// thousands of flows would take longer.
 struct ConversationLayoutTests {
     @Test func hotFieldsShareCacheLines() throws {
         #expect(MemoryLayout<Conversation>.offset(of: \.fromClient) == 64)
         let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
         #expect(server == 384)
         #expect(MemoryLayout<Conversation>.size <= 704)
-        // One cache line of a flow for the peer's packets, two more for its own data.
+        // A packet from the peer touches one cache line of a flow, and a packet with the flow's own data touches two
+        // more.
         #expect(MemoryLayout<HalfConnection>.offset(of: \.window) == 48)
         let stream = try #require(MemoryLayout<HalfConnection>.offset(of: \.stream))
         let lines = try #require(MemoryLayout<StreamAssembler>.offset(of: \.lines))

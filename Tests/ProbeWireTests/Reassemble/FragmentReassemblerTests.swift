@@ -47,13 +47,14 @@ struct FragmentReassemblerTests {
         other.1 = Array(repeating: 0xee, count: 88)
         let whole = reassembler.add(other.0, payload: other.1.span)
         #expect(whole?.bytes == Array(segment.tcp[..<64]) + Array(repeating: 0xee, count: 56))
-        // Only a part of the first fragment was captured: the bytes that follow it can't be placed.
+        // If only a part of the first fragment was captured, the datagram ends after that part.
         #expect(reassembler.add(first.0, payload: first.1.span.extracting(0..<10)) == nil)
         let cut = reassembler.add(other.0, payload: other.1.span)
         #expect(cut?.bytes.count == 10 && cut?.length == 120)
     }
 
-    /// The identification is used again: the first fragment belongs to another datagram.
+    /// If many fragments were received in between, the identification has been reused, so the first fragment belongs to
+    /// another datagram.
     @Test func reusedIdentificationIsAnotherDatagram() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
@@ -78,7 +79,7 @@ struct FragmentReassemblerTests {
             #expect(reassembler.add(header, payload: part.1.span) == nil)
         }
         #expect(reassembler.lostCount == 1_000 - 10_000 / 128)
-        // The most recent datagram is still there.
+        // The most recent datagram has not been given up.
         var rest = fragment(64..<120, hasMore: false)
         rest.0.identification = 999
         #expect(reassembler.add(rest.0, payload: rest.1.span)?.bytes == segment.tcp)

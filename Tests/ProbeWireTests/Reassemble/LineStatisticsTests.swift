@@ -1,10 +1,10 @@
 import ProbeWire
 import Testing
 
-/// Lines are counted as the bytes pass, many at a time, with the same result as byte by byte, wherever the stream is
-/// cut.
+/// Tests that counting lines many bytes at a time gives the same result as counting byte by byte, wherever the stream
+/// is split into segments.
 @Suite struct LineStatisticsTests {
-    /// Statistics that are computed one byte at a time, over the whole stream.
+    /// A reference implementation that processes the whole stream byte by byte.
     private struct Plain: Equatable {
         var crlf = 0
         var bareLF: [Int64] = []
@@ -53,8 +53,8 @@ import Testing
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
     func cutsMakeNoDifference(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        // Control bytes, and bytes that differ from CR and LF in their highest bit, which a search for many bytes at
-        // once checks twice.
+        // The list includes control bytes, and bytes that differ from CR and LF only in the highest bit, which a search
+        // of many bytes at once may confuse with CR and LF.
         let seldom: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x09, 0x00, 0x0b, 0x1a, 0x8a, 0x8d, 0xff]
         let often = Int.random(in: 1...60, using: &random)
         let bytes = (0..<Int.random(in: 0...600, using: &random)).map { _ in
@@ -72,7 +72,7 @@ import Testing
         expect(lines, for: bytes)
     }
 
-    /// The payload is longer than the pieces in which it is searched.
+    /// All line ends are found in a payload that is longer than the pieces in which it is searched.
     @Test(arguments: [4_095, 4_096, 4_097, 4_159, 4_160, 8_192, 8_193, 20_000])
     func longPayloadIsSearchedCompletely(length: Int) {
         for place in [0, 62, 63, 64, 4_030, 4_031, 4_032, 4_094, 4_095, 4_096, 4_097, 8_190, 8_191, 8_192, length - 2] {
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    /// Line ends at each offset, in payloads of each length around the number of bytes that are searched at once.
+    /// A line end is found at every offset, in payloads whose lengths are near multiples of the number of bytes that
+    /// are searched at once.
     @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
     func lineEndIsFoundAtEveryOffset(length: Int) {
         for place in 0..<length {

@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Packets that are not segments of a flow are counted by name, and unreadable ones are distinguished from those that
-/// are not TCP.
+/// Tests that packets that are not segments of a flow are counted by kind, and that unreadable packets are
+/// distinguished from packets that are not TCP.
 struct OtherPacketsTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
 
@@ -40,7 +40,7 @@ struct OtherPacketsTests {
         #expect(found.others.unreadCount == 4 && found.undecodableCount == 3)
     }
 
-    /// These packets may contain whole flows, but no segment of the flows that are shown.
+    /// Encrypted and tunnelled packets may contain entire flows, but no segments of the flows that are shown.
     @Test func hiddenPacketsDoNotConcernOtherFlows() {
         let packets: [(LinkType, [UInt8])] = [
             (.raw, Self.segment.ipv4(protocolNumber: 50, content: [1, 2, 3, 4])),
@@ -53,7 +53,7 @@ struct OtherPacketsTests {
                 == "some packets of the capture could not be read: 1 IP-in-IP (--no-tunnels), 1 IPsec (ESP)")
     }
 
-    /// Each packet is counted by exactly one share.
+    /// Each packet is counted by exactly one share of the analysis.
     @Test func sharesCountLikeOneAnalysis() {
         var packets: [(LinkType, [UInt8])] = []
         for port in 0..<50 as Range<UInt16> {
@@ -119,7 +119,7 @@ struct OtherPacketsTests {
             let packet = Self.segment.ipv4(protocolNumber: 1, content: content)
             guard case .otherIP = try packet.decoded(.raw) else { throw PacketError.tooManyHeaders(offset: 0) }
         }
-        // An ICMP error about a UDP datagram.
+        // An ICMP error about a UDP datagram is not reported as an error about a flow.
         let packet = Self.segment.ipv4(protocolNumber: 1, content: [3, 3, 0, 0, 0, 0, 0, 0] + Self.udp)
         guard case .otherIP = try packet.decoded(.raw) else { throw PacketError.tooManyHeaders(offset: 0) }
     }

@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Several SYN-ACKs with different sequence numbers (RFC 9293 3.10.7.3), and resets that the receiver ignored (RFC
-/// 5961).
+/// Tests of several SYN-ACKs with different sequence numbers (RFC 9293 3.10.7.3), and of resets that the receiver
+/// ignores (RFC 5961).
 struct OtherSYNTests {
     private func segment(
         _ side: ConversationSide, _ flags: TCPFlags, _ sequence: UInt32, ack: UInt32? = nil, length: Int = 0
@@ -25,8 +25,8 @@ struct OtherSYNTests {
         return table
     }
 
-    /// The client may acknowledge any SYN-ACK, close to the first one or far from it, whether or not its own SYN was
-    /// captured.
+    /// The client may acknowledge any of the SYN-ACKs, whether its sequence number is close to that of the first one or
+    /// far from it, and whether or not the client's SYN was captured.
     @Test(arguments: [5_000, 5_100, 3_000_000_000, 1_000_000_000] as [UInt32], [true, false])
     func acknowledgedSYNACKBeginsTheStream(accepted: UInt32, hasSYN: Bool) throws {
         let first: [DecodedTCP] = hasSYN ? [segment(.client, .syn, 100)] : []
@@ -52,7 +52,7 @@ struct OtherSYNTests {
         #expect(flow.fromServer.stream.deliveredLength == 9)
     }
 
-    /// A forged RST and a FIN precede the SYN-ACK: the client continues.
+    /// A forged RST and a forged FIN precede the SYN-ACK, and the client continues.
     @Test func forgedResetDoesNotSplitTheConnection() throws {
         let table = table([
             segment(.client, .syn, 100), segment(.server, .rst, 777, ack: 101), segment(.server, .fin, 777, ack: 101),
@@ -67,14 +67,14 @@ struct OtherSYNTests {
         #expect(flow.judge(.noReset).outcome == .failed && flow.judge(.rst(from: .server)).outcome == .inconclusive)
     }
 
-    /// An RST in the middle of a connection counts only if neither side continues.
+    /// An RST in the middle of a connection takes effect unless both sides continue.
     @Test(arguments: [true, false])
     func resetIsIgnoredIfBothSidesContinue(continues: Bool) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
         connection.send(.server, .rst, at: 3, ack: nil)
-        // The packet was in flight when the RST arrived: it proves nothing.
+        // This packet may have been in flight when the RST arrived, so it does not show that the RST was ignored.
         connection.send(.client, at: 0, ack: 3, "request")
         #expect(connection.conversation.fromServer.rst != nil)
         if continues { connection.send(.server, at: 3, ack: 7, "def") }
@@ -83,7 +83,8 @@ struct OtherSYNTests {
         #expect(connection.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The sequence number must be the next one; data in flight may or may not have arrived.
+    /// The sequence number of an RST must be the one that the receiver expects next. Any number within the data in
+    /// flight is accepted, because that data may or may not have arrived.
     @Test(
         arguments: [(2, true), (3, false), (6, false), (7, true), (60_000, true), (-100, true)] as [(Int64, Bool)])
     func resetOutsideTheWindowIsNotAccepted(offset: Int64, isOutside: Bool) {
@@ -98,13 +99,13 @@ struct OtherSYNTests {
         let failure = connection.conversation.judge(.noReset).failure
         #expect(failure?.summary.contains("outside the window") == isOutside)
         #expect(connection.conversation.isClosed == !isOutside)
-        // If both sides close later, that does not make the RST count.
+        // The RST still has no effect after both sides have closed.
         connection.send(.server, .fin, at: 6, ack: 0)
         connection.send(.client, .fin, at: 0, ack: 7)
         if isOutside { #expect(connection.conversation.judge(.noReset).outcome == .failed) }
     }
 
-    /// A client that has sent a SYN obeys only an RST that acknowledges it.
+    /// A client that has sent a SYN obeys only an RST that acknowledges the SYN.
     @Test(arguments: [101, 100, nil] as [UInt32?])
     func refusalMustAcknowledgeTheSYN(ack: UInt32?) throws {
         let flow = try #require(
@@ -112,7 +113,7 @@ struct OtherSYNTests {
         #expect((flow.fromServer.rst != nil) == (ack == 101))
     }
 
-    /// A SYN-ACK that was in flight for a long time: it answers this connection's SYN, and no other.
+    /// A SYN-ACK that arrives very late still belongs to the connection whose SYN it acknowledges.
     @Test(arguments: [5_000, 5_100] as [UInt32])
     func lateSYNACKBelongsToItsConnection(sequence: UInt32) {
         let ended = [
@@ -123,7 +124,8 @@ struct OtherSYNTests {
         #expect(table(ended + [segment(.server, .syn, 7_000, ack: 901)]).conversations.count == 2)
     }
 
-    /// Whether the RST closed the connection depends on packets that may be missing from the capture.
+    /// It depends on packets that may be missing from the capture whether an RST outside the window closed the
+    /// connection.
     @Test func closerIsUncertainAfterAnOutOfWindowReset() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")

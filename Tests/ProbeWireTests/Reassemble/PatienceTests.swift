@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// How long a stream waits for bytes that the peer has acknowledged.
+/// Tests of how long a stream waits for missing bytes that the peer has acknowledged.
 struct PatienceTests {
     private static func patient(waitingBytes: Int = 1 << 20, totalBytes: Int = 1 << 30) -> ConversationLimits {
         var limits = ConversationLimits(
@@ -17,7 +17,7 @@ struct PatienceTests {
         return connection
     }
 
-    /// The segment arrives thousands of segments, acknowledgments and minutes later, after both FINs.
+    /// A segment that arrives minutes and thousands of segments late, after both FINs, is still added to the stream.
     @Test(arguments: [ConversationSide.client, .server])
     func lateSegmentFindsItsPlace(side: ConversationSide) {
         var connection = Self.connection(Self.patient())
@@ -36,7 +36,7 @@ struct PatienceTests {
         #expect(half.isComplete && half.missing == nil && !half.stream.hasReachedLimit)
     }
 
-    /// The whole stream arrives in reverse order, one byte per segment.
+    /// A stream is complete even if it arrives in reverse order, one byte per segment.
     @Test func reversedStreamIsComplete() {
         var connection = Self.connection(Self.patient())
         for offset in (0..<10_000).reversed() { connection.send(.server, at: Int64(offset), "x") }
@@ -44,7 +44,8 @@ struct PatienceTests {
         #expect(stream.deliveredLength == 10_000 && stream.gaps.isEmpty && !stream.hasReachedLimit)
     }
 
-    /// If memory runs out, a gap is given up that the peer has received and whose bytes do not arrive later.
+    /// If memory runs out, a gap that the peer has acknowledged is given up. This is reported as reaching a limit only
+    /// if the bytes arrive later.
     @Test func memoryLimitGivesUpReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {
@@ -54,14 +55,15 @@ struct PatienceTests {
         let stream = connection.conversation.fromServer.stream
         #expect(stream.deliveredLength == 10_000 && !stream.hasReachedLimit)
         #expect(stream.gaps == [StreamGap(offset: 0, length: 100, cause: .notCaptured)])
-        // The bytes arrive after all, and this is reported.
+        // The summary of a packet with late bytes reports that the limit was reached.
         let late = connection.send(.server, at: 20, "late")
         #expect(late.hasReachedLimit)
         let after = connection.conversation.fromServer.stream
         #expect(after.gaps == [StreamGap(offset: 0, length: 100, cause: .limitReached)] && after.lateLength == 4)
     }
 
-    /// The limit for all connections together: idle ones give up gaps that their peers have received.
+    /// If the limit for all connections together is exceeded, idle connections give up gaps that their peers have
+    /// acknowledged.
     @Test func globalMemoryLimitGivesUpReceivedGaps() {
         var limits = Self.patient(totalBytes: 50_000)
         limits.keptBytes = 0
@@ -82,7 +84,7 @@ struct PatienceTests {
             table.add(segment(port, 1_020, 0, isFromServer: true), payload: line.span.extracting(0..<0), time: 0)
         }
         #expect(!table.hasUsedUpMemory && !table.hasReachedTotal && !table.hasLateBytes)
-        // A connection whose gap was given up, and one that still waits.
+        // Port 2 belongs to a connection whose gap was given up, and port 200 to a connection that still waits.
         for port in [2, 200] as [UInt16] {
             table.add(segment(port, 10, 10), payload: line.span.extracting(0..<10), time: 0)
         }
@@ -93,7 +95,7 @@ struct PatienceTests {
         #expect(last.deliveredLength == 1_020 && last.gaps.isEmpty && !last.hasReachedLimit)
     }
 
-    /// A retransmission of bytes that the snap length cut off is not late.
+    /// A retransmission of bytes that the snap length cut off is not counted as late.
     @Test func truncatedSegmentIsNotAnAbandonedGap() {
         var connection = Self.connection(Self.patient())
         connection.send(.server, at: 0, "abcdef", cut: 3)
@@ -103,7 +105,7 @@ struct PatienceTests {
         #expect(connection.conversation.fromServer.stream.gaps.map(\.cause) == [.cutShort])
     }
 
-    /// Segments in any order, with any times and with acknowledgments between them, give the stream that was sent.
+    /// Segments in any order, with any times and with acknowledgments between them, result in the stream that was sent.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func timesDoNotAffectTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
@@ -112,7 +114,7 @@ struct PatienceTests {
         var start = 0
         while start < text.count {
             let end = min(text.count, start + Int.random(in: 1...40, using: &random))
-            // Most segments are in order, some are thousands of bytes late, some are repeated.
+            // Most segments are in order, but some are thousands of bytes late and some are repeated.
             let isLate = Int.random(in: 0..<10, using: &random) == 0
             pieces.append((start..<end, isLate ? Int.random(in: start...4_000, using: &random) : start))
             if Int.random(in: 0..<20, using: &random) == 0 { pieces.append((start..<end, end + 400)) }

@@ -3,7 +3,8 @@ import ProbeWire
 import Testing
 
 struct ReassemblyTests {
-    /// ISNs whose streams wrap at every interesting place: inside data, at its start, at its end.
+    /// Initial sequence numbers with which the stream wraps around at all interesting places: inside data, at its start
+    /// and at its end.
     static let edges: [UInt32] = [
         0, 1_000, 0xffff_ffff, 0xffff_fffe, 0xffff_fffc, 0xffff_fff9, 0xffff_fff5, 0x7fff_fffe,
     ]
@@ -51,8 +52,8 @@ struct ReassemblyTests {
         #expect(flow.stream.conflictCount == 0)
     }
 
-    /// The peer has received what it has acknowledged: for bytes that a live capture lacks, the stream waits during
-    /// three more segments.
+    /// In a live capture, the stream waits for missing bytes that the peer has acknowledged until three more segments
+    /// have arrived.
     @Test(arguments: edges)
     func acknowledgedGapIsAwaitedForThreeSegments(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -73,7 +74,7 @@ struct ReassemblyTests {
         #expect(!connection.conversation.fromServer.stream.hasReachedLimit)
     }
 
-    /// The acknowledgment was captured before the data that it acknowledges.
+    /// A gap is filled even if the acknowledgment was captured before the data that it acknowledges.
     @Test(arguments: edges)
     func gapIsFilledAfterItsAcknowledgment(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -88,7 +89,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
     }
 
-    /// The missing bytes were not acknowledged, or not all of them: they may still be retransmitted.
+    /// If the missing bytes are not all acknowledged, they may still be retransmitted, so the stream waits for them.
     @Test(arguments: [Int64(0), 3, 5])
     func unacknowledgedGapIsAwaited(acknowledged: Int64) {
         var connection = TestConnection.connected()
@@ -105,7 +106,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
     }
 
-    /// A segment that repeats earlier bytes and continues: only its new bytes are a first transmission.
+    /// If a segment repeats earlier bytes and continues with new ones, only the new bytes are a first transmission.
     @Test(arguments: edges)
     func overlapAddsItsNewBytes(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -199,7 +200,8 @@ struct ReassemblyTests {
         #expect(connection.text(.server) == "abcdef" && connection.conversation.fromServer.missing == nil)
     }
 
-    /// The bytes that wait after a gap are limited; when the limit is reached, the gap is given up and reported.
+    /// The number of bytes that may wait after a gap is limited. When the limit is reached, the gap is given up and
+    /// reported.
     @Test func waitingBytesAreBounded() {
         var connection = TestConnection(
             limits: ConversationLimits(keptBytes: 1 << 20, waitingBytes: 4_000, keptEvents: 1_000))
@@ -229,7 +231,7 @@ struct ReassemblyTests {
         #expect(connection.judge(.gap(index: nil, .less, .nanoseconds(1))).outcome == .inconclusive)
     }
 
-    /// Every order of arrival, with repetitions and overlaps, results in the stream.
+    /// Every order of arrival, with repetitions and overlaps, results in the stream that was sent.
     @Test(arguments: 1...40)
     func everyOrderOfArrivalGivesTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
@@ -250,7 +252,7 @@ struct ReassemblyTests {
         #expect(flow.segments.reduce(0) { $0 + $1.length } >= 200)
     }
 
-    /// Hostile sequence numbers, lengths and flags: nothing traps, and memory is bounded.
+    /// With hostile sequence numbers, lengths and flags, the table never traps, and its memory is limited.
     @Test func hostileSegmentsNeverTrap() {
         var random = SeededRandom(seed: 4)
         var table = ConversationTable(
@@ -268,7 +270,8 @@ struct ReassemblyTests {
                 flags: TCPFlags(rawValue: UInt16.random(in: 0...511, using: &random)),
                 window: UInt16.random(in: 0...3, using: &random), payload: 0..<length,
                 payloadLength: length + (round % 7 == 0 ? 1_000 : 0))
-            // A new connection for each SYN would hide the packets that follow it.
+            // Most SYN flags are removed, because each SYN might begin a new connection, which would then receive too
+            // few packets.
             if round % 50 != 0 { tcp.flags.remove(.syn) }
             if Bool.random(using: &random) { swap(&tcp.source, &tcp.destination) }
             table.add(

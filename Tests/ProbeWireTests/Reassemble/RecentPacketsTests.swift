@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// A packet that a capture holds twice is one packet with a note. A packet that a sender sent twice remains a
-/// retransmission.
+/// Tests that a packet that was captured twice is counted once and reported as a copy, and that a packet that was sent
+/// twice is still a retransmission.
 struct RecentPacketsTests {
     struct Packet {
         var bytes: [UInt8]
@@ -24,7 +24,7 @@ struct RecentPacketsTests {
         var ip = builder.ipv4()
         (ip[4], ip[5], ip[8]) = (UInt8(number >> 8), UInt8(number & 255), hops)
         if !fromClient { ip.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
-        // A sum of the payload in place of the checksum.
+        // A sum over the payload replaces the TCP checksum.
         let sum = builder.payload.reduce(UInt16(number)) { $0 &* 31 &+ UInt16($1) }
         (ip[36], ip[37]) = (UInt8(sum >> 8), UInt8(sum & 255))
         return PacketBuilder.ethernet(ip)
@@ -48,7 +48,8 @@ struct RecentPacketsTests {
         return analysis
     }
 
-    /// Returns a request, an answer in several segments and acknowledgments, each of them twice.
+    /// Returns the packets of a request, a response in several segments, and acknowledgments. Each packet appears
+    /// twice.
     private func doubled(hopsOfCopy: UInt8, numbered: Bool, delay: UInt64, burst: Int) -> [Packet] {
         var packets: [(fromClient: Bool, sequence: UInt32, ack: UInt32, flags: UInt8, payload: String)] = [
             (true, 99, 0, 0x02, ""), (false, 199, 100, 0x12, ""), (true, 100, 200, 0x10, ""),
@@ -82,7 +83,7 @@ struct RecentPacketsTests {
     func copiesAreNotCounted(hops: UInt8, fast: Bool) throws {
         for burst in [1, 3, 20] {
             for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
-            // A packet without a number that follows an answer may be a retransmission.
+            // A packet without an IP identification that follows a response may be a retransmission.
             where numbered || burst == 1 {
                 let found = analysis(
                     doubled(hopsOfCopy: hops, numbered: numbered, delay: delay, burst: burst), fast: fast)
@@ -96,7 +97,7 @@ struct RecentPacketsTests {
         }
     }
 
-    /// A router that holds its packets for 50 ms, at 40,000 packets a second.
+    /// Copies are recognized even if a router delays its packets by 50 ms at 40,000 packets per second.
     @Test(arguments: [true, false])
     func copiesAreRecognizedAfterManyPackets(fast: Bool) throws {
         let count = 2_000 as UInt32
@@ -111,7 +112,8 @@ struct RecentPacketsTests {
         #expect(flow.fromClient.copyCount == 2_000 && flow.fromClient.retransmissionCount == 0)
     }
 
-    /// A packet with another number, too late, with more hops left, or with other bytes was sent twice.
+    /// A packet with another IP identification, a higher hop limit or other bytes, or that arrives too late, is a
+    /// retransmission and not a copy.
     @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
     func retransmissionIsNotACopy(difference: String, fast: Bool) throws {
         let first = [
@@ -124,12 +126,12 @@ struct RecentPacketsTests {
             switch difference {
             case "flags": Packet(bytes: frame(100, ack: 200, flags: 0x19, "abc", number: 3), time: 5_000)
             case "number": Packet(bytes: frame(100, ack: 200, "abc", number: 4), time: 5_000)
-            // As seen from a Windows system: a SYN with the number of the first one, 5 ms later.
+            // A Windows system was observed to send a second SYN 5 ms later with the same IP identification.
             case "same number": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 5_003_000)
             case "late": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 300_000_000)
             case "hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 65), time: 5_000)
             case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 62), time: 5_000)
-            // The same checksum, but other bytes.
+            // The checksum is the same, but the bytes differ.
             default: Packet(bytes: frame(100, ack: 200, "acD", number: 3), time: 5_000)
             }
         let found = analysis(first + [again], fast: fast)
@@ -139,7 +141,7 @@ struct RecentPacketsTests {
         #expect((flow.fromClient.fin != nil) == (difference == "flags"))
     }
 
-    /// Without a number, both of two identical acknowledgments may have been sent.
+    /// Two identical acknowledgments without an IP identification may both have been sent.
     @Test func unnumberedAcknowledgmentsMayBeDuplicates() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
@@ -158,7 +160,8 @@ struct RecentPacketsTests {
         #expect(try #require(found.table.conversations.first).fromClient.signals.duplicates == 3)
     }
 
-    /// Checksums of packets that a system sends to itself are meaningless, and such packets have no number.
+    /// Packets that a system sends to itself have meaningless checksums and no IP identification, so they may look like
+    /// copies.
     @Test(arguments: [true, false])
     func finAfterAnAcknowledgmentIsNotACopy(fast: Bool) throws {
         let found = analysis(
@@ -171,7 +174,8 @@ struct RecentPacketsTests {
         #expect(try found.copyCount == 0 && #require(found.table.conversations.first).fromClient.fin?.offset == 0)
     }
 
-    /// A packet without a number that follows an answer was caused by it.
+    /// If a packet without an IP identification is repeated after a response from the peer, the repetition was caused
+    /// by the response.
     @Test(arguments: [true, false])
     func repetitionAfterAnAnswerIsNotACopy(isAnswered: Bool) throws {
         var packets = [
@@ -189,7 +193,7 @@ struct RecentPacketsTests {
         #expect(found.copyCount == (isAnswered ? 0 : 1) && flow.fromClient.retransmissionCount == (isAnswered ? 1 : 0))
     }
 
-    /// If a capture holds packets twice, it may hold these twice as well.
+    /// If a capture contains copies, identical acknowledgments without an IP identification may be copies as well.
     @Test func unnumberedAcknowledgmentsAmongCopiesAreInconclusive() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
@@ -205,7 +209,8 @@ struct RecentPacketsTests {
         #expect(flow.judge(.halfConnection(.duplicateAcks(.greaterOrEqual, 3), from: .client)).outcome == .inconclusive)
     }
 
-    /// A copy of an analysis remembers the same packets, and forgets none because of what the other one receives.
+    /// A copy of an analysis remembers the same packets as the original. Packets added to one of them do not affect the
+    /// other.
     @Test func copiesOfAnAnalysisAreIndependent() {
         var one = CaptureAnalysis()
         func take(_ analysis: inout CaptureAnalysis, number: UInt16, payload: String) {
@@ -222,7 +227,7 @@ struct RecentPacketsTests {
         #expect(one.copyCount == 1 && other.copyCount == 0)
     }
 
-    /// The clocks on the two sides of a router may differ, so that the copy seems to precede the original.
+    /// The clocks on the two sides of a router may differ, so a copy may have an earlier timestamp than the original.
     @Test func copyMayHaveAnEarlierTimestamp() {
         let found = analysis(
             [
@@ -232,7 +237,8 @@ struct RecentPacketsTests {
         #expect(found.copyCount == 1)
     }
 
-    /// The second round has more packets than are remembered: two analyses with a share each recognize the same copies.
+    /// Two analyses with one share each recognize the same copies as a single analysis, even if there are more packets
+    /// than are remembered.
     @Test func sharesRecognizeTheSameCopies() {
         func analysis(_ share: ConnectionShare) -> CaptureAnalysis {
             var analysis = CaptureAnalysis(share: share)

@@ -2,9 +2,10 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// How a repeated segment is classified: by the elapsed time, by duplicate acknowledgments, and by earlier repetitions.
+/// Tests of the classification of repeated segments by elapsed time, by duplicate acknowledgments and by earlier
+/// repetitions.
 struct RepeatTests {
-    /// Returns a connection with a round trip of 50 ms and two segments in flight.
+    /// Returns a connection with a round-trip time of 50 ms and two segments in flight.
     private func connected(at time: UInt64? = nil) -> TestConnection {
         var connection = TestConnection()
         if let time { connection.time = time }
@@ -19,7 +20,8 @@ struct RepeatTests {
         return connection
     }
 
-    /// The limit is two round trips and 200 ms for a delayed acknowledgment; after 200 ms the timer may have expired.
+    /// A probe may be sent until two round trips plus 200 ms for a delayed acknowledgment have passed. After 200 ms,
+    /// the retransmission timer may have expired as well.
     @Test(
         arguments: [
             (20, .retransmission), (60, .retransmission), (110, .tailLossProbe), (180, .tailLossProbe),
@@ -44,7 +46,7 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
     }
 
-    /// Each repetition is counted once, whatever its answer shows.
+    /// Each repetition is counted once, whatever the peer's response shows.
     @Test(arguments: [150, 250] as [Double], [true, false])
     func answerIdentifiesTheRepetition(milliseconds: Double, wasLost: Bool) {
         var connection = connected()
@@ -71,7 +73,8 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
     }
 
-    /// The acknowledgments that request a fast retransmission, and how long after the third one it follows.
+    /// The arguments are the number of duplicate acknowledgments, the time in milliseconds until the segment is
+    /// repeated, and the expected kind.
     @Test(
         arguments: [
             (2, 1, .retransmission), (3, 1, .fastRetransmission), (3, 60, .fastRetransmission),
@@ -88,8 +91,8 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == kind)
     }
 
-    /// A timeout's retransmission of a segment that was fast-retransmitted before is not fast, and a new acknowledgment
-    /// ends the count.
+    /// If a segment that was already fast-retransmitted is retransmitted again after a timeout, that is not a fast
+    /// retransmission. An acknowledgment of new data resets the count of duplicates.
     @Test func timeoutRetransmissionIsNotFast() {
         var connection = connected()
         for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
@@ -116,7 +119,7 @@ struct RepeatTests {
         #expect(connected().conversation.handshakeRoundTrip == 50_000_000)
     }
 
-    /// The packets that arrived show what the sent packets leave undecided.
+    /// If the sent packets do not show whether a segment was lost, the packets that arrived do.
     @Test(arguments: [true, false])
     func arrivedPacketsShowWhetherTheSegmentWasLost(wasLost: Bool) {
         var sent = connected()

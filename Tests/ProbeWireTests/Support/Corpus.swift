@@ -1,10 +1,10 @@
 import Glibc
 import ProbeWire
 
-/// Captures for tests that read whole files: generated ones, and those of other projects with the results of other
-/// tools, if they are in a folder next to the project or in the one that `TCPPROBE_CORPUS` names.
+/// Captures for tests that read whole files. There are generated captures, and captures from other projects with the
+/// results of other tools, if these are in a folder next to the project or in the folder named by `TCPPROBE_CORPUS`.
 enum Corpus {
-    /// The captures that are always available, by name.
+    /// The generated captures, which are always available, by name.
     private static let generated: [String: [UInt8]] = Dictionary(
         uniqueKeysWithValues: (1...6 as ClosedRange<UInt64>).map { seed in
             var traffic = RandomTraffic(seed: seed * 15_485_863, connections: 1 + Int(seed) * 2)
@@ -21,7 +21,7 @@ enum Corpus {
         return candidates.first { access($0 + "/ORACLE.tsv", R_OK) == 0 }
     }()
 
-    /// Whether captures that were once read incorrectly are next to the corpus.
+    /// Whether the folder of captures that were once read incorrectly is next to the corpus.
     static var hasCases: Bool { folder.map { access($0 + "/../cases/captures", R_OK) == 0 } ?? false }
 
     static func bytes(_ name: String) -> [UInt8] {
@@ -41,7 +41,7 @@ enum Corpus {
     }
 }
 
-/// A whole file that was read and analysed.
+/// A capture file that was read and analysed completely.
 struct ReadFile {
     var reader = CaptureFileReader()
     var analysis = CaptureAnalysis()
@@ -49,7 +49,7 @@ struct ReadFile {
     var packets: [[UInt8]] = []
     var error: CaptureFileError?
 
-    /// Reads and analyses a file, `chunk` bytes at a time.
+    /// Reads and analyses the bytes of a file, `chunk` bytes at a time.
     init(_ bytes: [UInt8], chunk: Int = 1 << 16) {
         var analysis = analysis
         var records: [CaptureRecord] = []

@@ -1,10 +1,10 @@
-/// A connection whose streams are known: segments arrive late, twice, joined, cut at other places, or never. It is
-/// generated from a seed, so that a failure can be reproduced.
+/// A connection whose streams are known. Its segments arrive late, twice, with other boundaries, or never. The
+/// connection is generated from a seed, so that a failure can be reproduced.
 struct KnownExchange {
     /// The bytes that one side sent, except those that no packet of the capture carries.
     struct Sent {
         var bytes: [UInt8] = []
-        /// The stream offsets of the missing bytes.
+        /// The ranges of stream offsets whose bytes are missing.
         var lost: [Range<Int>] = []
     }
 
@@ -14,11 +14,11 @@ struct KnownExchange {
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
-        // The sequence numbers of every second connection wrap.
+        // In each connection, the sequence numbers of one side wrap around.
         starts = seed % 2 == 0 ? [UInt32.max - 900, 5_000] : [1_000, UInt32.max - 300]
     }
 
-    /// Returns the packets of the whole connection, in the order of their capture. It is called once.
+    /// Returns the packets of the whole connection, in the order of their capture. May be called only once.
     mutating func packets() -> [RandomTraffic.Packet] {
         let streams = (0..<2).map { _ in
             (0..<Int.random(in: 1...4_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -44,8 +44,8 @@ struct KnownExchange {
         }
     }
 
-    /// Divides a stream into segments, occasionally loses one for good, and puts the others out of order, some of them
-    /// twice and with other boundaries.
+    /// Splits a stream into segments, occasionally loses a segment permanently, reorders the others, and repeats some
+    /// of them with other boundaries.
     private mutating func segments(of stream: [UInt8], side: Int) -> [Range<Int>] {
         var segments: [Range<Int>] = []
         var position = 0
@@ -60,8 +60,8 @@ struct KnownExchange {
             }
             position = end
         }
-        // A segment that was lost and retransmitted arrives after later ones; one that was only delayed swaps places
-        // with its neighbor.
+        // A segment that was lost and retransmitted arrives after several later ones. A segment that was only delayed
+        // swaps places with its neighbor.
         for index in segments.indices.dropLast() where Int.random(in: 0..<5, using: &random) == 0 {
             segments.swapAt(index, min(segments.count - 1, index + Int.random(in: 1...4, using: &random)))
         }

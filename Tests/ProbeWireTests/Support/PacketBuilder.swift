@@ -1,6 +1,6 @@
 import ProbeWire
 
-/// Builds frames byte by byte, so that the decoder is tested against independent code.
+/// Builds frames byte by byte. It shares no code with the decoder that it is used to test.
 struct PacketBuilder {
     var sourcePort: UInt16 = 40_000
     var destinationPort: UInt16 = 80
@@ -47,7 +47,7 @@ struct PacketBuilder {
 }
 
 extension [UInt8] {
-    /// Returns the concatenation of its arguments; the compiler is slow with long sums of literals.
+    /// Returns the concatenation of its arguments. The compiler takes too long for long sums of array literals.
     static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap(\.self) }
 
     static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }

@@ -1,6 +1,6 @@
-/// Frames of a few connections that are mostly correct, and occasionally wrong in every way: lost, duplicated,
-/// reordered, truncated, reset, with zero windows, with meaningless numbers. They are generated from a seed, so that a
-/// failure can be reproduced.
+/// Frames of a few connections. Most frames are correct, but some are lost, duplicated, reordered, truncated, resets,
+/// or have a window of 0 or meaningless sequence numbers. The frames are generated from a seed, so that a failure can
+/// be reproduced.
 struct RandomTraffic {
     struct Packet {
         var frame: [UInt8]
@@ -19,7 +19,7 @@ struct RandomTraffic {
 
     init(seed: UInt64, connections: Int = 5) {
         random = SeededRandom(seed: seed)
-        // Some of the sequence numbers are close to the wrap.
+        // Some of the sequence numbers will soon wrap around.
         sides = []
         for number in 0..<connections {
             let start: UInt32 = number % 2 == 0 ? UInt32.max - 200 : 1_000

@@ -23,8 +23,8 @@ struct TestConnection {
         time += UInt64(milliseconds * 1_000_000)
     }
 
-    /// Adds a packet. `at` and `ack` are stream offsets; `cut` bytes at the end of the payload are missing from the
-    /// capture.
+    /// Adds a packet. `at` and `ack` are stream offsets. `cut` is the number of bytes at the end of the payload that
+    /// are missing from the capture.
     @discardableResult
     mutating func send(
         _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, _ text: String = "",
@@ -33,7 +33,7 @@ struct TestConnection {
         send(side, flags, at: offset, ack: ack, bytes: Array(text.utf8), window: window, cut: cut, options: options)
     }
 
-    /// Does the same as the `send` with a text, for any bytes.
+    /// Adds a packet with the given bytes, like the `send` function that accepts text.
     @discardableResult
     mutating func send(
         _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, bytes payload: [UInt8],
