@@ -70,7 +70,7 @@ struct CaptureBuilder {
         time += 10_000
     }
 
-    /// Adds SYN, SYN-ACK and ACK.
+    /// Adds the packets of a handshake: SYN, SYN-ACK and ACK.
     mutating func open(_ connection: Connection) {
         packet(connection, .client, flags: 0x02, skew: -1)
         packet(connection, .server, flags: 0x12, skew: -1)
@@ -97,7 +97,7 @@ struct CaptureBuilder {
         if side == .client { connection.clientSent += count } else { connection.serverSent += count }
     }
 
-    /// Adds the server's FIN, the client's FIN and the last ACK.
+    /// Adds the packets of a graceful close: the server's FIN, the client's FIN and the last ACK.
     mutating func close(_ connection: inout Connection) {
         packet(connection, .server, flags: 0x11)
         connection.serverSent += 1

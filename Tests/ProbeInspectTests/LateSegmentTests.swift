@@ -24,7 +24,8 @@ import Testing
         return bytes
     }
 
-    /// Returns the contents of the streams, once for each way in which the file can be read.
+    /// Returns a description of the streams in a capture. Checks that the streams are the same on one thread, on two
+    /// threads, and with an observer.
     private func streams(_ bytes: [UInt8], folder: borrowing TemporaryFolder) throws -> [String] {
         let path = try folder.write("capture", bytes)
         func texts(_ inspection: Inspection) -> [String] {
@@ -61,7 +62,7 @@ import Testing
         for kind in kinds { #expect(try streams(Self.retimed(capture, kind), folder: folder) == expected) }
     }
 
-    /// A capture in which a segment arrives seconds and hundreds of segments after its acknowledgment.
+    /// A capture in which a segment appears several seconds and hundreds of segments after its acknowledgment.
     private static let late: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)

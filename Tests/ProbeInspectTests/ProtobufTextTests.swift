@@ -67,8 +67,8 @@ import Testing
 
     // MARK: By names
 
-    /// `package demo; message Point { int32 x = 1; sint32 y = 2; } enum Color { RED = 0; }` and a message of every
-    /// type.
+    /// The descriptor set of `package demo; message Point { int32 x = 1; sint32 y = 2; } enum Color { RED = 0; }` and
+    /// of a message with a field of every type.
     private static let descriptors: [UInt8] = {
         func declared(_ name: String, _ number: UInt64, _ kind: ProtobufSchema.Kind, _ type: String = "") -> [UInt8] {
             field(1, name) + field(3, number) + field(5, kind.rawValue) + (type.isEmpty ? [] : field(6, type))
@@ -132,7 +132,7 @@ import Testing
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(bytes) }
         }
         #expect(throws: ProtobufSchema.Problem(text: "contains no messages")) { try ProtobufSchema([]) }
-        // Any prefix of a descriptor set is reported as invalid.
+        // Every proper prefix of a descriptor set is reported as invalid.
         for length in 0..<Self.descriptors.count {
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(Array(Self.descriptors.prefix(length))) }
         }

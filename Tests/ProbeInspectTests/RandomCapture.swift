@@ -27,7 +27,7 @@ struct RandomCapture {
     private var identification: UInt16 = 0
     private(set) var bytes: [UInt8] = Self.little([0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1])
 
-    /// Generates a capture.
+    /// Generates a capture from a seed.
     ///
     /// - Parameter count: the number of segments. A segment may result in several packets or in none.
     init(seed: UInt64, segments count: Int, connections flows: Int = 40) {

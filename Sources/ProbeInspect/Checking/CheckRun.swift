@@ -6,7 +6,7 @@ package import ProbeWire
 /// Judges wire statements on the flows of a complete capture.
 package struct CheckRun: Sendable {
     package struct Outcome: Sendable {
-        /// `passed`, `failed` or `inconclusive`.
+        /// The verdict: `passed`, `failed` or `inconclusive`.
         package var verdict: Verdict
         package var check: WireCheck
         /// The flow on which the statement was judged; `nil` if the outcome concerns no flow.

@@ -8,7 +8,7 @@ package struct ConnectionReport: Sendable {
         /// The SYN was answered with an RST.
         case refused
         case unanswered
-        /// Both SYNs were captured, but not both acknowledgments.
+        /// Both SYNs were captured, but not the acknowledgments of both.
         case unfinished
         /// The capture began during the handshake, or contains only one of the SYNs.
         case partlyCaptured = "partly captured"

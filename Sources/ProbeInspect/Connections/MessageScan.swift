@@ -13,7 +13,7 @@ package struct MessageScan: Sendable {
         package var cuts: [Int]
         /// The length of the terminator at the end of `bytes`.
         package var terminatorLength: Int
-        /// The number of CRs and LFs in the content of a line that do not end a line.
+        /// The number of bare CRs and LFs in the content, if the message is a line that ends with CRLF.
         package var bareCount: Int
         package var isFinished: Bool
         /// The WebSocket frame; `nil` for the head of an opening handshake, and for an unfinished message.
@@ -71,7 +71,7 @@ package struct MessageScan: Sendable {
         decoder = FrameDecoder(framing: framing, limit: Self.longestMessage)
     }
 
-    /// Records a segment with bytes that were sent for the first time.
+    /// Records the range of a segment that contains bytes sent for the first time.
     package mutating func note(segment range: Range<Int64>) {
         // Once the stream can't be split into messages, segment boundaries are not needed.
         if isUnreadable { return }

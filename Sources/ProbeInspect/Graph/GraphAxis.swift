@@ -4,7 +4,7 @@ import ProbeBase
 package struct GraphAxis: Sendable, Hashable {
     package struct Tick: Sendable, Hashable {
         package var value: Int64
-        /// The value with its unit: `200 ms`.
+        /// The value with its unit, such as `200 ms`.
         package var label: String
     }
 

@@ -4,14 +4,14 @@ import ProbeWire
 /// acknowledgments and windows that the receiver advertised. The size of the data is limited, however many packets
 /// there are.
 package struct SequenceTrace: Sendable {
-    /// The kinds of marks.
+    /// The kinds of marks in a time-sequence graph.
     package enum Kind: Int, Sendable, CaseIterable {
         /// Data that was sent for the first time.
         case data
         case outOfOrder
-        /// Any kind of retransmission.
+        /// A retransmission of any kind.
         case retransmission
-        /// Tail-loss probes, keep-alives and zero-window probes.
+        /// A tail-loss probe, keep-alive or zero-window probe.
         case probe
         /// A packet with a sequence number that no window allows.
         case outside

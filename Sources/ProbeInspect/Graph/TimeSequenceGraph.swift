@@ -8,7 +8,7 @@ package import ProbeReport
 /// The number of SVG elements is limited, because all marks of a kind form one path. Colours are defined in the page's
 /// style sheet.
 package struct TimeSequenceGraph {
-    /// The size of the drawing in its own units, which the page scales.
+    /// The width of the drawing in SVG units, which the page scales. `height` is the drawing's height.
     static let width = 720.0
     static let height = 420.0
     /// The rectangle of the drawing that is inside the axes.

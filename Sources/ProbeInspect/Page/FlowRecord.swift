@@ -34,7 +34,7 @@ package struct FlowRecord {
             packet.summary.isZeroWindow || !packet.summary.flags.isDisjoint(with: [.fin, .rst])
         }
 
-        /// The description of the packet: `P. seq 1 ack 1 win 512 len 7 "220 rea"`.
+        /// The description of the packet, such as `P. seq 1 ack 1 win 512 len 7 "220 rea"`.
         package var words: String {
             let summary = packet.summary
             var words = "\(summary.flags) seq \(summary.relativeSequence)"
@@ -68,7 +68,7 @@ package struct FlowRecord {
     package private(set) var fromServer = SequenceTrace()
     package private(set) var pauses = TracePauses()
     package private(set) var lines: [Line] = []
-    /// Whether there were more lines than are in `lines`.
+    /// Whether lines were discarded because `lines` was full.
     package private(set) var hasMoreLines = false
     private var lineBytes = 0
     private var start: UInt64?
@@ -115,7 +115,7 @@ package struct FlowRecord {
     /// Whether further lines are discarded.
     package var isFull: Bool { lines.count >= Self.maxLines || lineBytes >= Self.maxLineBytes }
 
-    /// Adds a line in the format of `FollowObserver`.
+    /// Adds a line that a `FollowObserver` wrote.
     package mutating func add(line: String) {
         guard !isFull else {
             hasMoreLines = true

@@ -7,7 +7,7 @@ import ProbeWire
 package struct FlowsPage {
     /// The settings of the page.
     package struct Options: Sendable {
-        /// The name of the capture, for the title.
+        /// The name of the capture, which is shown in the page's title.
         package var name: String
         package var columns: [ConnectionColumn]
         /// The order of the flows; `nil` for the order in which they were captured.

@@ -26,7 +26,7 @@ extension InspectionObserver {
 /// Decides whether a packet is read, based on its record in the file and on its bytes.
 package typealias PacketPredicate = (CaptureRecord, Span<UInt8>) -> Bool
 
-/// The result of reading a capture file from beginning to end.
+/// The result of reading and analysing a capture file.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
     /// The anomalies of each flow, by flow number. Flows beyond the last element have no anomalies.

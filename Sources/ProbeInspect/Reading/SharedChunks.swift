@@ -10,7 +10,7 @@ final class SharedChunks: @unchecked Sendable {
         fileprivate(set) var bytes: [UInt8] = []
         /// The number of bytes in `bytes` that were read from the file; 0 at the end of the file.
         fileprivate(set) var count = 0
-        /// The number of the chunk in the file.
+        /// The number of the chunk in the file, counting from 0.
         fileprivate var number = -1
     }
 
@@ -37,7 +37,7 @@ final class SharedChunks: @unchecked Sendable {
     static let chunkSize = 1 << 18
     private static let chunkCount = 4
 
-    /// Creates the chunks of a file.
+    /// Creates the shared chunks of a file.
     ///
     /// - Parameter descriptor: the descriptor from `CaptureSource.plainDescriptor`, which must remain open for as long
     ///   as the chunks are used.

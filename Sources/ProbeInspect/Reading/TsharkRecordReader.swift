@@ -94,7 +94,7 @@ package struct TsharkRecordReader {
         name.utf8.allSatisfy { (33..<127).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
-    /// Parses a number in decimal digits, or in hexadecimal digits such as `0x17`.
+    /// Parses a decimal number, or a hexadecimal number such as `0x17`.
     private static func number(_ text: String) -> Int? {
         text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }

@@ -23,7 +23,7 @@ package final class FollowObserver: InspectionObserver {
 
     private var line: [UInt8] = []
     private var currentSide: ConversationSide?
-    /// The offset in the stream of the first byte of `line`.
+    /// The stream offset of the first byte of `line`.
     private var offset: Int64 = 0
     /// The time of the packet that was read last. `lineTime` is the time of the packet that carried the first byte of
     /// `line`.

@@ -22,7 +22,7 @@ package struct LadderText: Sendable {
     package static let plainWidth = 120
     private static let marksRoom = 26
 
-    /// Creates a layout.
+    /// Creates a ladder of the given width.
     ///
     /// - Parameter prefixWidth: the number of columns before the ladder that the caller fills.
     package init(width: Int, prefixWidth: Int = 0, paint: Paint = .plain) {

@@ -15,7 +15,7 @@ struct TableCells {
     }
 
     private var bytes: [UInt8] = []
-    /// The end offset of each cell, row by row.
+    /// The offset in `bytes` at which each cell ends, row by row.
     private var ends: [Int] = []
     private var widths: [Int]
 

@@ -1,8 +1,8 @@
-/// One packet as it was captured.
+/// A captured packet, which has not been decoded.
 package struct CapturedPacket: Sendable, Equatable {
     /// The time in nanoseconds since 1970-01-01 UTC.
     package var time: UInt64
-    /// The number of bytes on the wire; more than `bytes.count` if the capture cut the packet short.
+    /// The packet's length on the wire, which is greater than `bytes.count` if the capture cut the packet short.
     package var originalLength: Int
     package var bytes: [UInt8]
 

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// The contents of a packet, as far as this project decodes them.
+/// The decoded contents of a packet.
 package enum DecodedPacket: Sendable, Hashable {
     case tcp(DecodedTCP)
     case udp(DecodedUDP)
@@ -9,9 +9,9 @@ package enum DecodedPacket: Sendable, Hashable {
     case fragment(IPFragment)
     /// An IP packet of a protocol other than TCP, UDP and ICMP.
     case otherIP(source: IPAddress, destination: IPAddress, protocolNumber: UInt8)
-    /// ARP and everything else that is not IP.
+    /// A packet of a protocol other than IP, such as ARP.
     case notIP(etherType: UInt16)
-    /// An error that ICMP reports about a TCP segment.
+    /// An ICMP error about a TCP segment.
     case icmp(ICMPError)
     /// A packet whose contents are not decoded, because they are unreadable or because decoding them was not requested.
     case other(OtherPacket)
@@ -28,7 +28,7 @@ package struct DecodedTCP: Sendable, Hashable {
     package var window: UInt16
     package var urgentPointer: UInt16
     package var options: TCPOptions
-    /// The range of the captured payload in the packet's bytes; link-layer padding is never part of it.
+    /// The range of the captured payload in the packet's bytes. It never includes link-layer padding.
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// An error that a router or a host reports about a TCP segment that it did not forward or accept (RFC 792, RFC 4443).
+/// An ICMP error in which a router or host reports that it did not forward or accept a TCP segment (RFC 792, RFC 4443).
 ///
 /// The ICMP message quotes the segment's header, so the error can be assigned to a connection.
 package struct ICMPError: Sendable, Hashable {
@@ -21,7 +21,7 @@ package struct ICMPError: Sendable, Hashable {
     /// The sender of the segment, to which the ICMP message is addressed.
     package var source: SocketEndpoint
     package var destination: SocketEndpoint
-    /// The sequence number of the segment.
+    /// The sequence number of the quoted segment.
     package var sequence: SequenceNumber
 
     package init(
@@ -36,7 +36,7 @@ package struct ICMPError: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// The error in words: `destination unreachable (port)`, `fragmentation needed, MTU 1400`.
+    /// A description of the error, such as `destination unreachable (port)` or `fragmentation needed, MTU 1400`.
     package var text: String {
         switch kind {
         case .unreachable(let code): "destination unreachable (\(reason(code)))"
@@ -110,7 +110,7 @@ extension ICMPError {
         }
     }
 
-    /// Returns the position of the TCP header of a quoted IPv6 packet.
+    /// Returns the position of the TCP header in a quoted IPv6 packet; `nil` if there is none.
     private static func transport(_ bytes: Span<UInt8>, at quote: Int) -> Int? {
         guard var next = bytes.byte(at: quote + 6) else { return nil }
         var offset = quote + 40

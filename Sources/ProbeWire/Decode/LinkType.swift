@@ -1,4 +1,4 @@
-/// The link-layer header of captured packets: the LINKTYPE_ value of a capture file.
+/// The type of link-layer header that captured packets have, as identified by a LINKTYPE_ value in a capture file.
 package struct LinkType: RawRepresentable, Sendable, Hashable {
     package let rawValue: UInt32
 
@@ -6,7 +6,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// BSD loopback: a 4-byte address family in the byte order of the capturing system.
+    /// The loopback interface of BSD: the header is a 4-byte address family in the byte order of the capturing system.
     package static let null = LinkType(rawValue: 0)
     /// Ethernet; also the loopback interface of Linux, whose packets have zeros as Ethernet addresses.
     package static let ethernet = LinkType(rawValue: 1)
@@ -14,13 +14,13 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let fddi = LinkType(rawValue: 10)
     /// PPP in HDLC framing, or Cisco's HDLC.
     package static let pppHDLC = LinkType(rawValue: 50)
-    /// PPPoE without Ethernet.
+    /// PPPoE without an Ethernet header.
     package static let pppoe = LinkType(rawValue: 51)
     package static let atmRFC1483 = LinkType(rawValue: 100)
     package static let raw = LinkType(rawValue: 101)
     package static let ciscoHDLC = LinkType(rawValue: 104)
     package static let wireless = LinkType(rawValue: 105)
-    /// OpenBSD loopback: a 4-byte address family in network order.
+    /// The loopback interface of OpenBSD: the header is a 4-byte address family in network order.
     package static let loop = LinkType(rawValue: 108)
     /// OpenBSD's IPsec encapsulation interface (`enc`).
     package static let enc = LinkType(rawValue: 109)
@@ -28,12 +28,12 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let linuxSLL = LinkType(rawValue: 113)
     /// The log of OpenBSD's packet filter (`pflog`).
     package static let pflog = LinkType(rawValue: 117)
-    /// 802.11 after a Prism header.
+    /// An 802.11 frame preceded by a Prism header.
     package static let wirelessPrism = LinkType(rawValue: 119)
-    /// 802.11 after a radiotap header.
+    /// An 802.11 frame preceded by a radiotap header.
     package static let wirelessRadiotap = LinkType(rawValue: 127)
     package static let appleIPOver1394 = LinkType(rawValue: 138)
-    /// 802.11 after an AVS header.
+    /// An 802.11 frame preceded by an AVS header.
     package static let wirelessAVS = LinkType(rawValue: 163)
     /// PPP preceded by a byte that gives the direction, as written by pppd.
     package static let pppd = LinkType(rawValue: 166)

@@ -15,9 +15,9 @@ package enum OtherPacket: Sendable, Hashable {
     // The following packets could not be read, so they may contain a segment of any flow.
 
     case linkType(LinkType)
-    /// The packet ends inside a header.
+    /// A packet that ends inside a header.
     case truncated
-    /// A length or a version in this layer's header is invalid.
+    /// A packet with an invalid length or version in the given layer's header.
     case malformed(PacketError.Layer)
     case tooManyHeaders
     /// A fragment of an IP datagram whose other fragments were not all captured.
@@ -28,7 +28,7 @@ package enum OtherPacket: Sendable, Hashable {
     case wirelessAggregate
     /// An 802.11 frame that its receiver marked as having an incorrect check sequence.
     case damagedWireless
-    /// PPP with compressed IP and TCP headers.
+    /// A PPP packet with compressed IP and TCP headers.
     case compressedHeaders
 
     // The following packets may contain segments of flows of which no packet can be read.

@@ -10,7 +10,7 @@ import ProbeBase
 /// padding. The frame's own length is not a limit, because some programs store the captured length as both lengths of a
 /// record: a datagram that is longer than its frame was cut short by the capture.
 package enum PacketDecoder {
-    /// Decodes a packet.
+    /// Decodes a captured packet, beginning with its link-layer header.
     ///
     /// - Parameter originalLength: the packet's length on the wire; a value below `bytes.count` is replaced with
     ///   `bytes.count`.
@@ -37,7 +37,8 @@ package enum PacketDecoder {
         }
     }
 
-    /// Decodes a datagram that was reassembled from its fragments: `bytes` is the payload after the IP header.
+    /// Decodes a datagram that was reassembled from its fragments. `bytes` is the datagram's payload after the IP
+    /// header.
     package static func decode(
         reassembled bytes: Span<UInt8>, of fragment: IPFragment, length: Int, tunnels: TunnelReading = .ignored
     ) throws(PacketError) -> DecodedPacket {
@@ -343,7 +344,7 @@ package enum PacketDecoder {
     }
 }
 
-/// Decodes link types other than Ethernet and plain IP: the header before the IP datagram, or the EtherType.
+/// Decodes the headers of link types other than Ethernet and plain IP.
 extension PacketDecoder {
     static func decodeLink(
         _ bytes: Span<UInt8>, _ linkType: LinkType, at start: Int, _ extent: PacketExtent, isInner: Bool = false
@@ -545,7 +546,7 @@ extension PacketDecoder {
     }
 }
 
-/// Decodes tunnels: the packet in a tunnel is decoded as if it had been captured without the tunnel.
+/// Decodes tunnels. A packet in a tunnel is decoded as if it had been captured outside the tunnel.
 ///
 /// The bytes between the end of the inner packet and the end of the outer one are padding. An inner packet that is
 /// longer than the outer one was cut short by the device that mirrored it.
@@ -644,7 +645,7 @@ extension PacketDecoder {
 
     // MARK: Over UDP
 
-    /// Returns whether a datagram to this port may be a tunnel; only such datagrams are examined further.
+    /// Returns whether a datagram to the given port may be tunnelled. Other datagrams are not examined for tunnels.
     @inline(__always)
     static func mayBeTunnel(port: UInt16) -> Bool {
         port == genevePort || port == gtpPort || vxlanPorts.contains(port)
@@ -666,7 +667,7 @@ extension PacketDecoder {
         let isGeneric = port == 4790 && flags & 0x04 != 0
         if port == 8472, reserved & 0x77ff_ffff != 0 { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.vxlan)) }
-        // The next protocol field of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe 3.1).
+        // VXLAN-GPE has a next protocol field (draft-ietf-nvo3-vxlan-gpe 3.1), in which 3 stands for Ethernet.
         switch isGeneric ? reserved & 0xff : 3 {
         case 1, 2: return try decodeIP(bytes, at: start + 8, inner)
         case 3: return try decodeLink(bytes, .ethernet, at: start + 8, inner)

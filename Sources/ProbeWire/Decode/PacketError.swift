@@ -5,9 +5,9 @@ package enum PacketError: Error, Sendable, Hashable {
             "UDP", gre = "GRE"
     }
 
-    /// The packet ends inside this layer's header.
+    /// The packet ends inside the given layer's header.
     case endsInside(Layer, offset: Int)
-    /// A length or version in this layer's header is invalid.
+    /// A length or version in the given layer's header is invalid.
     case malformed(Layer, offset: Int)
     case unknownLinkType(LinkType)
     /// The packet has more tags, labels or extension headers than any real packet.

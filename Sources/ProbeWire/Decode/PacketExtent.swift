@@ -8,7 +8,8 @@ package enum TunnelReading: Sendable, Hashable {
     case opened
 }
 
-/// The ends of the parts of one packet, and the number of tunnels that may still be opened in it.
+/// The boundaries within which a packet's headers are decoded, and the number of tunnels in it that may still be
+/// opened.
 struct PacketExtent {
     /// The end of the frame on the wire.
     let wireEnd: Int

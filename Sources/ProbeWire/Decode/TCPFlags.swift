@@ -18,7 +18,7 @@ package struct TCPFlags: OptionSet, Sendable, Hashable {
 }
 
 extension TCPFlags: CustomStringConvertible {
-    /// The flags as tcpdump prints them: `S`, `S.`, `P.`, `F.`, `R`, `.`; `none` if none is set.
+    /// The flags in tcpdump's notation: `S`, `S.`, `P.`, `F.`, `R`, `.`; `none` if no flag is set.
     package var description: String {
         let letters: [(TCPFlags, Character)] = [
             (.fin, "F"), (.syn, "S"), (.rst, "R"), (.psh, "P"), (.urg, "U"), (.ece, "E"), (.cwr, "W"), (.ae, "e"),

@@ -19,7 +19,7 @@ struct ConnectionHash: Sendable {
         UInt64(address) << 16 | UInt64(port)
     }
 
-    /// Hashes the words of two endpoints; the result is the same if they are swapped.
+    /// Hashes the words of two endpoints. The result is the same if the endpoints are swapped.
     @inline(__always)
     func callAsFunction(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let isOrdered = a < b

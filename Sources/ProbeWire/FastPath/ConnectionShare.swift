@@ -11,7 +11,7 @@ package struct ConnectionShare: Sendable, Hashable {
 
     package static let all = ConnectionShare(0, of: 1)
 
-    /// Creates a share.
+    /// Creates the share with the given number.
     ///
     /// - Parameter number: the number of the share, from 0 to `count - 1`; values outside this range are clamped.
     package init(_ number: Int, of count: Int) {
@@ -19,7 +19,8 @@ package struct ConnectionShare: Sendable, Hashable {
         self.number = min(max(0, number), self.count - 1)
     }
 
-    /// Returns whether the connection between two IPv4 endpoints (address, then 16 bits of port) belongs to the share.
+    /// Returns whether the connection between two IPv4 endpoints belongs to the share. Each endpoint is an address
+    /// followed by a 16-bit port.
     @inline(__always)
     func contains(_ a: UInt64, _ b: UInt64) -> Bool {
         count == 1 || contains(hash: Self.hash(a, b))

@@ -74,8 +74,8 @@ extension HalfConnection {
 }
 
 extension ConversationTable {
-    /// Adds a packet that is ordinary for its connection (`Conversation.takeOnFastPath`). Returns `false` and changes
-    /// nothing for any other packet.
+    /// Adds a packet if `Conversation.takeOnFastPath` accepts it. Returns `false` and changes nothing for any other
+    /// packet.
     // Never inlined, because the caller would become so large that the compiler would no longer inline the other
     // functions that are called for each packet.
     @inline(never)

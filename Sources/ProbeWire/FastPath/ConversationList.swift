@@ -73,8 +73,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return (ends.client == a && ends.server == b) || (ends.client == b && ends.server == a)
     }
 
-    /// Returns the sender of an IPv4 packet with these endpoints (address, then 16 bits of port), if it belongs to the
-    /// connection at `position`.
+    /// Returns the sender of an IPv4 packet if the packet belongs to the connection at `position`. Each endpoint is an
+    /// address followed by a 16-bit port.
     @inline(__always)
     func sender(_ source: UInt64, _ destination: UInt64, at position: Int) -> ConversationSide? {
         let ends = endpoints(at: position)

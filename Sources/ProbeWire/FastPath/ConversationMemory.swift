@@ -43,8 +43,8 @@ final class ConversationMemory: @unchecked Sendable {
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }
-        // With small pages, a capture of thousands of connections takes a tenth more CPU time, because the system
-        // clears and maps each page when it is touched.
+        // With small pages, analysing a capture with thousands of connections takes 10 % more CPU time, because the
+        // system clears and maps each page when it is first touched.
         let whole = roundedUp(size, to: largePage)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)
         probe_prefer_large_pages(memory, whole)

@@ -6,7 +6,7 @@ import ProbeBase
 /// Its lengths are checked only once. Every other packet is left to `PacketDecoder`, which would read the same values
 /// from this kind of packet.
 struct FastPathSegment {
-    /// The sender's address and port, the port in the lowest 16 bits.
+    /// The sender's address and port, with the port in the lowest 16 bits.
     let source: UInt64
     let destination: UInt64
     let sequence: SequenceNumber
@@ -28,7 +28,7 @@ struct FastPathSegment {
     struct Ends {
         let source: UInt64
         let destination: UInt64
-        /// The hash from `ConnectionShare.hash`.
+        /// The connection's hash from `ConnectionShare.hash`.
         let hash: UInt64
 
         /// Reads the endpoints; `nil` if the packet is not of this kind.

@@ -7,14 +7,14 @@ package struct CaptureFileError: Error, Sendable, Hashable {
         /// The first four bytes of the file are not those of a capture file.
         case notACapture(magic: UInt32)
         case unsupportedVersion(major: UInt16, minor: UInt16)
-        /// The file ends inside a record or block that claims to have this many bytes.
+        /// The file ends inside a record or block, of whose `length` bytes only `present` bytes are there.
         case endsInside(length: Int, present: Int)
         /// The length of a record is greater than that of any packet.
         case recordTooLong(length: Int, limit: Int)
         /// A block's length is less than the minimum or not a multiple of four, or the lengths at the block's start and
         /// end differ.
         case badBlockLength(Int)
-        /// A packet's or an option's length extends beyond its block.
+        /// A packet or an option extends beyond the end of its block.
         case lengthBeyondBlock(Int)
         case unknownInterface(Int)
         case notASection

@@ -52,14 +52,15 @@ package struct CaptureFileReader: Sendable {
     /// - Parameter view: the packets to pass on, of those that were captured at the ends of links.
     package init(view: LinkView = .received) { self.view = view }
 
-    /// The result of one step over the bytes.
+    /// The result of trying to read the next record.
     enum Step {
         case consumed(Int)
         /// The given number of bytes, or more, is needed from the start of the record.
         case needs(Int)
     }
 
-    /// Reads the next bytes of the file and passes on the packets in them. After an error, every call throws it again.
+    /// Reads the next bytes of the file and passes on the packets in them. After an error, every call throws the same
+    /// error again.
     package mutating func feed(
         _ chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {

@@ -1,11 +1,11 @@
 /// The metadata of one packet in a capture file. The packet's bytes are passed separately.
 package struct CaptureRecord: Sendable, Hashable {
-    /// The number of the packet in the file, from 0.
+    /// The number of the packet in the file, counting from 0.
     package var index: Int
     /// The time in nanoseconds since 1970; 0 if the file does not contain the packet's time (simple packet blocks).
     package var time: UInt64
     package var hasTime: Bool
-    /// The number of bytes on the wire, without a frame check sequence.
+    /// The packet's length on the wire, excluding a frame check sequence.
     package var originalLength: Int
     package var linkType: LinkType
     /// The index of the packet's interface in `CaptureFileReader.interfaces`.
@@ -36,7 +36,7 @@ package struct CaptureInterface: Sendable, Hashable {
     package var resolution: TimestampResolution
     /// The number of seconds to add to each packet's time.
     package var timeOffset: Int64
-    /// The number of bytes of the frame check sequence at each packet's end.
+    /// The length of the frame check sequence at the end of each packet, in bytes.
     package var checkLength: Int
     /// The number of received packets according to the last statistics block, if the file has one.
     package var received: UInt64?

@@ -6,7 +6,7 @@
 package enum LinkView: Sendable, Hashable {
     /// Each packet as its receiver received it.
     case received
-    /// Each packet as its sender sent it.
+    /// Each packet as it was sent, including packets that the link dropped.
     case sent
     /// The packets that the given end sent and received.
     case at(CaptureLinkEnd)
@@ -25,7 +25,7 @@ package enum LinkView: Sendable, Hashable {
     }
 }
 
-/// An end of a link: `link LEFT <-> RIGHT`.
+/// An end of a link, which scripts declare with `link LEFT <-> RIGHT`.
 package enum CaptureLinkEnd: String, Sendable, Hashable, CaseIterable {
     case left, right
 

@@ -1,7 +1,7 @@
 /// A format other than pcap and pcapng, recognized by a file's first four bytes, and the command that converts or
 /// unpacks such a file.
 package struct OtherFormat: Sendable, Hashable {
-    /// The name with its article: `a snoop file`.
+    /// The name of the format with an article, such as `a snoop file`.
     package let name: String
     package let command: String
 

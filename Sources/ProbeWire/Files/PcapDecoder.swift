@@ -10,7 +10,8 @@ struct PcapDecoder: Sendable {
         var headerLength = 24
         var recordHeaderLength = 16
 
-        /// The first four bytes, read as big-endian.
+        /// Creates the variant from the file's first four bytes, read as a big-endian number; `nil` if they are not a
+        /// pcap magic number.
         init?(magic: UInt32) {
             let plain: UInt32
             switch magic {
@@ -31,7 +32,7 @@ struct PcapDecoder: Sendable {
 
     let linkType: LinkType
     let snapLength: UInt32
-    /// The number of bytes of the frame check sequence at each packet's end.
+    /// The length of the frame check sequence at the end of each packet, in bytes.
     private let checkLength: Int
     private let variant: Variant
     /// Whether the two lengths of a record are in reverse order, as before version 2.3.
@@ -85,7 +86,7 @@ struct PcapDecoder: Sendable {
     @inline(__always)
     func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
         guard bytes.count &- offset >= variant.recordHeaderLength else { return nil }
-        // The bounds were checked above; no header is shorter than 16 bytes.
+        // The bounds were checked above, and no record header is shorter than 16 bytes.
         let header = unsafe bytes.extracting(unchecked: offset..<offset &+ 16)
         guard let seconds = word(header, 0), let fraction = word(header, 4), var captured = word(header, 8),
             var original = word(header, 12)

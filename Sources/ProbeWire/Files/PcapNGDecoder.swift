@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// Decodes pcapng (draft-ietf-opsawg-pcapng): sections of either byte order, each with its own interfaces.
+/// Decodes pcapng files (draft-ietf-opsawg-pcapng). Sections may have either byte order, and each has its own
+/// interfaces.
 ///
 /// Packets are read from enhanced, simple and obsolete packet blocks. Interface statistics and TLS key logs are kept.
 /// Name resolution blocks, other secrets, custom blocks and unknown blocks are skipped.
@@ -11,7 +12,7 @@ struct PcapNGDecoder: Sendable {
     /// The maximum total size of the key logs in a file, in bytes; key logs beyond it are skipped.
     private static let maxKeyLogBytes = 16 << 20
 
-    /// The lines of all key logs.
+    /// The lines of all TLS key logs in the file.
     private(set) var keyLog: [UInt8] = []
     /// The number of packets that were captured at the ends of links and are not part of the view.
     private(set) var leftOutCount = 0

@@ -1,4 +1,4 @@
-/// Builds a pcapng file piece by piece (draft-ietf-opsawg-pcapng): each call returns the bytes to append.
+/// Builds a pcapng file (draft-ietf-opsawg-pcapng) incrementally: each call returns the bytes to append to the file.
 ///
 /// The file is valid after each call, so it can be read even if the program is killed before it ends the file. Integers
 /// are little-endian, and times are in nanoseconds.
@@ -36,7 +36,7 @@ package struct PcapNGWriter: Sendable {
         }
     }
 
-    /// The interfaces in the order of their numbers.
+    /// The interfaces, indexed by their numbers.
     package let interfaces: [Interface]
 
     package init(interface: Interface) {
@@ -122,7 +122,7 @@ package struct PcapNGWriter: Sendable {
 }
 
 extension PcapNGWriter {
-    /// One block under construction: type, length, body, length.
+    /// A block under construction. It consists of its type, its length, its body and its length again.
     private struct Block {
         private var bytes: [UInt8] = []
 

@@ -1,8 +1,8 @@
 package import ProbeBase
 
 extension Conversation {
-    /// The maximum difference, in nanoseconds, by which packets of the two directions may be out of order (measured:
-    /// 436 us).
+    /// The maximum time difference, in nanoseconds, between packets of the two directions whose order is uncertain
+    /// (measured: 436 us).
     private static let clockDoubt: Int64 = 500_000
 
     /// Judges whether `side` closed first by comparing the first FIN or RST of each side.

@@ -76,7 +76,7 @@ extension Conversation {
         return .waiting(WireFailure("the capture contains no RST from \(names[side])", details: closeDetails(names)))
     }
 
-    /// Returns whether an RST of that side aborted the connection.
+    /// Returns whether an RST from `side` aborted the connection.
     ///
     /// An RST without an ACK did not abort the connection if both sides had closed and each had acknowledged the
     /// other's FIN. A system sends such an RST (RFC 9293 3.10.7.1) in response to an acknowledgment that arrives after

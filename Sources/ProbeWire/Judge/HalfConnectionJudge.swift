@@ -238,7 +238,7 @@ extension HalfConnectionJudge {
 }
 
 extension StreamAssembler {
-    /// Returns the first bare LF or CR, as a failure of `name`; `nil` if there is none.
+    /// Returns a failure that describes the first bare LF or CR from the side `name`; `nil` if there is none.
     ///
     /// This is not a member of `HalfConnectionJudge`, which would copy the flow: a capture may have a bare line end in
     /// each of thousands of flows.
@@ -256,7 +256,8 @@ extension StreamAssembler {
 
     /// Returns the bytes around a line end, quoted; `nil` if they were not kept.
     private func context(at delivered: Int64) -> String? {
-        // The excerpt ends at the end of the segment, so kept bytes are preferred.
+        // The excerpt never extends beyond the segment, so the kept bytes of the stream are used instead if there are
+        // any.
         var there = lines.bareExcerpt[...]
         if limits.keptBytes > 0, delivered < Int64(bytes.count) {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
@@ -556,7 +557,8 @@ extension HalfConnectionJudge {
     /// The reason why the stream is not completely available for a judgement; `nil` if it is.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
-    /// The verdict while missing bytes may still be retransmitted.
+    /// The `waiting` verdict for a stream whose missing bytes may still be retransmitted; `nil` if no bytes are
+    /// missing.
     var streamPending: WireVerdict? {
         guard flow.missing != nil else { return nil }
         let summary = "bytes from \(name) are still missing"

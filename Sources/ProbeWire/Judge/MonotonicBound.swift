@@ -29,8 +29,7 @@ enum MonotonicBound {
         }
     }
 
-    /// Whether the result could be different if the number is actually greater, because packets are missing from the
-    /// capture.
+    /// Whether the result could change if packets that are missing from the capture increased the number.
     var isUnsettled: Bool {
         switch self {
         case .holdsForGood, .exceeded: false

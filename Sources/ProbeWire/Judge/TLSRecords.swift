@@ -7,7 +7,7 @@ import ProbeBase
 /// record must be records too. Nothing is counted after the first bytes that are not a record, because the start of the
 /// next record is unknown. The parser never traps on any input.
 package struct TLSRecords: Equatable {
-    /// The offset of the first record; `nil` if none has begun.
+    /// The offset of the first record; `nil` if no record has begun.
     private(set) var start: Int?
     /// The number of complete records.
     private(set) var count = 0

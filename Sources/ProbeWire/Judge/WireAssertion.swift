@@ -27,9 +27,9 @@ package enum WireVerdict: Sendable, Equatable {
 }
 
 package struct WireFailure: Sendable, Equatable {
-    /// What is wrong, in one line.
+    /// A one-line description of the failure.
     package var summary: String
-    /// The raw expected bytes, for byte comparisons.
+    /// The expected bytes, if the statement compares bytes. `actual` has the bytes that were sent.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
     /// Further details, one per line (`gap 2: 12.1 ms`).

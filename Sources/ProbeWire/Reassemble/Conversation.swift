@@ -23,7 +23,7 @@ package struct Conversation: Sendable {
     private var handshakeEnd: UInt64 = 0
     package internal(set) var fromServer: HalfConnection
 
-    /// The number of the connection in its table, from 0.
+    /// The number of the connection in its table, counting from 0.
     package internal(set) var number: Int {
         get { Int(storedNumber) }
         set { storedNumber = Int32(newValue) }
@@ -32,7 +32,8 @@ package struct Conversation: Sendable {
     /// The time at which both SYNs had been acknowledged.
     package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
 
-    /// The earliest and the latest time; times may go backwards between the directions.
+    /// The time of the earliest packet, which need not be the first one, because times may go backwards between the
+    /// directions.
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 

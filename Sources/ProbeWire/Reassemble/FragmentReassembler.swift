@@ -31,7 +31,7 @@ package struct FragmentReassembler: Sendable {
         var total: Int?
         var order: UInt64
         var size = 0
-        /// The number of fragments.
+        /// The number of fragments that have been added.
         var count = 0
     }
 
@@ -52,7 +52,7 @@ package struct FragmentReassembler: Sendable {
     private static let maxParts = 2_048
     /// The number of fragments of incomplete datagrams that may contain a TCP segment.
     private var unjoined = 0
-    /// The number of datagrams that were given up.
+    /// The number of incomplete datagrams that were given up.
     package private(set) var lostCount = 0
 
     package init(memory: Int = 4 << 20) {

@@ -110,7 +110,7 @@ package struct HalfConnection: Sendable {
         stream = StreamAssembler(limits: limits)
     }
 
-    // Always inlined: a call would copy all of the half connection for each packet.
+    // Always inlined, because a call would copy the entire half connection for each packet.
     @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
@@ -203,7 +203,7 @@ package struct HalfConnection: Sendable {
 
     mutating func noteRepeatedSYN() { events.value.hasRepeatedSYN = true }
 
-    /// The number of tail-loss probes, as far as they can be distinguished from retransmissions.
+    /// The number of repeated segments that are tail-loss probes and not retransmissions, as far as can be determined.
     package var probeCount: Int { recovery.probes }
     /// The number of repeated segments that may be either tail-loss probes or retransmissions.
     package var undecidedCount: Int { recovery.undecided }
@@ -277,7 +277,7 @@ package struct HalfConnection: Sendable {
     @inline(__always)
     var isWholeInLines: Bool { hasWholeLines && initialSequence != nil }
 
-    /// A range of bytes that are not available for a judgement.
+    /// A range of missing bytes of the stream.
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
@@ -362,7 +362,7 @@ package struct HalfConnection: Sendable {
 ///    fast retransmission (RFC 5681 3.2) if it is the first repetition of what three duplicate acknowledgments
 ///    requested, and follows as soon as the sender can have received them. Otherwise it is a plain retransmission.
 extension HalfConnection {
-    /// The position of one packet in the stream, by its sequence numbers.
+    /// The position of a packet in the stream, derived from its sequence number and length.
     struct Placement {
         var start: Int64
         var payloadStart: Int64
@@ -443,8 +443,8 @@ extension HalfConnection {
     }
 
     /// Decides for each doubtful repeated segment whether it replaced a lost one, by comparing with the packets that
-    /// arrived. The original was not lost if its bytes arrived before the repetition was sent, or if all repetitions
-    /// arrived as such.
+    /// arrived. The original was not lost if its bytes arrived before the repetition was sent, or if as many
+    /// repetitions arrived as were sent.
     mutating func settleRepeats(by arrived: borrowing HalfConnection) {
         for index in repeats.indices where repeats[index].isDoubtful {
             let repeated = repeats[index]

@@ -62,7 +62,7 @@ struct RecentPackets: Sendable {
         func distance(to other: Entry) -> UInt32 { min(ticks &- other.ticks, other.ticks &- ticks) }
     }
 
-    /// How certain it is that a packet is a copy.
+    /// The degree of certainty that a packet is a copy.
     enum Certainty: Sendable {
         /// The sender numbers its packets with the IP identification, and the packet has the same identification as an
         /// earlier one.

@@ -11,7 +11,7 @@ package enum SegmentKind: Sendable, Hashable {
     /// A segment that was sent before, or one that fills a gap so late that the original must have been lost before it
     /// could be captured.
     case retransmission
-    /// A retransmission in answer to duplicate acknowledgments (RFC 5681 3.2).
+    /// A retransmission in response to duplicate acknowledgments (RFC 5681 3.2).
     case fastRetransmission
     /// A segment that was sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
@@ -65,7 +65,7 @@ package struct DataSegment: Sendable, Hashable {
     package var packetIndex: Int
     /// The offset of the segment in the stream.
     package var offset: Int64
-    /// The length on the wire.
+    /// The length of the segment on the wire.
     package var length: Int
     /// Whether the capture contains only a part of the segment.
     package var isCut: Bool

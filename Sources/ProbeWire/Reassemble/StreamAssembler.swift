@@ -47,7 +47,7 @@ package struct StreamAssembler: Sendable {
         var lateLength: Int64 = 0
     }
 
-    // Always inlined: a call would copy all of the half connection for each packet.
+    // Always inlined, because a call would copy the entire half connection for each packet.
     @inline(__always)
     var limits: ConversationLimits { sharedLimits.value }
     package var deliveredLength: Int64 { lines.byteCount }

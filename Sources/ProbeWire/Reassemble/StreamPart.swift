@@ -21,7 +21,7 @@ package struct StreamGap: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         /// No packet with the bytes was captured, and the stream continued.
         case notCaptured
-        /// The packet with the bytes was captured, but cut short by the snap length.
+        /// The packet with the bytes was captured, but the snap length cut it short.
         case cutShort
         /// The bytes were given up because the bytes waiting after them reached the limit in `ConversationLimits`.
         case limitReached

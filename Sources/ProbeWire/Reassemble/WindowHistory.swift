@@ -1,4 +1,4 @@
-/// The receive windows that one side advertised, in bytes, scaled.
+/// The receive windows that one side advertised, in bytes, with the scale factor applied.
 package struct WindowHistory: Sendable {
     package struct Shut: Sendable, Hashable {
         package var time: UInt64

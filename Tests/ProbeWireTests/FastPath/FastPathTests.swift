@@ -46,7 +46,7 @@ struct FastPathTests {
         long.finish()
         short.finish()
         #expect(short.packetCount == long.packetCount && short.tcpPacketCount == long.tcpPacketCount)
-        // Everything in each conversation is compared, including private members.
+        // All members of each conversation are compared, including private ones.
         #expect(short.table.conversations.count == long.table.conversations.count)
         for (one, other) in zip(short.table.conversations, long.table.conversations) {
             #expect(String(reflecting: one) == String(reflecting: other))

@@ -129,7 +129,7 @@ struct ClassificationTests {
         #expect(connection.send(.client, at: -1, ack: 0).kind == .keepAlive)
     }
 
-    /// Linux probes a zero window with an old sequence number, other systems with the next byte.
+    /// Linux probes a zero window with an old sequence number, while other systems send the next byte.
     @Test func bothKindsOfZeroWindowProbesAreRecognized() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")

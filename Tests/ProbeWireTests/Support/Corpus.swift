@@ -11,7 +11,7 @@ enum Corpus {
             return ("generated-\(seed).pcap", RandomTraffic.pcap(traffic.packets(100 * Int(seed))))
         })
 
-    /// The names of all captures, for ``bytes(_:)``.
+    /// The names of all captures, each of which can be passed to ``bytes(_:)``.
     static var names: [String] { generated.keys.sorted() + table("MANIFEST.tsv").map(\.[0]) }
 
     static let folder: String? = {

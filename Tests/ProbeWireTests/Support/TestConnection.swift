@@ -18,7 +18,7 @@ struct TestConnection {
         conversation = Conversation(client: Self.client, server: Self.server, limits: limits)
     }
 
-    /// Advances the time.
+    /// Advances the time of the next packet.
     mutating func wait(_ milliseconds: Double) {
         time += UInt64(milliseconds * 1_000_000)
     }
@@ -55,7 +55,7 @@ struct TestConnection {
         return conversation.add(tcp, payload: payload.span.extracting(0..<captured), time: time, index: index)
     }
 
-    /// Adds SYN, SYN-ACK and ACK, a tenth of a millisecond apart.
+    /// Adds the packets of a handshake: SYN, SYN-ACK and ACK, 0.1 ms apart.
     mutating func handshake(sack: Bool = true, scale: UInt8? = 7) {
         var options = TCPOptions()
         options.isSACKPermitted = sack
