@@ -2,7 +2,7 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// Collects the data that the page shows in full, for the first flows of the capture.
+/// Collects the data of the first flows of the capture, which the page shows in full.
 package final class FlowsPageObserver: InspectionObserver {
     /// The collected data of each flow, by flow number.
     package private(set) var records: [Int: FlowRecord] = [:]

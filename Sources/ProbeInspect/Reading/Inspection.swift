@@ -106,7 +106,7 @@ package struct Inspection: Sendable {
     ///   - accepts: decides which packets are read; `nil` to read all packets.
     ///   - measures: whether the result has `timings`, which require every packet to be examined.
     ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
-    ///   - view: the packets to read, of those that were captured at the ends of links.
+    ///   - view: which of the packets captured at the ends of links are read.
     ///   - workers: the maximum number of threads, which does not affect the result. By default, it depends on the size
     ///     of the file.
     package static func of(
@@ -280,7 +280,7 @@ package struct InspectionPass {
         for part in parts { observer.observe(part, from: summary.side, in: conversation) }
     }
 
-    /// Passes the parts of a connection's streams that no packet completed to the observer.
+    /// Passes to the observer the parts of a connection's streams that no packet completed.
     private mutating func showRest(of number: Int, to observer: any InspectionObserver) {
         for side in ConversationSide.allCases {
             let parts = deliversParts ? analysis.takeParts(of: number, from: side) : []

@@ -4,7 +4,7 @@ package import ProbeWire
 /// Shows the unencrypted data that a connection transfers before TLS begins, followed by its TLS data, which another
 /// program decrypts.
 ///
-/// For each direction, it buffers only the few bytes that may be the beginning of the first TLS record.
+/// Each direction buffers only the few bytes that may be the beginning of the first TLS record.
 package final class DecryptionObserver: InspectionObserver {
     private let shown: FollowObserver
     private var client = Direction()
@@ -76,8 +76,8 @@ package final class DecryptionObserver: InspectionObserver {
 
     // MARK: What was encrypted
 
-    /// Shows decrypted bytes. It must be called in the order in which the bytes were transferred. Offsets count shown
-    /// bytes.
+    /// Shows decrypted bytes. Call it in the order in which the bytes were transferred. Offsets count the bytes that
+    /// have been shown.
     package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
         guard let conversation, !bytes.isEmpty else { return }
         shown.observe(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)

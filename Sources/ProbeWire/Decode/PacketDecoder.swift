@@ -645,7 +645,8 @@ extension PacketDecoder {
 
     // MARK: Over UDP
 
-    /// Returns whether a datagram to the given port may be tunnelled. Other datagrams are not examined for tunnels.
+    /// Returns whether a datagram to the given port may contain a tunnelled packet. Datagrams to other ports are not
+    /// examined.
     @inline(__always)
     static func mayBeTunnel(port: UInt16) -> Bool {
         port == genevePort || port == gtpPort || vxlanPorts.contains(port)

@@ -77,7 +77,7 @@ package struct SACKBlock: Sendable, Hashable {
     }
 }
 
-/// The SACK blocks of a header: at most four, because no more fit. They are not stored in an array, which would cost an
+/// The SACK blocks of a header, which has room for at most four. They are not stored in an array, which would cost an
 /// allocation for each packet.
 package struct SACKBlocks: Sendable, Hashable {
     package private(set) var first: SACKBlock?

@@ -39,7 +39,7 @@ final class ConversationMemory: @unchecked Sendable {
 
     private static func chunk(of capacity: Int) -> Chunk {
         let size = capacity * stride
-        // A list of few connections uses no large page, because the system would have to clear the entire page.
+        // A short list uses no large page, because the system would have to clear the entire page.
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }

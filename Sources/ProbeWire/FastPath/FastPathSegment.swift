@@ -3,8 +3,8 @@ import ProbeBase
 /// The most common kind of packet in captures: a complete TCP segment over IPv4 over Ethernet, with ACK and possibly
 /// PSH set, and with no option except a timestamp.
 ///
-/// Its lengths are checked only once. Every other packet is left to `PacketDecoder`, which would read the same values
-/// from this kind of packet.
+/// When such a packet is read, its length is checked only once. Every other packet is left to `PacketDecoder`, which
+/// would read the same values from this kind of packet.
 struct FastPathSegment {
     /// The sender's address and port, with the port in the lowest 16 bits.
     let source: UInt64
@@ -23,15 +23,15 @@ struct FastPathSegment {
     /// length, as sent by every system (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
-    /// The endpoints of a TCP segment over IPv4 over Ethernet that is long enough to be a `FastPathSegment`, in the
-    /// same form as there.
+    /// The endpoints of a TCP segment over IPv4 over Ethernet that is long enough to be a `FastPathSegment`. They have
+    /// the same form as in `FastPathSegment`.
     struct Ends {
         let source: UInt64
         let destination: UInt64
         /// The connection's hash from `ConnectionShare.hash`.
         let hash: UInt64
 
-        /// Reads the endpoints; `nil` if the packet is not of this kind.
+        /// Reads the endpoints; `nil` if the packet is too short, or is not TCP over IPv4 over Ethernet.
         @inline(__always)
         init?(_ bytes: Span<UInt8>, linkType: LinkType) {
             guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }

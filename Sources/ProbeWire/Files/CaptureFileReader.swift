@@ -49,7 +49,7 @@ package struct CaptureFileReader: Sendable {
 
     /// Creates a reader.
     ///
-    /// - Parameter view: the packets to pass on, of those that were captured at the ends of links.
+    /// - Parameter view: which of the packets captured at the ends of links are passed on.
     package init(view: LinkView = .received) { self.view = view }
 
     /// The result of trying to read the next record.

@@ -121,7 +121,7 @@ struct PcapDecoder: Sendable {
         return .consumed(record.packet.upperBound - offset)
     }
 
-    /// Returns the number of bytes that an incomplete record has at least.
+    /// Returns the minimum length of a record that is not complete yet, based on the bytes read so far.
     private func needed(_ bytes: Span<UInt8>, at offset: Int) -> Int {
         guard bytes.count - offset >= variant.recordHeaderLength, let first = word(bytes, offset + 8),
             let second = word(bytes, offset + 12)

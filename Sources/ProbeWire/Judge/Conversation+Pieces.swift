@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// The result of a check whether the pieces of one send left in separate segments.
+/// The result of checking whether the pieces of one send left in separate segments.
 package enum PieceVerdict: Sendable, Hashable {
     /// Each boundary between two pieces was also a boundary between two segments.
     case exact
@@ -65,7 +65,7 @@ extension Conversation {
         return details
     }
 
-    /// Names the pieces that a segment contains, from the first and the last edge inside the segment. Edge 0 is the
+    /// Names the pieces that a segment contains, given the first and the last edge inside the segment. Edge 0 is the
     /// start of piece 1, and edge `pieces` is the end of the last piece.
     private func who(firstEdge: Int, lastEdge: Int, pieces: Int) -> String {
         let first = max(1, firstEdge)

@@ -240,8 +240,8 @@ extension HalfConnectionJudge {
 extension StreamAssembler {
     /// Returns a failure that describes the first bare LF or CR from the side `name`; `nil` if there is none.
     ///
-    /// This is not a member of `HalfConnectionJudge`, which would copy the flow: a capture may have a bare line end in
-    /// each of thousands of flows.
+    /// This is not a member of `HalfConnectionJudge`, because that would copy the flow, and a capture may have a bare
+    /// line end in each of thousands of flows.
     func bareLineEnd(of name: String) -> WireFailure? {
         guard lines.hasBare else { return nil }
         let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
@@ -331,7 +331,7 @@ extension HalfConnectionJudge {
 
     func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.segmentCount
-        // If there are no segments, `segments 0` passes; any other statement about segments is vacuous.
+        // If there are no segments, only `segments 0` can pass; any other statement about segments is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let lost { return .inconclusive(lost) }
             return nothing("the capture contains no data segment from \(name)")
@@ -470,7 +470,7 @@ extension HalfConnectionJudge {
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: false)
         if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
         if records.count == 0 {
-            // If there are no records, `records 0` passes; any other statement about records is vacuous.
+            // If there are no records, only `records 0` can pass; any other statement about records is vacuous.
             guard comparison == .equal, bound == 0 else {
                 if let streamDoubt { return .inconclusive(streamDoubt) }
                 return nothing("the capture contains no TLS record from \(name)", details: unfinished(records))
@@ -627,7 +627,7 @@ extension HalfConnectionJudge {
                     "\(name) sent an invalid WebSocket frame at offset \(offset): the highest bit of its length \(length) must be 0",
                     details: ["complete WebSocket frames before it: \(frames.count)"]))
         }
-        // If there are no frames, `frames 0` passes; any other statement about frames is vacuous.
+        // If there are no frames, only `frames 0` can pass; any other statement about frames is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let streamDoubt { return .inconclusive(streamDoubt) }
             return nothing("the capture contains no \(noun) from \(name)", details: rest(of: frames))

@@ -152,8 +152,8 @@ extension Conversation {
     /// Whether there are repeated segments for which the packets do not show whether the original was lost.
     package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
 
-    /// Decides for each repeated segment whether the original was lost, by comparing with the packets that arrived.
-    /// Only a caller that knows which packets were lost can provide `arrived`.
+    /// Decides for each repeated segment whether the original was lost, by comparing the segments that were sent with
+    /// those that arrived. Only a caller that knows which packets were lost can provide `arrived`.
     package mutating func settleRepeats(by arrived: Conversation) {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)

@@ -5,8 +5,8 @@ package import ProbeBase
 /// Packets are added in the order in which they were captured. No packet is decoded twice, and the cost of a packet is
 /// linear in its length.
 package struct Conversation: Sendable {
-    // Every packet touches the first 64 bytes of the connection and the first 64 bytes of each flow. Each of these is a
-    // cache line.
+    // Every packet touches the first 64 bytes of the connection and the first 64 bytes of each of its two flows, so
+    // each of these parts occupies one cache line.
 
     package let client: SocketEndpoint
     /// Whether both SYNs have been captured, but not the acknowledgment that completes the handshake.

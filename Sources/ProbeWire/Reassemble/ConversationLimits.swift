@@ -25,7 +25,7 @@ package struct ConversationLimits: Sendable, Hashable {
     package var deliversParts = false
 
     /// How long to wait for missing bytes that the peer has acknowledged. The peer has received these bytes, but they
-    /// may be missing from the capture. The wait is not measured in time.
+    /// may be missing from the capture. The wait is measured in segments or in memory, not in time.
     package enum GapTolerance: Sendable, Hashable {
         /// Wait until the given number of further data segments from the same side have arrived. This is for live
         /// captures, which are only slightly out of order, and for files that can be read again

@@ -3,7 +3,7 @@
 /// Offsets are positions in the stream: 0 is the first byte after the SYN, -1 is the SYN itself, and the FIN's offset
 /// is the length of the stream. If no SYN was captured, 0 is the first sequence number that was captured.
 package struct HalfConnection: Sendable {
-    // With thousands of flows, most time is spent fetching them from memory, one 64-byte cache line at a time. Every
+    // With thousands of flows, most time is spent fetching them from memory, one 64-byte cache line at a time. Each
     // packet from either side touches the first line, and a packet with data also the next two. Rarely used values
     // follow.
 
@@ -51,8 +51,7 @@ package struct HalfConnection: Sendable {
         let rawValue: UInt8
         /// The peer's response to a probe is pending, or the conclusion drawn from the response may still be corrected.
         static let probing = Conditions(rawValue: 1)
-        /// The base is known only from the other side's packets or from an RST. It is replaced as soon as the side
-        /// itself sends another packet.
+        /// The base is known only from the other side or from an RST, and the side's next packet replaces it.
         static let baseGuessed = Conditions(rawValue: 2)
         /// The side has sent a valid RST, which is stored in `rst`.
         static let reset = Conditions(rawValue: 4)
@@ -207,8 +206,7 @@ package struct HalfConnection: Sendable {
     package var probeCount: Int { recovery.probes }
     /// The number of repeated segments that may be either tail-loss probes or retransmissions.
     package var undecidedCount: Int { recovery.undecided }
-    /// The number of tail-loss probes, and segments that may be tail-loss probes, that may have replaced a lost
-    /// segment.
+    /// The number of definite or possible tail-loss probes that may have replaced a lost segment.
     package var doubtfulCount: Int { recovery.doubtful }
 
     package internal(set) var repeats: [RepeatedSegment] {
@@ -216,8 +214,7 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.repeats }
     }
 
-    /// The offsets just after the urgent data (where the urgent pointer points, RFC 6093), one for each distinct value
-    /// of the pointer.
+    /// The offsets just after the urgent data (where urgent pointers point, RFC 6093), one for each distinct pointer.
     package internal(set) var urgentOffsets: [Int64] {
         _read { yield events.value.urgentOffsets }
         _modify { yield &events.value.urgentOffsets }
@@ -227,15 +224,13 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.signals }
     }
 
-    /// Whether everything that was sent is known and nothing more can arrive, because a FIN and every byte before it
-    /// were captured.
+    /// Whether the stream is completely known, because a FIN and every byte before it were captured.
     package var isComplete: Bool {
         guard let fin else { return false }
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// The values that decide whether a SYN belongs to this connection or to the next connection between the same
-    /// endpoints.
+    /// The values that decide whether a SYN belongs to this connection or opens another one between the same endpoints.
     struct Opening {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
@@ -281,8 +276,7 @@ package struct HalfConnection: Sendable {
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
-        /// The reason why the bytes are missing; `nil` if they are not acknowledged either, so that they may still be
-        /// retransmitted.
+        /// The reason why the bytes are missing; `nil` if they are unacknowledged and may still be retransmitted.
         package var cause: StreamGap.Cause?
 
         package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
@@ -292,16 +286,14 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Returns the offset of a sequence number in the stream. The number is assumed to be less than 2^31 away from what
-    /// was sent last.
+    /// Returns the offset of a sequence number, which is assumed to be less than 2^31 away from what was sent last.
     func offset(of sequence: SequenceNumber) -> Int64? {
         guard let base else { return nil }
         let known = max(sentEnd, acknowledged)
         return known + Int64(sequence - (base + Int(truncatingIfNeeded: known)))
     }
 
-    /// Restarts the stream at another sequence number, which requires that the side has sent only acknowledgments so
-    /// far.
+    /// Restarts the stream at another sequence number. The side must have sent nothing but acknowledgments so far.
     mutating func restart(at base: SequenceNumber) {
         self.base = base
         isBaseGuessed = false
@@ -317,8 +309,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Handles the acknowledgment of a SYN other than the first one. RFC 9293 3.10.7.3 allows the peer to accept any of
-    /// them.
+    /// Handles the acknowledgment of any of several SYNs: RFC 9293 3.10.7.3 allows the peer to accept any of them.
     mutating func accept(acknowledgment: SequenceNumber) {
         guard !events.value.otherSYNs.isEmpty else { return }
         guard acknowledgment != base else {
@@ -350,14 +341,14 @@ package struct HalfConnection: Sendable {
 ///    it with three duplicate acknowledgments. Otherwise it is a retransmission of data that was lost before it could
 ///    be captured.
 /// 6. The packet repeats the tail, nothing else of the same flight has been repeated, both SYNs permit SACK, and the
-///    year is 2012 or later. It is a tail-loss probe (RFC 8985 7.2, 7.3) if at least two round trips have passed, and
-///    at most the additional time that a sender allows for a delayed acknowledgment. After 200 ms, the retransmission
-///    timer may have expired as well, so the packet is a retransmission or a probe. In both cases, the packet turns out
-///    to be a retransmission that repaired a loss (RFC 8985 7.4) if the peer's response echoes the packet's own
-///    timestamp and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883). A DSACK, or the echo of
-///    another timestamp, shows that the original arrived. An acknowledgment alone is not conclusive, because the
-///    acknowledgment of the original may cross the probe, and receivers that were busy reading have been observed to
-///    send no DSACK. If no response is conclusive, the packet is included in `doubtfulCount`.
+///    year is 2012 or later. It is a tail-loss probe (RFC 8985 7.2, 7.3) if the time since the tail is at least two
+///    round trips, and exceeds them by no more than a sender allows for a delayed acknowledgment. After 200 ms, the
+///    retransmission timer may have expired as well, so the packet is a retransmission or a probe. In both cases, the
+///    packet turns out to be a retransmission that repaired a loss (RFC 8985 7.4) if the peer's response echoes the
+///    packet's own timestamp and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883). A DSACK, or the
+///    echo of another timestamp, shows that the original arrived. An acknowledgment alone is not conclusive, because
+///    that of the original may cross the probe, and receivers that were busy reading have been observed to send no
+///    DSACK. If no response is conclusive, the packet is included in `doubtfulCount`.
 /// 7. All other repetitions. The packet is a spurious retransmission if all of it was already acknowledged. It is a
 ///    fast retransmission (RFC 5681 3.2) if it is the first repetition of what three duplicate acknowledgments
 ///    requested, and follows as soon as the sender can have received them. Otherwise it is a plain retransmission.
@@ -442,9 +433,9 @@ extension HalfConnection {
         return true
     }
 
-    /// Decides for each doubtful repeated segment whether it replaced a lost one, by comparing with the packets that
-    /// arrived. The original was not lost if its bytes arrived before the repetition was sent, or if as many
-    /// repetitions arrived as were sent.
+    /// Decides for each doubtful repeated segment whether it replaced a lost one, by comparing the segments that were
+    /// sent with those that arrived. The original was not lost if its bytes arrived before the repetition was sent, or
+    /// if as many repetitions arrived as were sent.
     mutating func settleRepeats(by arrived: borrowing HalfConnection) {
         for index in repeats.indices where repeats[index].isDoubtful {
             let repeated = repeats[index]
@@ -492,8 +483,7 @@ extension HalfConnection {
         noteSYN(tcp.sequence, tcp.options, time: time)
     }
 
-    /// Returns the offset in this stream up to which a packet from the other side acknowledges data; `nil` if it has no
-    /// valid acknowledgment.
+    /// Returns the offset up to which a packet from the other side acknowledges this stream; `nil` without a valid ACK.
     mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
         guard tcp.flags.contains(.ack) else { return nil }
         // If a SYN-ACK was captured before the SYN, the number that it acknowledges is certain nonetheless.
@@ -504,8 +494,7 @@ extension HalfConnection {
         }
         if !tcp.isSYN, segmentCount == 0, !tcp.flags.contains(.rst) { accept(acknowledgment: tcp.acknowledgment) }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
-        // An acknowledgment beyond what any window can have allowed the side to send is forged or corrupted, so it is
-        // ignored.
+        // An acknowledgment of more than any window can have allowed is forged or corrupted, so it is ignored.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
@@ -582,8 +571,7 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// Returns the shift of a side's windows: 0 unless both SYNs have the window scale option (RFC 7323 2.2), `nil` if
-    /// unknown.
+    /// Returns a side's window shift: 0 unless both SYNs have the scale option (RFC 7323 2.2), `nil` if unknown.
     static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
         // One SYN without the option is enough to know that no window is scaled.
         if let own, own.windowScale == nil { return 0 }
@@ -618,8 +606,7 @@ extension HalfConnection {
             hasRestarted = true
         } else if isSYN, base != first {
             if initialSequence == nil, segmentCount == 0 {
-                // A packet before the SYN (in a split handshake, or a forged packet) does not show where the stream
-                // begins.
+                // A packet before the SYN (split handshake, or forged) does not show where the stream begins.
                 restart(at: first)
                 hasRestarted = true
             } else if let kind = otherSYN(tcp, time: time) {
@@ -746,14 +733,13 @@ extension HalfConnection {
         return acknowledgedEnd
     }
 
-    /// Stops waiting for missing bytes that the peer has acknowledged. Called when the memory for all connections is
-    /// used up.
+    /// Stops waiting for missing bytes that the peer has acknowledged. Called when the total memory is used up.
     mutating func giveUpReceived() {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// Inserts the text in an RST (RFC 1122 4.2.2.12). The text is counted as data, as other tools do, but it does not
-    /// advance `sentEnd`.
+    /// Inserts the text of an RST (RFC 1122 4.2.2.12). As in other tools, it is data, but it does not advance
+    /// `sentEnd`.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {

@@ -85,7 +85,7 @@ package struct RepeatedSegment: Sendable, Hashable {
     package var kind: SegmentKind
     /// Whether the packet carried a byte whose value differs from that of an earlier packet.
     package var hasConflict: Bool
-    /// Whether it is still unknown whether the packet replaced a lost segment.
+    /// Whether it is still undecided if the packet replaced a lost segment.
     package var isDoubtful = false
 }
 

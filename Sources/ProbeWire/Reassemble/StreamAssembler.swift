@@ -23,7 +23,7 @@ package struct StreamAssembler: Sendable {
     package internal(set) var end: Int64 = 0
     private let sharedLimits: SharedLimits
     package internal(set) var hasWaiting = false
-    /// Whether bytes were skipped. The list of gaps may be incomplete.
+    /// Whether any bytes of the stream were skipped, even if there was no room to list the gap.
     private(set) var hasGaps = false
     package internal(set) var hasReachedLimit = false
     /// Whether any bytes of a gap arrived after the gap had been given up.
@@ -71,7 +71,7 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    /// The maximum number of waiting chunks. Each takes at least 64 bytes, so this number takes at least 1 MiB.
+    /// The maximum number of waiting chunks. Each takes at least 64 bytes, so together they take at least 1 MiB.
     private static let maxChunks = 16_384
     private static let maxGaps = 4096
     /// The maximum number of gaps that are listed once the memory for all connections is used up.

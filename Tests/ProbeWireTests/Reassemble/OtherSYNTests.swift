@@ -124,8 +124,7 @@ struct OtherSYNTests {
         #expect(table(ended + [segment(.server, .syn, 7_000, ack: 901)]).conversations.count == 2)
     }
 
-    /// It depends on packets that may be missing from the capture whether an RST outside the window closed the
-    /// connection.
+    /// Whether an RST outside the window closed the connection depends on packets that may be missing from the capture.
     @Test func closerIsUncertainAfterAnOutOfWindowReset() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")

@@ -1,6 +1,6 @@
-/// Frames of a few connections. Most frames are correct, but some are lost, duplicated, reordered, truncated, resets,
-/// or have a window of 0 or meaningless sequence numbers. The frames are generated from a seed, so that a failure can
-/// be reproduced.
+/// Frames of a few connections. Most frames are correct, but some are lost, duplicated, reordered or truncated, some
+/// are resets, and some have a window of 0 or meaningless sequence numbers. The frames are generated from a seed, so
+/// that a failure can be reproduced.
 struct RandomTraffic {
     struct Packet {
         var frame: [UInt8]
