@@ -72,7 +72,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "vanish",
-                "the connection disappears without a FIN or an RST, as after a power failure. Bytes that were sent but not delivered yet are discarded. Anything that the peer sends later is answered by an RST, as if the machine were up again; a server continues to listen. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection disappears without a FIN or an RST, as after a power failure. Bytes that were sent but not delivered yet are discarded. Anything that the peer sends later is answered with an RST, as if the machine were up again; a server continues to listen. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 more: [
                     (
                         ["vanish silently"],

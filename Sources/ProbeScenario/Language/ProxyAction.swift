@@ -110,7 +110,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "close", ["close to client"],
-                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes that arrive from this side later are answered by an RST",
+                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes that arrive from this side later are answered with an RST",
                 example: "close to client")
         ) { parser throws(Abandoned) in .close(to: try parser.proxies.parseDestination("close to client")) },
         Phrase(
@@ -128,7 +128,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Anything that the side sends later is answered by an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Anything that the side sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]

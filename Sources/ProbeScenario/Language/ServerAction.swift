@@ -153,7 +153,7 @@ extension ClientAction {
         ) { parser throws(Abandoned) in try parser.parseConnect(to: nil) },
         Phrase(
             LanguageEntry(
-                "connect refused", "expects the attempt to be answered by an RST", example: "connect refused",
+                "connect refused", "expects the attempt to be answered with an RST", example: "connect refused",
                 word: "connect",
                 choice: nil, timing: .both)
         ) { _ throws(Abandoned) in .connect(to: nil, .refused, webSocket: nil) },

@@ -37,27 +37,6 @@ package struct Conversation: Sendable {
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
-    /// The parameters negotiated by the options of both SYNs.
-    struct NegotiatedOptions {
-        /// Whether both SYNs were captured and permit SACK.
-        var isSACKInUse = false
-        // The shifts of both sides; -1 if unknown. Optionals would be larger, and would extend beyond the cache line.
-        private var client: Int8 = -1
-        private var server: Int8 = -1
-
-        /// The client's window shift; `nil` if it is unknown because a SYN was not captured.
-        @inline(__always)
-        var clientShift: UInt8? {
-            get { UInt8(exactly: client) }
-            set { client = newValue.map { Int8(clamping: $0) } ?? -1 }
-        }
-        @inline(__always)
-        var serverShift: UInt8? {
-            get { UInt8(exactly: server) }
-            set { server = newValue.map { Int8(clamping: $0) } ?? -1 }
-        }
-    }
-
     package init(
         client: SocketEndpoint, server: SocketEndpoint, number: Int = 0, limits: ConversationLimits = .live
     ) {
@@ -247,5 +226,26 @@ package struct Conversation: Sendable {
             isZeroWindow: window == 0 && tcp.flags.isDisjoint(with: [.rst, .syn]),
             hasConflict: taken.hasConflict && taken.kind != .keepAlive, isUrgent: tcp.flags.contains(.urg),
             hasReachedLimit: false)
+    }
+}
+
+/// The parameters negotiated by the options of both SYNs.
+struct NegotiatedOptions {
+    /// Whether both SYNs were captured and permit SACK.
+    var isSACKInUse = false
+    // The shifts of both sides; -1 if unknown. Optionals would be larger, and would extend beyond the cache line.
+    private var client: Int8 = -1
+    private var server: Int8 = -1
+
+    /// The client's window shift; `nil` if it is unknown because a SYN was not captured.
+    @inline(__always)
+    var clientShift: UInt8? {
+        get { UInt8(exactly: client) }
+        set { client = newValue.map { Int8(clamping: $0) } ?? -1 }
+    }
+    @inline(__always)
+    var serverShift: UInt8? {
+        get { UInt8(exactly: server) }
+        set { server = newValue.map { Int8(clamping: $0) } ?? -1 }
     }
 }

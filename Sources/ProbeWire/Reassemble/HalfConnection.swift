@@ -113,19 +113,6 @@ package struct HalfConnection: Sendable {
     @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
-    struct TailProbe: Sendable {
-        /// The index of the probe in `repeats`; `nil` if it is not listed there because of the limits.
-        var repeatIndex: Int?
-        var start: Int64
-        var end: Int64
-        /// The probe's timestamp; `nil` if it is the same as the tail's, because an echo of it would not show which of
-        /// the two packets arrived.
-        var stamp: UInt32?
-        /// The kind that was assumed when the probe was captured.
-        var kind = SegmentKind.tailLossProbe
-        var isTreatedAsRetransmission = false
-    }
-
     /// The offset up to which the peer has acknowledged the stream. If the peer has acknowledged the FIN, this is one
     /// more than the stream's length.
     package internal(set) var acknowledgedEnd: Int64? {
@@ -794,4 +781,18 @@ extension HalfConnection {
                 length: taken.place.payloadLength, kind: taken.kind,
                 hasConflict: taken.hasConflict && taken.kind != .keepAlive, isDoubtful: isProbe))
     }
+}
+
+/// A tail-loss probe (RFC 8985, section 7) of which it is not known yet whether it replaced a lost segment.
+struct TailProbe: Sendable {
+    /// The index of the probe in `repeats`; `nil` if it is not listed there because of the limits.
+    var repeatIndex: Int?
+    var start: Int64
+    var end: Int64
+    /// The probe's timestamp; `nil` if it is the same as the tail's, because an echo of it would not show which of
+    /// the two packets arrived.
+    var stamp: UInt32?
+    /// The kind that was assumed when the probe was captured.
+    var kind = SegmentKind.tailLossProbe
+    var isTreatedAsRetransmission = false
 }

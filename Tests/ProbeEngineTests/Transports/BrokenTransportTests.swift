@@ -61,7 +61,7 @@ struct BrokenTransportTests {
                 steps: "S send lines(\"a\", \"b\")\nT expect line \"a\" #!\nT expect line \"b\"")
         case .swallowsLeftover:
             Blame(
-                says: ["stopped (eof), expected leftover"],
+                says: ["stopped eof`, expected leftover"],
                 steps: "S send \"tw\"\nS close\nT expect leftover \"tw\" #!\nT expect stopped eof")
         case .eofForReset:
             Blame(says: ["a reset was treated as the orderly end"], steps: "S reset\nT expect stopped reset #!")

@@ -20,7 +20,7 @@ enum MatrixSamples {
         ("timeouts/idle", .must, [.passed, .skipped, .unsupported]),
     ]
 
-    static let about = "Bytes before the end of a stream are no line: what is cut off is told apart."
+    static let about = "Bytes before the end of a stream are no line: data that is cut off is reported separately."
 
     static var planned: [PlannedCase] {
         table.flatMap { row in
