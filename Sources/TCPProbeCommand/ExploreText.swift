@@ -109,7 +109,7 @@ struct ExploreText {
             }
         }
         for other in report.others {
-            text += "also fails at another place, which was not shrunk: \(Self.reason(other))\n"
+            text += "also fails at another place; that failure was not shrunk: \(Self.reason(other))\n"
         }
         for other in report.failedByGood {
             text += "also fails with the program given by --good, so it was not shrunk: \(Self.reason(other))\n"

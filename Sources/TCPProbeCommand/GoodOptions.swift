@@ -19,7 +19,7 @@ struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good-set"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Like --good, but select the correct program by setting a `let` of the header; `--good --set` means the same. May be repeated.",
+            "Like --good, but select the correct program by setting a `let` in the header; `--good --set` means the same. May be repeated.",
             valueName: "name=value"))
     var assignments: [String] = []
 

@@ -25,7 +25,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Set the value of a `let` of the header, replacing the one in the script. May be repeated.",
+            "Set the value of a `let` in the header, overriding the value in the script. May be repeated.",
             valueName: "name=value"))
     var assignments: [String] = []
 

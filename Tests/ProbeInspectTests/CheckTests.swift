@@ -129,7 +129,7 @@ import Testing
         #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
         let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: ConnectionFilter(ports: [99]))
         #expect(filtered.verdicts == [.failed])
-        #expect(filtered.text.contains("no flow matches port 99"))
+        #expect(filtered.text.contains("no flow matches the filter: port 99"))
     }
 
     /// If packets were dropped during the capture, all verdicts are inconclusive.

@@ -51,7 +51,7 @@ import Testing
         #expect(page.contains("The capture contains no TCP flows."))
         #expect(!page.contains("<table"))
         let other = try self.page(CaptureBuilder.greeting, filter: ConnectionFilter(ports: [9]))
-        #expect(other.contains("No flow in the capture matches port 9."))
+        #expect(other.contains("No flow in the capture matches the filter: port 9."))
     }
 
     @Test func laterFlowsAreOnlyInTheTable() throws {

@@ -194,9 +194,9 @@ struct ConnectionExecutor {
             throw Finding(
                 .error,
                 "\(actor.name) has left \(ByteText.count(unread, "byte")) unread in the kernel's buffer (reading is "
-                    + "stopped): closing would send RST instead of FIN",
+                    + "stopped): closing would send an RST instead of a FIN",
                 hints: [
-                    "add `\(actor.name) resume reading` and an `expect` to consume them, or use `\(actor.name) reset` to send RST"
+                    "add `\(actor.name) resume reading` and an `expect` to consume them, or use `\(actor.name) reset` to send an RST"
                 ])
         }
     }

@@ -103,7 +103,7 @@ struct StartConfiguration {
             let bytes = try context.bytes(of: name)
             guard (1...255).contains(bytes.count) else {
                 throw Finding(
-                    .error, at: name.span, "a protocol name has 1 to 255 bytes (RFC 7301), found \(bytes.count)")
+                    .error, at: name.span, "a protocol name must be 1 to 255 bytes long (RFC 7301), not \(bytes.count)")
             }
             protocols.append(bytes)
         }

@@ -140,7 +140,7 @@ struct SubjectReports {
     /// A description of the valid order of reports, for the author of an adapter that violates it.
     var lifecycleDescription: String {
         mayReconnect
-            ? "a transport reports started and lost once for each connection, its deliveries in between, and stopped last"
+            ? "a transport reports `started` and `lost` once for each connection, its deliveries between them, and `stopped` last"
             : "the order of events is start, started, deliveries, stopped, with start, started and stopped exactly once each"
     }
 

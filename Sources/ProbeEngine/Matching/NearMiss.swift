@@ -13,7 +13,7 @@ enum NearMiss {
         }
         if lowercased(expected) == lowercased(actual) { return ["check the case: the bytes differ only in case"] }
         if expected.count > 1 && actual.starts(with: expected.dropFirst()) {
-            return ["check the first byte, which is missing"]
+            return ["check the start of the message: the first byte is missing"]
         }
         return []
     }

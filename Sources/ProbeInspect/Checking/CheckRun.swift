@@ -147,7 +147,7 @@ package struct CheckRun: Sendable {
     private static func judgeNothing(
         _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
-        let what = filter.isOpen ? "the capture contains no flow" : "no flow matches \(filter.text)"
+        let what = filter.isOpen ? "the capture contains no flow" : "no flow matches the filter: \(filter.text)"
         // The part of the file that was not read may contain a flow.
         let doubt =
             inspection.problem == nil

@@ -147,7 +147,7 @@ package struct FlowsPage {
         if numbers.isEmpty {
             return inspection.analysis.table.conversations.isEmpty
                 ? "The capture contains no TCP flows."
-                : "No flow in the capture matches \(filter.text)."
+                : "No flow in the capture matches the filter: \(filter.text)."
         }
         let full = shown.count
         if full == numbers.count { return "Each flow is shown in full below." }

@@ -409,7 +409,7 @@ extension Diagnostic.Message {
     }
 
     private static func connectFirst(_ peers: [String]) -> String {
-        "move \(peers.map { "`\($0)`" }.joined(separator: " or ")) before it, or put both into `together { … }`: "
-            + "steps run in order"
+        "move \(peers.map { "`\($0)`" }.joined(separator: " or ")) before this step, or put the connect and this step into "
+            + "`together { … }`: steps run in order"
     }
 }

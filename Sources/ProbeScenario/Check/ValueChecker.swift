@@ -349,7 +349,7 @@ extension ValueChecker {
             if isMixed {
                 names.report(
                     .mixedTypes, "this compares a number with bytes, which are never equal",
-                    hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` for the number in a text",
+                    hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` to read text as a number",
                     at: left.span.joined(with: right.span))
             } else if comparison != .equal, comparison != .notEqual, first == .bytes || second == .bytes {
                 names.report(
@@ -648,7 +648,7 @@ extension ValueChecker {
         case (.integer, .bytes), (.integer, .pieces), (.bytes, .integer), (.pieces, .integer):
             names.report(
                 .mixedTypes, "this adds a number and bytes",
-                hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` for the number in a text",
+                hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` to read text as a number",
                 at: span)
             return .any
         case (.any, .any), (.any, .integer), (.integer, .any): return .any
@@ -788,6 +788,6 @@ extension Diagnostic.Message {
     static func outsideFolder(_ path: String) -> Self {
         Self(
             .outsideFolder, "\(Escaped.quoted(path)) is outside the script's folder",
-            hint: "copy the file next to the script, or below it")
+            hint: "copy the file into the script's folder or one of its subfolders")
     }
 }

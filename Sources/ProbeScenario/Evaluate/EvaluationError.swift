@@ -117,7 +117,7 @@ extension EvaluationError.Reason {
         case .tooLongForPrefix: "use a wider prefix, such as u32 or varint"
         case .tooLarge: "send it in several steps, or in a `for` loop"
         case .badBase64: "use letters, digits, `+` and `/`, with `=` at the end (RFC 4648, 4)"
-        case .outsideFolder: "copy the file next to the script, or below it"
+        case .outsideFolder: "copy the file into the script's folder or one of its subfolders"
         case .file: "give the path relative to the folder of the script"
         case .noTerminator: "write the bytes literally, or use framing \(Framing.lineWords), such as `framing \"END\"`"
         case .badLengthForm: "use 1 (the second byte, up to 125), or 2 or 8 (the bytes after it; RFC 6455, 5.2)"
