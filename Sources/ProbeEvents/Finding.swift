@@ -61,7 +61,13 @@ extension Finding {
             if !(48...57).contains(byte) { words.append(byte) }
         }
         // The plural is replaced with the singular, because the count on which it depends was removed.
-        return String(decoding: words, as: UTF8.self).replacing(" bytes", with: " byte")
+        var followsNumber = false
+        return String(decoding: words, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+            .map { word in
+                defer { followsNumber = word.isEmpty }
+                if word == "are" || word == "were" { return word == "are" ? "is" : "was" }
+                return followsNumber && word.hasSuffix("s") ? String(word.dropLast()) : String(word)
+            }.joined(separator: " ")
     }
 }
 

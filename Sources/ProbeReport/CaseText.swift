@@ -72,7 +72,7 @@ package struct CaseText {
             text += expected.comment.map { ": \(Escaped.text($0))\n" } ?? "\n"
         }
         if let alone = result.alone {
-            let what = alone.text ?? "unknown whether also alone: \(alone.verdict.rawValue)"
+            let what = alone.text ?? "unknown whether it also fails alone: \(alone.verdict.rawValue)"
             text += "  fails:     \(Escaped.text(what)) (rerun in a fresh adapter process)\n"
         }
         if let about = result.about { text += "  about:     \(Escaped.text(about))\n" }

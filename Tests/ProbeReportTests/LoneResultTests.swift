@@ -34,7 +34,7 @@ import Testing
     func unjudgedSecondRunProvesNothing(verdict: Verdict) {
         let cases = CaseText(options: .sample())
         #expect(cases.line(result(verdict)) == cases.line(result(nil)))
-        #expect(cases.failureDetail(result(verdict)).contains("unknown whether also alone: \(verdict)"))
+        #expect(cases.failureDetail(result(verdict)).contains("unknown whether it also fails alone: \(verdict)"))
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))

@@ -318,6 +318,9 @@ struct Completions: Sendable {
 /// The forms in the reference specify the words that a statement can have, but not their order. For example,
 /// `accept tls failed` makes `failed` a word of `accept`, which is only valid after `tls`.
 private struct InsertionProbe {
+    /// The maximum number of bytes of a statement that is parsed.
+    private static let maxLength = 4_096
+
     private let prefix: [UInt8]
     private let actors: [String: ActorKind]
 
@@ -337,14 +340,17 @@ private struct InsertionProbe {
         let bindings = analysis.files.flatMap(\.outline.bindings)
         var actors: [String: ActorKind] = [:]
         for binding in bindings { if case .actor(let kind) = binding.role { actors[binding.name] = kind } }
-        let crowd = actors.first { $0.value == .crowd }?.key
-        let opener = isInMember ? crowd.map { "\($0) start { " } ?? "" : isStep ? "together { " : ""
+        let crowd = actors.first { $0.value == .crowd }?.key ?? ActorKind.crowd.sample
+        if isInMember { actors[crowd] = .crowd }
+        let opener = isInMember ? "\(crowd) start { " : isStep ? "together { " : ""
         prefix = Array(opener.utf8) + typed
         self.actors = actors
     }
 
     /// Returns whether the parser accepts the word in combination with any of the continuations.
     func accepts(_ word: String) -> Bool {
+        // Parsing a huge statement for each word would take too long.
+        guard prefix.count < Self.maxLength else { return true }
         let inserted = prefix.count..<prefix.count + word.utf8.count
         return Self.continuations.contains { rest in
             let errors = ScenarioCompiler.syntaxErrors(in: prefix + Array((word + rest).utf8), actors: actors)

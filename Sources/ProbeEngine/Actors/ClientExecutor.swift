@@ -121,7 +121,7 @@ struct ClientExecutor {
                     hints.append("add `\(name.value) expect listening` before this step: nothing listens there yet")
                 }
             } else if refused {
-                hints.append("nothing listens on \(destination)")
+                hints.append("start a server on \(destination) first: nothing listens there")
             }
             throw Finding(
                 .failed,
@@ -133,7 +133,7 @@ struct ClientExecutor {
             throw Finding(
                 .failed,
                 "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.script(deadline - time))",
-                hints: ["the listener's backlog may be full: accept its connections, or give it a larger backlog"])
+                hints: ["accept connections of the listener, or give it a larger backlog: its queue may be full"])
         case (.refused, _), (.timesOut, _):
             connection.abort()
             throw Finding(

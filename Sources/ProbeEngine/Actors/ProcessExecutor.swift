@@ -230,7 +230,7 @@ extension ProcessExecutor {
             if why.isMissed, case .listening = resolved {
                 let others = try ProcessObserver.listeningPorts(process, child, isLast: true).sorted()
                 if !others.isEmpty {
-                    finding.hints.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
+                    finding.details.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
                 }
             }
             if case .resource(let resource) = resolved {

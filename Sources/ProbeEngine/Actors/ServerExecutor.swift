@@ -163,7 +163,8 @@ struct ServerExecutor {
         let late = try await context.conclude(
             &pending, of: server.name, from: now, until: max(deadline, now) + CaseTime.lateness)
         if case .satisfied = late, let openedAt = try takeConnection(server)?.openedAt {
-            finding.hints.append("a connection arrived \(DurationText.script(openedAt - deadline)) after the deadline")
+            finding.details.append(
+                "a connection arrived \(DurationText.script(openedAt - deadline)) after the deadline")
         }
         context.stopWatching(server)
         return finding

@@ -61,7 +61,7 @@ struct ServerSetup {
                     hints: error.code == EADDRINUSE
                         ? ["find the program that uses the port with `ss -ltnp`, or omit `on` to use a free port"]
                         : error.code == EACCES
-                            ? ["ports below 1024 require root"] : error.advice)
+                            ? ["run as root, or use a port of 1024 or above"] : error.advice)
             }
         }
     }

@@ -181,6 +181,6 @@ struct CrowdEnd {
         return Finding(
             .inconclusive, at: crowd.span,
             "\(crowd.name) did not report the final state of its members within \(DurationText.script(Self.timeout))",
-            hints: ["the machine is too busy for a crowd of this size"])
+            hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
     }
 }

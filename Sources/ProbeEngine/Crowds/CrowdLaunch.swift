@@ -66,7 +66,7 @@ struct CrowdLaunch {
         guard isDone == nil else { return }
         throw Finding(
             .error, "the workers of \(what) were not \(done) within \(DurationText.script(Self.startTimeout))",
-            hints: ["the machine is too busy for a crowd of this size"])
+            hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
     }
 
     /// Ends workers, which reset the connections of their members.

@@ -182,7 +182,7 @@ struct PendingCrowdExpectation: PendingExpectation {
             if window.isOver(end, from: question.time) {
                 throw Finding(
                     .error, "a worker of the crowd \(actor.name) did not answer",
-                    hints: ["the machine is too busy for a crowd of this size"])
+                    hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
             }
             return .pending(until: window.limit(of: end, from: question.time))
         }

@@ -255,7 +255,7 @@ extension ConnectionEvaluation {
                     .failed,
                     "\(view.name)'s send made no progress for \(DurationText.script(scaledTimeout)): the kernel had "
                         + "accepted \(taken(send))",
-                    hints: ["the peer is not reading: its window is closed and the kernel's buffers are full"]), .missed
+                    hints: ["make the peer read: its window is closed, and the kernel's buffers are full"]), .missed
             )
         }
         let next = window.limit(of: last + scaledTimeout, from: last)
@@ -269,7 +269,7 @@ extension ConnectionEvaluation {
     private func sendFailure(_ error: SystemError, _ send: ConnectionView.Send) -> Finding {
         var hints: [String] = []
         if error.code == EPIPE || error.code == ECONNRESET {
-            hints.append("the peer has closed the connection and answers data with RST")
+            hints.append("check why the peer closed: it answers data with an RST")
         }
         return Finding(
             .failed, "\(view.name)'s send failed after \(taken(send)): \(error.reason)",

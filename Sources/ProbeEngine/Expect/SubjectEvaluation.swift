@@ -111,9 +111,11 @@ struct SubjectEvaluation {
             return ["the delivered line includes its terminator: report a line without it"]
         }
         if let value = text.value, payload == value + [13] {
-            return ["a CR remains at the end: the transport splits at LF and keeps the CR of CRLF"]
+            return ["remove the CR as well: the transport divides lines at LF, and keeps the CR of CRLF"]
         }
-        if payload.isEmpty { return ["an empty line was delivered: one terminator was treated as two"] }
+        if payload.isEmpty {
+            return ["check how terminators are counted: an empty line was delivered, as if one were two"]
+        }
         return NearMiss.line(expected: text, actual: payload, framing: framing)
     }
 
@@ -203,7 +205,8 @@ struct SubjectEvaluation {
                 .failed,
                 "\(name) reported only \(reported) of \(ByteText.count(requested, "byte")) sent "
                     + "within \(window.allowed)",
-                hints: reported == 0 ? ["\(name) reported no `sent` event"] : ["terminators count, too"]))
+                hints: reported == 0
+                    ? ["report each send with a `sent` event: \(name) reported none"] : ["count the terminators, too"]))
     }
 
     private func error(_ code: String) -> Result {
@@ -238,7 +241,7 @@ struct SubjectEvaluation {
         var hints: [String] = []
         if reason == "eof" && stopped.reason == .reset { hints.append(NearMiss.resetInsteadOfFin) }
         if reason == "reset" && stopped.reason == .eof {
-            hints.append("a reset was treated as the orderly end of the stream")
+            hints.append("treat a reset as an error: it was reported as the orderly end of the stream")
         }
         return .mismatch(
             Finding(

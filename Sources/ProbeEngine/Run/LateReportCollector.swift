@@ -46,7 +46,7 @@ package final class LateReportCollector: LateReportHandler {
                     details: [
                         "it arrived \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
                     ],
-                    hints: ["a transport reports its stop exactly once, and nothing after it"]))
+                    hints: ["report the stop of a transport exactly once, and nothing after it"]))
             return false
         }
         if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had already been reported") }

@@ -66,7 +66,9 @@ struct TLSHandshakes {
                 details: [layer.summary, verification(layer)])
         case (_, nil), (.fails, _):
             var hints = hints(layer, of: actor.name)
-            if layer.firstBytes.isEmpty, hints.isEmpty { hints.append("the peer sent nothing") }
+            if layer.firstBytes.isEmpty, hints.isEmpty {
+                hints.append("check that the peer starts TLS: it sent nothing")
+            }
             throw Finding(
                 .failed,
                 "\(actor.name) did not complete its TLS handshake within \(DurationText.script(deadline - time))",
@@ -184,7 +186,8 @@ struct TLSHandshakes {
             hints.append("\(name) speaks only TLS 1.3, because one of its steps forges a record")
         }
         if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
-            hints.append("the peer's first bytes are not TLS: \(Escaped.phrase(layer.firstBytes))")
+            hints.append(
+                "check that the peer starts TLS: its first bytes are not TLS: \(Escaped.phrase(layer.firstBytes))")
         }
         let codes = layer.session.alertsReceived.map(\.alert.code)
         let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]
@@ -192,7 +195,10 @@ struct TLSHandshakes {
             switch layer.certificate {
             case .issuedByRun where codes.contains(48) || codes.contains(46):
                 hints.append("pass the run's authority, `${ca}`, to the peer: it does not trust the certificate")
-            case .flawed(let what): hints.append("the script makes \(name) present a certificate \(what)")
+            case .flawed(let what):
+                hints.append(
+                    "remove the option of `cert` if the handshake should succeed: \(name) presents a certificate \(what)"
+                )
             case .issuedByRun, .other: break
             }
         }

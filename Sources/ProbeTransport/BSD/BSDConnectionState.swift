@@ -275,7 +275,7 @@ extension BSDConnectionState {
         let detail = "received and wrote nothing for \(Limits.milliseconds(limits.idle)) ms"
         if outgoing.isEmpty { return report(.timeout, detail) + linger(now: now) }
         phase = .ended
-        return [.abort] + report(.timeout, detail + ", with \(outgoing.count) bytes unwritten")
+        return [.abort] + report(.timeout, detail + ", with \(ByteText.count(outgoing.count, "byte")) unwritten")
     }
 
     private mutating func settleFinishing(_ reason: StopReason, deadline: Int64, now: Int64) -> [Action] {
@@ -285,7 +285,7 @@ extension BSDConnectionState {
             return finIfDue(closing: true) + report(reason, nil) + linger(now: now)
         }
         guard now >= deadline else { return [] }
-        let detail = "\(outgoing.count) bytes unwritten: the peer does not read"
+        let detail = "\(ByteText.count(outgoing.count, "byte")) unwritten: the peer does not read"
         phase = .ended
         return [.abort] + report(reason == .eof ? .timeout : reason, detail)
     }

@@ -46,7 +46,7 @@ struct ExpectTests {
             "case differs", .failed, says: ["differ only in case"],
             pair("C send line \"Ok\"\nS expect line \"OK\" #!")),
         Scene(
-            "late line", .failed, says: ["within 20ms", "after the deadline"],
+            "late line", .failed, says: ["S did not receive line \"x\" within 20ms", "after the deadline"],
             pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 90ms; C send line \"x\" }\n}")),
         Scene(
             "until line", .passed,

@@ -51,7 +51,7 @@ struct SendingTests {
                 wire C -> S segments "ab", "c\\r\\n"
                 """)),
         Scene(
-            "peer closed during a send", .failed, says: ["send failed", "answers data with RST"],
+            "peer closed during a send", .failed, says: ["send failed", "answers data with an RST"],
             pair(
                 """
                 S close

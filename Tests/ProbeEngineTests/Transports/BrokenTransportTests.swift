@@ -47,7 +47,7 @@ struct BrokenTransportTests {
             Blame(
                 says: ["the delivered line includes its terminator"],
                 steps: "S send line \"ab\"\nT expect line \"ab\" #!")
-        case .keepsCR: Blame(says: ["a CR remains at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+        case .keepsCR: Blame(says: ["remove the CR as well"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .emptyLines:
             Blame(
                 says: ["reported line \"\", but no step expected it"],
@@ -64,7 +64,7 @@ struct BrokenTransportTests {
                 says: ["stopped eof`, expected leftover"],
                 steps: "S send \"tw\"\nS close\nT expect leftover \"tw\" #!\nT expect stopped eof")
         case .eofForReset:
-            Blame(says: ["a reset was treated as the orderly end"], steps: "S reset\nT expect stopped reset #!")
+            Blame(says: ["treat a reset as an error"], steps: "S reset\nT expect stopped reset #!")
         case .resetForFIN:
             Blame(says: ["reported `stopped reset`, expected `stopped eof`"], steps: "S close\nT expect stopped eof #!")
         case .sendsJoined:

@@ -211,7 +211,7 @@ struct AdapterProcessTests {
         let last = try #require(source.givenUp)
         #expect(last.summary.contains("ended unexpectedly, for the third time in a row before answering an op"))
         #expect(last.details == failures.last?.details)
-        #expect(last.details.contains { $0.contains("status 9") })
+        #expect(last.details.contains { $0.contains("exited with status 9") })
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error == last)
         await source.shutDown()
