@@ -6,8 +6,8 @@ package enum Disposition: Sendable, Hashable {
     /// The case was skipped or is unsupported, or it passed and no other verdict was expected, except perhaps an
     /// occasional one.
     case fine
-    /// The case passed although another verdict was expected, so the expectation should be removed from its file. This
-    /// fails a strict run.
+    /// The case passed although another verdict was expected, so the expectation should be removed from its file. Such
+    /// a result fails a strict run.
     case unexpectedPass(ExpectedVerdict)
     /// The case did not pass, and its verdict is the expected one.
     case expected(ExpectedVerdict)

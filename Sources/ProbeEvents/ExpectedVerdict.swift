@@ -2,7 +2,8 @@
 package struct ExpectedVerdict: Sendable, Hashable {
     package var key: CaseKey
     package var verdict: Verdict
-    /// Whether the verdict is only occasional, and the case passes at other times. It is written as `failed?`.
+    /// Whether the verdict is only occasional, and the case passes at other times. Such an expectation is written as
+    /// `failed?`, for example.
     package var isAtTimes: Bool
     /// The comment on the line, which gives the reason; `nil` if there is none.
     package var comment: String?

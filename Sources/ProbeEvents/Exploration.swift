@@ -36,7 +36,7 @@ package struct Exploration: Sendable, Equatable {
         package var path: String
         /// A description of what makes the written scenario fail.
         package var sentence: String
-        /// The captures of a failed run and of a passed run, in this order, as far as they exist.
+        /// The captures of a failed run and of a passed run, in this order, if they exist.
         package var captures: [String]
         /// The number of runs in which the written scenario failed.
         package var failed: Int

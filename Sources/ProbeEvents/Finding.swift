@@ -17,11 +17,11 @@ package struct Finding: Error, Sendable {
     package var hints: [String]
     /// What each of the other actors was doing or waiting for.
     package var actors: [ActorState]
-    /// The rounds of the loops around the step, the outermost first; `nil` as long as the step is not known.
+    /// The rounds of the loops around the step, the outermost first; `nil` until the step is known.
     package var rounds: [LoopRound]?
-    /// How a program ended, if the finding is that the program ended unexpectedly.
+    /// The way in which a program ended unexpectedly; `nil` for any other finding.
     package var unexpectedEnd: UnexpectedEnd?
-    /// By how much a crowd's latency exceeds its limit, if that is the finding.
+    /// The amount by which a crowd's latency exceeds its limit; `nil` for any other finding.
     package var excess: Excess?
     /// The time at which the known facts proved the finding; `nil` if that is the time at which the finding was made.
     package var decided: MonotonicTime?

@@ -32,7 +32,7 @@ package struct RunSummary: Sendable {
     package var packetsDropped = 0
     /// Errors that occurred outside the cases, for example when a report or a capture was written.
     package var runErrors: [String] = []
-    /// Whether a subject was given up, so that its remaining cases were not run.
+    /// Whether a subject was abandoned, so that its remaining cases were not run.
     package var hasGivenUpSubject = false
     /// The exit code of a command that sets its own exit code, such as `explore`; `nil` if the exit code follows from
     /// the results.

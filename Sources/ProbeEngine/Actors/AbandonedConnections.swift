@@ -28,7 +28,7 @@ struct AbandonedConnections {
     }
 
     /// Removes the abandoned connections from a server's waiting connections. If several waiting connections have the
-    /// same two endpoints, the last one is the most recent.
+    /// same two endpoints, the one that arrived last is removed.
     mutating func remove(from waiting: inout [WaitingConnection]) {
         left.removeAll { ends in
             guard let index = waiting.lastIndex(where: { $0.isBetween(ends.client, ends.server) }) else { return false }
@@ -38,7 +38,8 @@ struct AbandonedConnections {
     }
 
     /// Returns whether a connection that was just taken from a server's queue is abandoned, and if so, removes it from
-    /// this list. A connection between the same two endpoints that is still open was opened later.
+    /// this list. A connection that is still open is not abandoned, even if it is between the same two endpoints: it
+    /// was opened later.
     mutating func takes(_ connection: WaitingConnection) -> Bool {
         guard connection.hasEnded,
             let index = left.firstIndex(where: { connection.isBetween($0.client, $0.server) })
@@ -57,7 +58,8 @@ struct AbandonedConnections {
 /// A connection that was taken from a listener's queue and that no step has accepted yet.
 final class WaitingConnection {
     private var socket: AcceptedSocket?
-    /// The connection, if it uses TLS: the TLS handshake starts before a step accepts the connection.
+    /// The connection if it uses TLS, because the TLS handshake starts before a step accepts the connection; otherwise
+    /// `nil`.
     private(set) var connection: Connection?
     private let peer: SocketAddress?
     private let local: SocketAddress?

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The loop that evaluates an expectation until it has a result.
+/// The loop that evaluates an expectation until the expectation has a result.
 extension CaseContext {
     /// The result of waiting for an expectation.
     enum Conclusion<Match> {

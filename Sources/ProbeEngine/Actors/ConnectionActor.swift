@@ -42,11 +42,11 @@ final class ConnectionActor {
     var whenevers: [WheneverRule] = []
     /// How far the received lines have been searched for matches of `whenevers`.
     var wheneverProgress = WheneverEvaluation.Progress()
-    /// The number of steps that are waiting for raw bytes. While there are any, received lines are not searched for
-    /// matches of `whenevers`.
+    /// The number of steps that are waiting for raw bytes. While there are such steps, received lines are not searched
+    /// for matches of `whenevers`.
     private var rawExpectations = 0
-    /// The number of steps that are waiting for the connection's end after `ignore rest`. While there are any, received
-    /// bytes are dropped at once.
+    /// The number of steps that are waiting for the connection's end after `ignore rest`. While there are such steps,
+    /// received bytes are dropped immediately.
     private var endsAfterRest = 0
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
     var isAnswering = false
@@ -135,7 +135,7 @@ struct InitialReading {
     /// The `stop reading` step, if there is one: the capture must show that the receive window closes.
     private var stop: SourceSpan?
 
-    /// Creates the default: bytes are read as soon as they arrive.
+    /// Creates the default mode, in which bytes are read as soon as they arrive.
     init() {}
 
     init(_ mode: Connection.Reading, stop: SourceSpan? = nil) {

@@ -157,8 +157,8 @@ struct ConnectionExecutor {
 
     // MARK: close
 
-    /// Throws if the kernel has not accepted all bytes of a send: a FIN can't be sent after the remaining bytes, which
-    /// would be dropped silently.
+    /// Throws if the kernel has not accepted all bytes of a send. The connection can't be ended in this state, because
+    /// the remaining bytes would be dropped silently.
     private func refuseUnacceptedBytes(_ connection: Connection, _ actor: ConnectionActor, _ verb: String)
         throws(Finding)
     {
@@ -185,7 +185,8 @@ struct ConnectionExecutor {
         guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
             return
         }
-        // If the peer is gone, it doesn't need a close_notify: the end of the connection that follows means the same.
+        // A peer that has ended the connection needs no close_notify: the end of the connection that follows means the
+        // same.
         do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
     }
 
@@ -416,8 +417,8 @@ extension CaseContext {
     /// Rejects a value that consists of complete WebSocket frames (for example, a variable's value), because the value
     /// would be compared with the payload of a message.
     ///
-    /// Only frames without reserved bits are recognized. Their first byte is a UTF-8 continuation byte, which no text
-    /// begins with. If reserved bits were allowed, a text of the right length could be mistaken for a frame.
+    /// Only frames without reserved bits are recognized. Their first byte is a UTF-8 continuation byte, which can't be
+    /// the first byte of text. If reserved bits were allowed, text of the right length could be mistaken for a frame.
     func refuseFrame(_ expression: Expression) throws(Finding) {
         let value = try bytes(of: expression)
         guard let first = value.first, first & 0xf0 == 0x80 else { return }

@@ -8,7 +8,8 @@ struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
     let expectation: ConnectionExpectation<Resolved>
-    /// The send that the expectation refers to: the send in the background, unless a step waits for its own send.
+    /// The send that the expectation refers to: the step's own send if the step waits for that, otherwise the send in
+    /// the background.
     let send: SendOperation?
     private var progress = InputProgress()
 

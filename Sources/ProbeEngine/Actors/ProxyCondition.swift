@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeProxy
 import ProbeScenario
 
-/// Checks whether a proxy step has taken effect on a connection. Pure.
+/// Checks whether a proxy step has taken effect on a connection. This type has no side effects.
 struct ProxyCondition {
     /// The action of the step, with its values computed.
     enum Action {
@@ -11,7 +11,7 @@ struct ProxyCondition {
         case release([ConversationSide])
         case discard(ConversationSide)
         case replace(ConversationSide)
-        /// The insertion of bytes, or the end of the connection, which happens once.
+        /// The insertion of bytes or the end of the connection, each of which happens only once.
         case acts(ConversationSide)
     }
 

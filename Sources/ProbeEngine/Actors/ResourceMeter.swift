@@ -20,11 +20,11 @@ final class ResourceMeter {
         judged = (used, .now)
     }
 
-    /// Returns the meter of a program that is starting: all of its usage counts.
+    /// Returns the meter of a program that is starting, all of whose usage is counted.
     static func forStarting(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
-    /// Returns the meter of a program that was running before the case, of which only the processor time used from now
-    /// on counts.
+    /// Returns the meter of a program that was running before the case, for which only the processor time used from now
+    /// on is counted.
     static func forRunning(_ processes: ProcessTree) -> ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }
@@ -32,7 +32,7 @@ final class ResourceMeter {
     /// Measures the current usage of a resource.
     ///
     /// - Parameter name: the name of the program in messages.
-    /// - Throws: an error that states why the usage can't be measured, which is not the program's fault.
+    /// - Throws: an error that states why the usage can't be measured; the program is not the cause.
     func measure(_ resource: ResourceExpectation.Resource, of name: String) throws(Finding) -> ResourceMeasure {
         if let reason = ProcessTable.problem { throw Self.notSeen(resource, name, reason) }
         looked = nil
@@ -70,7 +70,7 @@ final class ResourceMeter {
         looked = nil
     }
 
-    /// Returns details that help to find out why the usage is too high.
+    /// Returns details that help determine why the usage is too high.
     func details(of resource: ResourceExpectation.Resource) -> [String] {
         guard resource == .descriptors else { return [] }
         let kinds = processes.kindsOfDescriptors().map { "\($0.count) \($0.kind)" }
@@ -86,7 +86,7 @@ final class ResourceMeter {
 
 /// A measurement of a resource's usage.
 struct ResourceMeasure {
-    /// The amount in bytes, as a count, or in nanoseconds of processor time.
+    /// The amount: a number of bytes, a count, or nanoseconds of processor time.
     var amount: Int
     var at: MonotonicTime
     /// The period in which the processor time was used; zero for other resources.

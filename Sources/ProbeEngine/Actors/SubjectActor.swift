@@ -110,7 +110,7 @@ final class SubjectActor {
 
     // MARK: Findings
 
-    /// Returns the finding for a stop that no step expects.
+    /// Returns the finding for an unexpected stop.
     func unexpectedStop(_ reason: StopReason, _ detail: String?) -> Finding {
         let word = SubjectText.word(reason)
         return Finding(
@@ -123,7 +123,7 @@ final class SubjectActor {
             ])
     }
 
-    /// Returns the finding for a refusal of an operation that no step expects.
+    /// Returns the finding for the unexpected refusal of an operation.
     func refused(_ code: String, at span: SourceSpan) -> Finding {
         let text = Escaped.text(code.utf8)
         return Finding(

@@ -51,7 +51,7 @@ final class SubjectExecutor {
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
             },
             ready: { [weak run] result in
-                // A driver that no run takes over closes itself.
+                // A driver that is not handed over to a run closes itself.
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
@@ -557,7 +557,8 @@ extension SubjectExecutor {
 
     // MARK: The end of the case
 
-    /// Stops subjects that are still running. Events that a subject reports before it answers the `stop` still count.
+    /// Stops subjects that are still running. Events that a subject reports before it answers the `stop` are still
+    /// judged.
     func conclude() async throws(Finding) {
         try await waitForReports(context.actors.subjects)
         try await stopSubjects()
@@ -585,8 +586,8 @@ extension SubjectExecutor {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
-        // A `leftover` report is allowed before a stop with a reason other than `eof`: a message had been received only
-        // partially when the subject was asked to stop.
+        // A `leftover` report is allowed before a stop with a reason other than `eof`: a message may have been received
+        // only partially when the subject was asked to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
             subject.reports.pending.removeLast()
         }
@@ -632,7 +633,7 @@ extension SubjectExecutor {
     private static let reportTime = Duration.milliseconds(100)
 
     /// Waits until subjects have had time to report the effects of the last steps. Without this wait, the machine's
-    /// speed would decide whether an unexpected line or stop fails the case or arrives too late to count.
+    /// speed would decide whether an unexpected line or stop fails the case or arrives too late to affect it.
     func waitForReports(_ subjects: [SubjectActor]) async throws(Finding) {
         let connections = context.connections.entries.map(\.connection)
         let ended = connections.lazy.filter { !$0.hasVanished }.compactMap(\.endedAt).max()
@@ -669,7 +670,8 @@ extension SubjectExecutor {
         }
     }
 
-    /// Waits for the subject's outstanding reports before the case is judged, such as an event right after its stop.
+    /// Waits for the subject's outstanding reports before the case is judged, such as an event that it reports
+    /// immediately after it has stopped.
     private func settleSubject() async throws(Finding) {
         guard let driver, driver.drainInterval > .zero else { return }
         var end: MonotonicTime?

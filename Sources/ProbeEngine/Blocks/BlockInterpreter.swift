@@ -434,7 +434,7 @@ extension Expression {
 }
 
 extension BlockInterpreter {
-    /// Runs an `either`: the first branch whose first step is satisfied. The choice of the branch is final.
+    /// Runs an `either` by running the first branch whose first step is satisfied. The choice of the branch is final.
     func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
         var starts = blocks.map { block in
             guard case .act(_, _, let timing)? = block.steps.first?.kind else { return BranchStart(deadline: time) }

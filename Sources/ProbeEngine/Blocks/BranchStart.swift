@@ -5,7 +5,7 @@ import ProbeSystem
 
 /// The first step of a branch of an `either`, while the `either` is waiting.
 struct BranchStart {
-    /// The step's expectation; absent until the step's actor exists.
+    /// The step's expectation; `nil` until the step's actor exists.
     enum Expected {
         case absent
         case server(PendingServerExpectation)

@@ -5,7 +5,7 @@ import ProbeSystem
 
 /// The `whenever` rules, which answer received lines concurrently with the steps.
 extension CaseContext {
-    /// Answers the received lines that match a `whenever`. An `expect` never sees these lines.
+    /// Answers the received lines that match a `whenever`. These lines are not available to any `expect`.
     func runWheneverBlocks(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
         let rules = owner.whenevers

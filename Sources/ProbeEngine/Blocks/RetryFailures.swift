@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeEvents
 
-/// The combined result of the failed attempts of a `retry`. Pure.
+/// The combined result of the failed attempts of a `retry`. This type has no side effects.
 struct RetryFailures {
     private let limit: Duration
     private(set) var attempts = 0

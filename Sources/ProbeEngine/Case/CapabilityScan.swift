@@ -11,7 +11,8 @@ struct CapabilityScan {
     private(set) var asksToRead = false
     /// The first step that sends bytes to a subject, as far as the script shows.
     private(set) var firstPeerSend: SourceSpan?
-    /// The first step that expects a subject to report the peer's end of the connection while no read is requested.
+    /// The first step that expects a subject to report that the peer has ended the connection, although no requested
+    /// read is outstanding.
     private(set) var firstUnaskedEnd: SourceSpan?
     /// Whether a step measures the resource usage of the subject's program.
     private(set) var measures = false
@@ -21,7 +22,7 @@ struct CapabilityScan {
     private var openReads: [String: Int] = [:]
     /// The most recent framing that a step has set, by subject.
     private var framingBySubject: [String: Framing] = [:]
-    /// The subjects that were asked to stop, so that their connection's end is not caused by the peer.
+    /// The subjects that were asked to stop, so that the ends of their connections are not caused by the peer.
     private var askedToStop: Set<String> = []
     private let scenario: Scenario
 
@@ -116,7 +117,8 @@ struct CapabilityScan {
         }
     }
 
-    /// Tracks the reads whose result has not been consumed, and a connection end that is expected while there are none.
+    /// Tracks the reads whose result has not been consumed, and the first step that expects the end of a connection
+    /// while there are no such reads.
     private mutating func follow(_ action: SubjectAction, of subject: String, at span: SourceSpan) {
         switch action {
         case .read: openReads[subject, default: 0] += 1

@@ -3,11 +3,11 @@ package import ProbeScenario
 /// An index of later steps. For each step, it shows whether a `stopped` or an exit is still expected, and whether the
 /// next step expects the operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
-    /// For each subject, the number of the last step that expects it to stop, or of the `do NAME` that leads to that
-    /// step.
+    /// For each subject, the number of the last step that expects it to stop, or of the `do NAME` that runs the
+    /// definition with that step.
     private var lastStopExpectation: [String: Int] = [:]
-    /// For each program, the number of the last step that expects it to exit, or of the `do NAME` that leads to that
-    /// step.
+    /// For each program, the number of the last step that expects it to exit, or of the `do NAME` that runs the
+    /// definition with that step.
     private var lastExitExpectation: [String: Int] = [:]
     /// The steps that are followed by an `expect error` of the same actor.
     private var refusalExpected: Set<Int> = []
@@ -41,7 +41,8 @@ package struct StepIndex: Sendable {
             case .sequence(let block), .together(let block):
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .finally(let block), .whenever(_, _, let block):
-                // A `finally` or `whenever` block may run after any other step, so its steps count as the last ones.
+                // A `finally` or `whenever` block may run after any other step, so its steps are treated as the last
+                // steps.
                 walk(block.steps, anchor: .max, scenario, depth: depth)
             case .either(let blocks):
                 for block in blocks { walk(block.steps, anchor: anchor, scenario, depth: depth) }

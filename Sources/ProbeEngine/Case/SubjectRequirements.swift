@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeTransport
 
-/// The requirements that a case has of its subject.
+/// The requirements that a case places on its subject.
 struct SubjectRequirements {
     let scenario: Scenario
     let scan: CapabilityScan

@@ -8,7 +8,7 @@ import ProbeTransport
 /// The actors of a case by name, and what each of them waits for.
 struct ActorTable {
     private var actors: [String: RuntimeActor] = [:]
-    /// The subjects whose name now refers to another subject. The reports of these earlier subjects still count.
+    /// The subjects whose name now refers to another subject. The reports of these earlier subjects are still judged.
     private var earlier: [SubjectActor] = []
     /// The actors' names in the order of the script, for reports.
     private(set) var order: [String] = []

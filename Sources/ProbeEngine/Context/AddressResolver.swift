@@ -88,8 +88,8 @@ struct AddressResolver {
         }
     }
 
-    /// Throws if the script may not use an address. If the port was known, the check of the script has already rejected
-    /// the address.
+    /// Throws if the script may not use an address. If the port was known when the script was checked, a forbidden
+    /// address has already been rejected.
     ///
     /// - Parameter port: the port; `nil` if it is not known yet, 0 if any free port is used.
     func checkAllowed(

@@ -113,7 +113,7 @@ final class CaseContext {
 
     // MARK: Faults
 
-    /// Makes the current step fail or, between two steps, the next one. Only the first fault counts.
+    /// Makes the current step fail or, between two steps, the next one. Only the first fault is recorded.
     func raise(_ finding: Finding) {
         if faults.raise(finding) { changes.notifyAll() }
     }

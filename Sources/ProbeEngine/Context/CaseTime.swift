@@ -3,7 +3,8 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The times of a case: when it began, and how the script's durations become deadlines on this machine. Pure.
+/// The times of a case: when it began, and how the script's durations become deadlines on this machine. This type has
+/// no side effects.
 struct CaseTime: Sendable {
     let start: MonotonicTime
     /// The factor given by `--time-scale`.
@@ -18,7 +19,7 @@ struct CaseTime: Sendable {
     /// are the harness's own limits, which no script sets.
     func scaled(_ duration: Duration) -> Duration {
         if scale == 1 { return duration }
-        // Clamp the result to between 1 ns and about a hundred years, as the scale has no upper bound.
+        // Clamp the result to the range from 1 ns to about a hundred years, because the scale has no upper bound.
         return .nanoseconds(Int64(max(1, min(Double(duration.nanoseconds) * scale, 3e18))))
     }
 
@@ -42,8 +43,8 @@ struct CaseTime: Sendable {
 /// Judges `within`, `after` and silences by the time of the event, not by the time at which a step checked for it.
 ///
 /// The time of an event is the time at which the harness noticed it. If the harness stalled just before that time
-/// (because it was stopped, or because the machine was busy), the event may have happened earlier. A verdict that
-/// depends on whether it did is inconclusive.
+/// (because it was stopped, or because the machine was busy), the event may have happened earlier. If the verdict
+/// depends on when exactly the event happened, the verdict is inconclusive.
 extension Standstills {
     /// Judges an event that was expected by `deadline`.
     ///

@@ -1,6 +1,7 @@
 import ProbeEvents
 
-/// The events of a case, for the case's report. A very long timeline keeps only its first and its last entries. Pure.
+/// The events of a case, for the case's report. A very long timeline keeps only its first and its last entries. This
+/// type has no side effects.
 struct CaseTimeline {
     private(set) var entries: [TimelineEntry] = []
     private var omitted = 0

@@ -1,6 +1,6 @@
 import ProbeEvents
 
-/// The faults that end a case, regardless of which step is running. Pure.
+/// The faults that end a case, regardless of which step is running. This type has no side effects.
 struct FaultState {
     /// The first fault; later ones are ignored.
     private(set) var fault: Finding?

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 
 /// The names that a step reads, according to the step's text: names outside quotes, and names in `${…}`. Each step is
-/// parsed once. Pure.
+/// parsed once. This type has no side effects.
 struct StepNames {
     private var names: [SourceSpan: [String]] = [:]
 

@@ -1,6 +1,6 @@
 import ProbeScenario
 
-/// The running steps of a case, which determine the case's position in the script. Pure.
+/// The running steps of a case, which determine the case's position in the script. This type has no side effects.
 struct StepProgress {
     /// The numbers of the running steps (outside definitions).
     private var running: Set<Int> = []

@@ -1,7 +1,7 @@
 import ProbeEvents
 import ProbeScenario
 
-/// The variables of a case. Their total size is limited. Pure.
+/// The variables of a case. Their total size is limited. This type has no side effects.
 struct VariableStore {
     private(set) var values: [String: Value]
     /// The total size of the values in bytes.

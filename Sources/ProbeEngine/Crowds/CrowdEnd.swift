@@ -155,8 +155,8 @@ struct CrowdEnd {
         }
     }
 
-    /// Returns a failure if members received bytes that no statement consumed. Such bytes fail a case on every
-    /// connection of the harness.
+    /// Returns a failure if members received bytes that no statement consumed. On any connection of the harness,
+    /// unconsumed bytes fail the case.
     private func rest(of crowd: CrowdActor) -> Finding? {
         guard let snapshot = crowd.last, snapshot.withRest > 0 else { return nil }
         let example = snapshot.rest

@@ -10,8 +10,8 @@ import ProbeSystem
 struct CrowdExecutor {
     let context: CaseContext
 
-    /// The delay after which all workers begin at the same time, so that the command can reach the last worker before
-    /// they begin.
+    /// The delay after which all workers begin at the same time, so that the command can reach all workers before any
+    /// of them begins.
     private static let lead = Duration.milliseconds(2)
 
     func act(
@@ -95,8 +95,8 @@ struct CrowdExecutor {
         return order
     }
 
-    /// Returns the source addresses of the members, and the addresses that are used once the first ones have no free
-    /// port; `nil` if the system chooses an address.
+    /// Returns the source addresses of the members, and the addresses to use when none of these has a free port; `nil`
+    /// if the system chooses an address.
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
@@ -203,7 +203,7 @@ struct CrowdExecutor {
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
         // Whether failures are limited is determined for the whole crowd, because the number for a single share may be
-        // 0, so that the comparison always holds.
+        // 0, in which case the comparison always holds.
         pending.limitsFailures = resolved.limitsFailures
         if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =
@@ -213,8 +213,8 @@ struct CrowdExecutor {
         return pending
     }
 
-    /// Returns the expectation for this run's share. Numbers in a script apply to the whole crowd, whereas a percentile
-    /// must hold in each share.
+    /// Returns the expectation for this run's share. Numbers in a script apply to the whole crowd, whereas a limit on a
+    /// percentile must be met in each share.
     private func part(
         of resolved: ResolvedCrowdExpectation, in crowd: CrowdActor
     ) throws(Finding) -> ResolvedCrowdExpectation {

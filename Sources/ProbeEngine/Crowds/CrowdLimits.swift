@@ -4,11 +4,11 @@ import ProbeCrowd
 import ProbeSystem
 
 /// The limits that the machine sets for a crowd. They determine how many processes must share the crowd's members, or
-/// which limit makes the crowd impossible. Pure, except for ``forThisMachine()``.
+/// which limit makes the crowd impossible. Only ``forThisMachine()`` queries the machine.
 struct CrowdLimits {
     /// The reason why a crowd is impossible.
     struct Obstacle: Error, Equatable {
-        /// A text that names the limit, its value, and the required value.
+        /// Text that names the limit, its value, and the required value.
         var text: String
         /// Advice on how to raise the limit.
         var advice: String

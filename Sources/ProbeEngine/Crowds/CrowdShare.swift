@@ -5,8 +5,8 @@ import ProbeScenario
 /// This run's share of each crowd of clients, if several runs share the members of the crowds.
 ///
 /// Member `n` of the whole crowd belongs to share `n % total + 1`. The sizes of the shares therefore differ by at most
-/// one member, and if members start at a rate, the shares take turns. Numbers in steps apply to the whole crowd and are
-/// divided in the same way: if a step holds in every share, it holds for the whole crowd.
+/// one member, and if members start at a given rate, the shares take turns. Numbers in steps apply to the whole crowd
+/// and are divided in the same way: if an expectation is met in every share, it is met for the whole crowd.
 package struct CrowdShare: Sendable, Equatable {
     package let share: Share
 

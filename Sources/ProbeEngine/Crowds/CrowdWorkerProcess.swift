@@ -67,7 +67,7 @@ final class CrowdWorkerProcess {
 
     var hasAnsweredAll: Bool { answered == asked }
 
-    /// Whether the worker can still answer, and has unanswered questions.
+    /// Whether there are unanswered questions that the worker can still answer.
     var hasUnansweredQuestion: Bool { !hasAnsweredAll && !isDismissed && child.exit == nil }
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }

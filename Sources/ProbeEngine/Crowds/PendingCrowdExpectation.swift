@@ -142,7 +142,8 @@ struct PendingCrowdExpectation: PendingExpectation {
     /// Whether the last question that was answered was asked at the deadline or later.
     private var isFinal = false
 
-    /// The interval between questions. It is longer for latencies, whose answers are large.
+    /// The interval between questions. It is longer for latencies, because the answers to questions about latencies are
+    /// large.
     private var interval: Duration { .milliseconds(expectation.isAboutLatencies ? 100 : 20) }
     /// How long a worker may take to answer before it is considered dead.
     private static let answerTimeout = Duration.seconds(20)

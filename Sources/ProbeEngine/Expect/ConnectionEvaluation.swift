@@ -94,7 +94,7 @@ struct ConnectionEvaluation {
         }
     }
 
-    /// Returns the last clause of a finding about input that can't be completed, which states how many bytes are
+    /// For a finding about input that can't be completed, returns the last clause, which states how many bytes are
     /// unread.
     private static func incomplete(_ unread: Int) -> String {
         unread == 0 ? "" : ", after \(ByteText.count(unread, "byte")) of incomplete input"
@@ -247,7 +247,7 @@ extension ConnectionEvaluation {
                     "\(view.name)'s send did not complete in time: the kernel had accepted \(taken(send))"), .missed)
         }
         let scaledTimeout = window.scaledTimeout
-        // The send can't have made progress while the harness was stalled, so that time doesn't count.
+        // The send can't have made progress while the harness was stalled, so the time of the stall is not counted.
         let last = send.lastProgressOfAny ?? window.now
         if window.isOver(last + scaledTimeout, from: last) {
             return .impossible(
@@ -318,7 +318,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // The time counts from the start of the step, as it does for an expected silence.
+        // The time is measured from the start of the step, as for an expected silence.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {

@@ -5,7 +5,7 @@ import ProbeSystem
 /// A snapshot of a connection's state, against which an expectation is evaluated once. The buffers share their storage
 /// with the connection; keeping a snapshot longer would force a copy when the connection changes them.
 struct ConnectionView {
-    /// What is pending in the kernel for a connection that is not read immediately.
+    /// The input that is pending in the kernel for a connection that is not read immediately.
     struct InKernel {
         var unread: Int
         var endIsPending: Bool
@@ -44,7 +44,7 @@ struct ConnectionView {
         /// The number of bytes that the kernel has accepted, out of `count`.
         var taken: Int
         var count: Int
-        /// The time at which the send last made progress, or until which its pace makes it wait.
+        /// The time at which the send last made progress, or the time until which its pace makes it wait.
         var lastProgress: MonotonicTime
         /// The time of the last progress of any send on the connection; `nil` if no send is in progress.
         var lastProgressOfAny: MonotonicTime?
@@ -71,7 +71,8 @@ struct ConnectionView {
     /// The TLS events; `nil` without TLS.
     var tls: TLS?
     var send: Send?
-    /// What is pending in the kernel; `nil` if the kernel was not asked, or if the connection is read immediately.
+    /// The input that is pending in the kernel; `nil` if the kernel was not asked, or if the connection is read
+    /// immediately.
     var inKernel: InKernel?
 
     /// The name of the receiver of the bytes, as the subject of a sentence.

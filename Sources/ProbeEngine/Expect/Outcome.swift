@@ -5,8 +5,8 @@ import ProbeSystem
 /// The outcome of one evaluation of an expectation. Only the evaluations in this folder decide whether an expectation
 /// is met.
 ///
-/// A `pending` outcome has no text: the description of the expectation says what the step waits for, and building a
-/// text for each evaluation would be wasteful.
+/// A `pending` outcome has no text: the description of the expectation says what the step waits for, and composing one
+/// for each evaluation would be wasteful.
 enum Outcome<Value> {
     /// The expectation was met at the time `at`, which is `nil` if that time is unknown. Whether the expectation was
     /// met in time is judged when the match is consumed.
@@ -37,7 +37,8 @@ extension Outcome {
 /// The reason why an expectation can no longer be met.
 struct Impossibility {
     enum Reason {
-        /// Something unexpected arrived. The text is a short description, used as the reason of an `either`'s branch.
+        /// Something unexpected arrived. The text is a short description, which an `either` uses as the reason why a
+        /// branch was not taken.
         case mismatch(String)
         /// Something unexpected arrived, but only in part. Waiting for the remaining bytes allows the finding to show
         /// all of it.

@@ -92,8 +92,8 @@ struct ProcessEvaluation {
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
         if let found {
-            // At the deadline, an unfinished line counts as well, so a match is in time even if its line ends after the
-            // deadline.
+            // At the deadline, unfinished lines are searched as well, so a match is in time even if its line ends after
+            // the deadline.
             let end = found.ended.flatMap { $0 <= window.deadline ? $0 : nil }
             return .satisfied(.output(found), at: end ?? found.time)
         }

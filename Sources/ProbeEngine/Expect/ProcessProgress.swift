@@ -40,7 +40,7 @@ struct PollingProgress {
     var own = Duration.zero
 
     /// Returns the time to attribute to a query at `now`: the time for which the query was planned if the query is at
-    /// most 2 ms late. A change before that time would have been found even by a punctual query.
+    /// most 2 ms late, otherwise `now`. A change before that time would have been found even by a punctual query.
     func observationTime(_ now: MonotonicTime) -> MonotonicTime {
         guard let planned, now < planned + .milliseconds(2) else { return now }
         return planned

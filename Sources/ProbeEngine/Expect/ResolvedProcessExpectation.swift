@@ -36,7 +36,7 @@ enum ResolvedProcessExpectation {
         }
     }
 
-    /// Returns what a message about timing calls the expected event of the program `name`.
+    /// Returns the name by which a message about timing refers to the expected event of the program `name`.
     func eventName(of name: String) -> String {
         switch self {
         case .listening: "\(name)'s listening"

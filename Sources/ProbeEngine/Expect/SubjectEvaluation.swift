@@ -14,7 +14,7 @@ struct SubjectMatch {
     var pressures = 0
     /// The number of `attempt-failed` reports to consume.
     var failedAttempts = 0
-    /// The bytes of the last consumed delivery that the step did not expect; they stay unconsumed.
+    /// The remaining bytes of the last consumed delivery, which the step did not expect and which stay unconsumed.
     var rest: [UInt8] = []
     var bindings: [(String, Value)] = []
     /// The number of the accepted connection; `nil` for other expectations.
@@ -185,7 +185,7 @@ struct SubjectEvaluation {
     // MARK: `sent`, `error`
 
     private func sent(_ requested: Int) -> Result {
-        // Bytes that the subject reported as dropped count as well, because the subject has accounted for them.
+        // Bytes that the subject reported as dropped are included, because the subject has accounted for them.
         let reported = reports.reportedSent + reports.dropped
         if requested == 0 {
             return .mismatch(

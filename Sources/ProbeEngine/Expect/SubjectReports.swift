@@ -199,8 +199,8 @@ struct SubjectReports {
             return hasStarted ? "after it had reported `started`" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported `started`" : nil
         case .accepted(let number):
-            // Reports that arrive for a connection before its `accepted` report are queued, so the connection must not
-            // have any.
+            // Reports that arrive for a connection before its `accepted` report are queued, so no report for the
+            // connection may have been processed yet.
             return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
         case .stopped, .output, .broken: return nil
         }

@@ -6,7 +6,7 @@ import ProbeSystem
 /// The period in which an expectation must be met, and the time at which it is evaluated. The type does not read the
 /// clock itself.
 struct TimeWindow {
-    /// The time at which the previous step ended; for the first step of an `either`'s branch, the time at which the
+    /// The time at which the previous step ended; for the first step of a branch of an `either`, the time at which the
     /// step before the `either` ended.
     var start: MonotonicTime
     /// The deadline of the expectation, or the end of an expected silence.

@@ -117,7 +117,7 @@ struct CaseLinks {
         return faults.count - 1
     }
 
-    /// Returns the part of a fault that has not taken effect; `nil` if the whole fault has.
+    /// Returns the part of a fault that has not taken effect; `nil` if the whole fault has taken effect.
     func shortfall(of number: Int) -> LinkShortfall? {
         guard links.indices.contains(faults[number].link) else { return nil }
         return links[faults[number].link].shortfalls.first { $0.id == number }

@@ -4,7 +4,7 @@ import ProbeWire
 
 /// Describes how link faults affected packets, for the comments in a capture file and for the timeline.
 struct LinkComments {
-    /// A packet that arrived late or altered, or that no end sent.
+    /// A packet that arrived late or altered, or that neither end sent.
     struct Changed {
         var packet: CapturedPacket
         var comments: [String]

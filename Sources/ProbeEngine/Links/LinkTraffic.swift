@@ -6,7 +6,7 @@ import ProbeWire
 /// The packets that arrived over the links of a case, and the faults that affected them. The sent packets are in a
 /// separate ``CaseTraffic``.
 struct LinkTraffic {
-    /// A packet that arrived altered, late or duplicated, or that no end sent.
+    /// A packet that arrived altered, late or duplicated, or that neither end sent.
     struct Changed {
         var packet: CapturedPacket
         var faults: [Int]

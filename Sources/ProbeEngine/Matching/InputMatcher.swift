@@ -38,7 +38,7 @@ struct InputMatcher {
         /// failure.
         var isLimit = false
 
-        /// A short description of the mismatch, used as the reason of an `either`'s branch.
+        /// A short description of the mismatch, which an `either` uses as the reason why a branch was not taken.
         var reason: String {
             switch subject {
             case .actor: summary

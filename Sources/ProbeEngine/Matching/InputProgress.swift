@@ -22,7 +22,8 @@ struct InputProgress {
     /// Whether there was more input to examine than one turn of the reactor allows. If so, another evaluation follows
     /// even if nothing arrives.
     var isBusy = false
-    /// The number of bytes that the current evaluation may still compare. A line counts once for each comparison.
+    /// The number of bytes that the current evaluation may still compare. A line that is compared several times is
+    /// counted each time.
     var allowance = 0
 
     private var edits: Int?
@@ -47,8 +48,8 @@ struct InputProgress {
         }
     }
 
-    /// Deducts the cost of examining a line from the allowance. Returns false if the allowance was already used up, in
-    /// which case the evaluation ends.
+    /// Deducts the cost of examining a line from the number of bytes that the evaluation may still compare. Returns
+    /// false if that number was already zero, in which case the evaluation ends.
     mutating func spend(_ cost: Int) -> Bool {
         guard allowance > 0 else {
             isBusy = true

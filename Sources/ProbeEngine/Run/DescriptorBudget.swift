@@ -49,7 +49,8 @@ package struct DescriptorBudget {
             case .subject: sum + 5
             case .process: sum + 12
             case .proxy: sum + 9
-            // A crowd needs the pipes of one worker, and those of a second worker at the server that it connects to.
+            // A crowd needs the pipes of one worker, and the pipes of a second worker for the server that the crowd
+            // connects to.
             case .crowd: sum + 12
             }
         }

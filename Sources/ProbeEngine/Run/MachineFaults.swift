@@ -69,7 +69,7 @@ struct MachineFaults {
     }
 
     /// Returns a cause if the loopback interface was down during the case; `nil` otherwise. Even a case that passed
-    /// then ends in an error, because it passed without the network.
+    /// while the interface was down ends in an error, because it passed without the network.
     private func lostLoopback() -> Cause? {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil

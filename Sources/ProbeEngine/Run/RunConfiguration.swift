@@ -49,10 +49,11 @@ package struct RunConfiguration: Sendable {
     /// Receives a message about what a subject did wrong after the case's result was emitted; `nil` to ignore such
     /// errors. Set by ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
-    /// Whether the end of a case verifies that the wire shows the cuts and the closed windows that the case requested.
+    /// Whether the harness verifies, at the end of a case, that the wire shows the cuts and the closed windows that the
+    /// case requested.
     package var provesFaults = true
-    /// Receives what steps send and take on the harness's connections, called on the threads of the cases; `nil` to
-    /// ignore it.
+    /// Receives the bytes that steps send, and the numbers of bytes that they take, on the harness's connections,
+    /// called on the threads of the cases; `nil` to ignore it.
     package var observe: (@Sendable (StepObservation) -> Void)?
     /// Returns the command line that runs a single case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }

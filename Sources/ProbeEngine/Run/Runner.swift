@@ -137,7 +137,7 @@ package struct Runner: Sendable {
         return alone.isInterrupted ? nil : LoneResult(verdict: alone.verdict, after: after)
     }
 
-    /// Whether a result ends a run with `--until-fail`. Expected failures don't.
+    /// Whether a result ends a run with `--until-fail`. An expected failure does not end the run.
     private func stopsRun(_ result: CaseResult) -> Bool {
         if case .expected = configuration.rules.disposition(of: result) { return false }
         return result.verdict == .failed || result.verdict == .error

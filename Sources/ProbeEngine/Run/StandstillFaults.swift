@@ -86,8 +86,8 @@ struct StandstillFaults {
 
     // MARK: Judging
 
-    /// Describes the longest stall of the first place that was stalled for too long, given the time limits in force;
-    /// `nil` if there is none.
+    /// Describes the longest stall of the first process or thread that was stalled for too long, given the time limits
+    /// in force; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - start: the time at which the case began.

@@ -34,7 +34,7 @@ struct StandstillLimit: Equatable {
     /// The minimum time after which TCP retransmits unacknowledged data (TCP_RTO_MIN). The timer restarts with each
     /// segment.
     private static let retransmission = Duration.milliseconds(200)
-    /// The assumed minimum time after which TCP sends a tail-loss probe, which it does after two round trips.
+    /// The assumed minimum time after which TCP sends a tail-loss probe. The actual time is two round trips.
     private static let probe = Duration.milliseconds(20)
 
     // MARK: The limits in force
@@ -129,8 +129,8 @@ struct StandstillLimit: Equatable {
 }
 
 extension Scenario {
-    /// Whether this process contains an actor that answers a crowd's members, or one between them and the actor that
-    /// does.
+    /// Whether this process contains the actor that answers a crowd's members, or an actor between the members and that
+    /// actor.
     fileprivate func serves(crowd name: String) -> Bool {
         guard links.isEmpty else { return true }
         for case .crowd(let crowd) in actors.filter({ $0.name.value == name }).map(\.kind) {

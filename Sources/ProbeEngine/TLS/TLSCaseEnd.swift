@@ -44,7 +44,7 @@ struct TLSCaseEnd {
             guard case .accepted(server.value) = owner.role else { return nil }
             return connection.tls
         }
-        // An incomplete handshake may be the subject's, so its parameters can't be compared yet.
+        // An incomplete handshake may belong to the subject's connection, so the parameters can't be compared yet.
         guard !layers.isEmpty, layers.allSatisfy(\.isDone) else { return nil }
         let isTrue = layers.contains {
             $0.session.version == version

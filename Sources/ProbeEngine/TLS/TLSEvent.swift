@@ -5,7 +5,7 @@ import ProbeSystem
 /// the order of their arrival.
 struct TLSEvent {
     enum Kind: Equatable {
-        /// Any alert other than close_notify. `isEnd` means that it ended TLS.
+        /// Any alert other than close_notify. `isEnd` means that the alert ended TLS.
         case alert(TLSAlert, isEnd: Bool)
         /// The peer sent close_notify.
         case notify

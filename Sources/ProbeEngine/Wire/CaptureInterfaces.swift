@@ -91,6 +91,6 @@ struct CaptureInterfaces {
 }
 
 extension CaseLinks.Place {
-    /// The place at the other end of the same link.
+    /// The other end of the same link.
     fileprivate var opposite: CaseLinks.Place { CaseLinks.Place(index: index, side: side.opposite) }
 }

@@ -23,7 +23,7 @@ struct CaseCapture {
     private var servers: Set<EndpointPattern> = []
     private let subscription: PortSubscription?
     private var taken = 0
-    /// The number of packets dropped before the case began, which don't count as the case's losses.
+    /// The number of packets dropped before the case began, which are not counted as losses of the case.
     private let droppedBefore: Int
     /// The number of packets dropped since the case began, as of the last fence.
     private(set) var dropped = 0
@@ -174,7 +174,7 @@ struct WireCatchUp {
 
     /// Waits until the capture and the links have delivered all packets that were sent so far.
     ///
-    /// - Returns: false if they could not; a note with the reason is added to the case.
+    /// - Returns: false if some packets could not be delivered; a note with the reason is added to the case.
     func run(at span: SourceSpan?) async -> Bool {
         if !context.links.isEmpty {
             let isComplete = await context.links.catchUp()

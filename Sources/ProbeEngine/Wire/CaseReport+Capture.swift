@@ -14,7 +14,7 @@ extension CaseReport {
     func writeCapture() throws(Finding) -> String? {
         let (job, settings) = (context.job, context.settings)
         guard context.seesPackets else { return nil }
-        // Links carry Ethernet frames. The loopback interface does as well.
+        // Links carry Ethernet frames, and so does the loopback interface.
         let linkType = context.capture.capture?.packetLinkType ?? .ethernet
         // Each round of a repetition has its own file, because a passed round must not replace a failed one.
         let isNamed = settings.subjects.count > 1 && context.hasSubject

@@ -5,8 +5,8 @@ import Synchronization
 /// The starts of subjects that connect to servers outside the run, for all cases of this process.
 ///
 /// Several cases may use the same server at the same time, and each case captures all connections to it. The owner of a
-/// connection is determined by the time of its SYN. To keep that unambiguous, only one case at a time starts a subject
-/// that connects to such a server.
+/// connection is determined by the time of its SYN. To keep the owner unambiguous, only one case at a time starts a
+/// subject that connects to such a server.
 final class ExternalStarts: Sendable {
     static let shared = ExternalStarts()
 

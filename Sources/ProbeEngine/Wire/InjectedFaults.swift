@@ -95,8 +95,8 @@ struct InjectedFaults {
             return inconclusive(
                 "the segments of \(owner.name) are unknown: its connection is not on loopback, or there is no capture")
         }
-        // Pieces that were cut off by the end of the connection never left. If the send itself failed, its step has
-        // already failed.
+        // Pieces that were cut off by the end of the connection were never sent. If the send itself failed, its step
+        // has already failed.
         let lengths = operation.lengths
         guard case .done = operation.state else { return nil }
         let loss = context.capture.lossReason

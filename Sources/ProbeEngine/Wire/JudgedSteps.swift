@@ -38,8 +38,8 @@ struct JudgedSteps {
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)
-        // A proxy that has ended no longer knows its connections, so the names are taken from the statements about
-        // them.
+        // A proxy that has ended has no list of its connections any more, so the names are taken from the statements
+        // about them.
         let known = Set(notes.connections.flatMap { $0.clientNames + $0.serverNames })
         for entry in entries {
             guard case .end(let index, let side) = entry.target, let number = numbers[index] else { continue }

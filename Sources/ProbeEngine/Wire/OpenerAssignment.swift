@@ -3,14 +3,15 @@ import ProbeWire
 
 /// Determines which of the possible openers opened each connection.
 ///
-/// A connection that was opened while a subject was starting is the subject's if there is no other possible opener. A
-/// subject that reported `started` has a connection, so if only one connection can be the subject's, that
-/// connection is assigned to the subject. All other connections keep several candidates.
+/// A connection that was opened while a subject was starting belongs to the subject if there is no other possible
+/// opener. A subject that reported `started` has a connection, so if only one connection can belong to the subject,
+/// that connection is assigned to the subject. All other connections keep several candidates.
 struct OpenerAssignment {
     private let openers: [WireBinding.Opener]
     /// For each connection, the indices of the openers that may have opened it.
     private var candidates: [Int: Set<Int>] = [:]
-    /// The connections opened outside of any start, each with the subjects that had been started by then.
+    /// The connections that were opened while no subject was starting, each with the subjects that had been started by
+    /// then.
     private var stray: [Int: Set<Int>] = [:]
     /// The connections to a server that others use as well, each with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
@@ -42,15 +43,16 @@ struct OpenerAssignment {
             }
         }
         if !isListener { outside[connection] = opening.server }
-        // A program that has ended may have left processes running. Their connections count as the program's.
+        // A program that has ended may have left processes running. The connections of these processes are attributed
+        // to the program.
         if programs.isEmpty { programs = ended }
         if !starting.isEmpty {
             candidates[connection] = starting.union(programs)
         } else if isListener {
             candidates[connection] = programs.union(started)
         } else {
-            // A server outside the run has other users, so a connection opened outside of any start belongs to them,
-            // unless some subject has no other connection.
+            // A server outside the run has other users, so a connection that was opened while no subject was starting
+            // belongs to them, unless some subject has no other connection.
             candidates[connection] = programs
             stray[connection] = started
         }
@@ -72,8 +74,8 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
-        // This set is computed before any stray connection is assigned: if two stray connections may be the same
-        // subject's, neither is assigned to the subject.
+        // This set is computed before any stray connection is assigned: if two stray connections may belong to the same
+        // subject, neither is assigned to the subject.
         let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
             candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)

@@ -13,7 +13,7 @@ struct WireNames {
     let arrived: CaseTraffic
     /// Returns whether the packets of a connection to a peer are captured.
     let sees: (SocketAddress) -> Bool
-    /// The time at which the case began, as a capture timestamp. It is 0 in the timeline.
+    /// The time at which the case began, as a capture timestamp. The timeline shows this time as 0.
     let origin: UInt64?
     /// The endpoints on which the case itself listens.
     let listeners: Set<EndpointPattern>
