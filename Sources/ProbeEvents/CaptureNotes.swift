@@ -33,7 +33,7 @@ package struct CaptureNotes: Sendable, Equatable {
         package var earlierNames: [EarlierName] = []
         /// The reason why a failure on the connection says nothing about any actor; `nil` if there is no such reason.
         package var doubt: String?
-        /// Whether the connection was a failed attempt of a `retry`, to which no statement applies.
+        /// Whether the connection belonged to a failed attempt of a `retry`, to which no statement applies.
         package var isDiscarded = false
 
         package init(client: SocketEndpoint, server: SocketEndpoint, sequence: UInt32) {

@@ -24,7 +24,7 @@ package struct RunRules: Sendable {
     /// that passed although another verdict was expected.
     package var isStrict = false
     package var expectations = Expectations()
-    /// Whether a run passes in which no case was judged.
+    /// Whether a run in which no case was judged passes.
     package var allowsEmpty = true
 
     package init() {}

@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeSystem
 
-/// The connections that failed attempts of a `retry` opened to the script's servers and that no step has accepted. They
-/// may still be waiting in the servers' queues, where no step refers to them.
+/// The connections to the script's servers that were opened by failed attempts of a `retry` and that no step has
+/// accepted. They may still be waiting in the servers' queues, where no step refers to them.
 struct AbandonedConnections {
     private struct Ends: Equatable {
         var client: SocketAddress
@@ -15,7 +15,7 @@ struct AbandonedConnections {
 
     /// Adds the opened connections that no server has accepted.
     ///
-    /// - Parameter others: the case's connections, which show what the servers have accepted.
+    /// - Parameter others: the case's connections, which show which connections the servers have accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
         for connection in opened {
             guard let client = connection.local, let server = connection.peer else { continue }

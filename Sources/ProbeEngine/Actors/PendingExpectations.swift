@@ -8,8 +8,8 @@ struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
     let expectation: ConnectionExpectation<Resolved>
-    /// The send that the expectation refers to: the step's own send if the step waits for that, otherwise the send in
-    /// the background.
+    /// The send that the expectation refers to: the step's own send or, if the step has none, the send in the
+    /// background.
     let send: SendOperation?
     private var progress = InputProgress()
 

@@ -89,7 +89,7 @@ final class SubjectActor {
         return announcedFraming
     }
 
-    /// Returns to the scenario's framing after the connection has been lost.
+    /// Resets the framing to the scenario's framing after the connection has been lost.
     func beginAgain() { (framing, announcedFraming) = (nil, nil) }
 
     /// Counts a delivery. Must be called for each line, message and piece of data that the subject delivers.

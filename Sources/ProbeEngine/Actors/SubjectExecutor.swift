@@ -228,7 +228,7 @@ final class SubjectExecutor {
         }
     }
 
-    /// Waits until the result of a `start` or a `start tls` is known, which most operations require.
+    /// Waits until the result of a `start` or a `start tls` is known. Most operations can't begin before that.
     private func settle(_ subject: SubjectActor) async throws(Finding) {
         guard subject.wasStarted, !subject.isListener else { return }
         let isSecuring = subject.hasStarted && subject.reports.security == .due

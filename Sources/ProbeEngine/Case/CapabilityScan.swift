@@ -73,8 +73,8 @@ struct CapabilityScan {
         }
     }
 
-    /// Returns the step whose bytes a subject with the given capabilities could never report, because the subject reads
-    /// only on request and no step requests a read.
+    /// Returns the step that sends bytes that a subject with the given capabilities could never report, because the
+    /// subject reads only on request and no step requests a read.
     func unreportable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
         return asksToRead ? nil : firstPeerSend

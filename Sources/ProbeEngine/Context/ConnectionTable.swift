@@ -12,7 +12,7 @@ struct ConnectionTable {
     /// The discarded connections that may still be waiting at one of the script's servers.
     var abandoned = AbandonedConnections()
 
-    /// Makes a connection an actor's current one.
+    /// Makes a connection the current connection of an actor.
     mutating func add(_ connection: Connection, for owner: ConnectionActor) {
         if let earlier = owner.connection {
             owner.earlier.append(earlier)

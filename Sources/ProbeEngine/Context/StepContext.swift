@@ -62,8 +62,8 @@ final class RetryAttempt: @unchecked Sendable {
     /// The time after which no step in the attempt waits.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
-    /// The crowds that the attempt started, without duplicates, each with the finding about its earlier starts that no
-    /// step had judged before the attempt.
+    /// The crowds that the attempt started, without duplicates, and for each the finding, if any, about the crowd's
+    /// earlier starts that no step had judged before the attempt.
     private(set) var crowds: [(crowd: CrowdActor, unhandledFinding: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {

@@ -26,8 +26,8 @@ final class CrowdActor {
     var ports = SourceAddresses.ports
     /// The source addresses given by `from`, from which the members connect.
     var sources: ClosedRange<UInt32>?
-    /// The source addresses of the members since the last start, and the addresses to use when none of these has a free
-    /// port. If `nil`, the system chooses an address.
+    /// The source addresses of the members since the last start, and the addresses to use when none of these addresses
+    /// has a free port. If `nil`, the system chooses an address.
     var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
     /// The address of a crowd of servers, to which clients connect.

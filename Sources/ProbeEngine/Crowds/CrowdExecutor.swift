@@ -95,8 +95,8 @@ struct CrowdExecutor {
         return order
     }
 
-    /// Returns the source addresses of the members, and the addresses to use when none of these has a free port; `nil`
-    /// if the system chooses an address.
+    /// Returns the source addresses of the members, and the addresses to use when none of these addresses has a free
+    /// port; `nil` if the system chooses an address.
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {

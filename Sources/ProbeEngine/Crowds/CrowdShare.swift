@@ -41,8 +41,8 @@ package struct CrowdShare: Sendable, Equatable {
     /// Returns the delay of this share's first member after the start of the whole crowd.
     func delay(atRate rate: Int) -> Duration { .seconds(Double(share.index - 1) / Double(max(1, rate))) }
 
-    /// Returns a sentence that states why the given cases can't be run in shares (a crowd has fewer members than there
-    /// are shares); `nil` if they can.
+    /// Returns a sentence that states why the given cases can't be run in shares because a crowd has fewer members than
+    /// there are shares; `nil` if they can.
     package func problem(in jobs: [RunJob]) -> String? {
         for job in jobs {
             let scenario = job.plan.scenario

@@ -199,7 +199,7 @@ struct ConnectionEvaluation {
     private var silence: String { "silence for \(window.allowed)" }
 
     /// Evaluates silence if no input has been read. On a connection that is not read immediately, input that has
-    /// arrived may still be unread in the kernel's buffer, so the kernel is asked.
+    /// arrived may still be unread in the kernel's buffer, so the kernel is queried.
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {
@@ -299,8 +299,8 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// Evaluates `expect stalled`: the send must make no progress for `duration`. Waiting for the pace that the script
-    /// sets is not a stall.
+    /// Evaluates `expect stalled`: the send must make no progress for `duration`. A wait that is due to the pace set by
+    /// the script is not a stall.
     func stalled(_ duration: Duration) -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {

@@ -71,7 +71,7 @@ struct ConnectionView {
     /// The TLS events; `nil` without TLS.
     var tls: TLS?
     var send: Send?
-    /// The input that is pending in the kernel; `nil` if the kernel was not asked, or if the connection is read
+    /// The input that is pending in the kernel; `nil` if the kernel was not queried, or if the connection is read
     /// immediately.
     var inKernel: InKernel?
 

@@ -21,7 +21,7 @@ struct SubjectMatch {
     var accepted: Int?
 }
 
-/// How much of the delivered data a step has compared. Data may be delivered in thousands of pieces, and each is
+/// How much of the delivered data a step has compared. Data may be delivered in thousands of pieces, and each piece is
 /// compared only once.
 struct SubjectProgress {
     fileprivate var bytes: [UInt8] = []

@@ -50,7 +50,8 @@ struct SubjectReports {
     /// The subject's progress towards TLS.
     enum Security: Equatable {
         case none
-        /// The subject is being asked to begin TLS. What it delivers in this state may have arrived before the request.
+        /// The subject is being asked to begin TLS. Data that it delivers in this state may have arrived before the
+        /// request.
         case requested
         /// The subject was asked to begin TLS, and must complete its handshake before it delivers anything else.
         case due

@@ -22,7 +22,8 @@ final class CaseNames {
         return count
     }
 
-    /// Returns why a `name` statement was not used (such as queries for other record types only); `nil` if it was used.
+    /// Returns the reason why a `name` statement was not used, such as that all queries were for other record types;
+    /// `nil` if the statement was used.
     func shortfall(of number: Int) -> String? { zone.shortfall(of: number) }
 
     /// Starts answering queries in a network.

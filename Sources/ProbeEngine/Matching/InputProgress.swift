@@ -17,7 +17,7 @@ struct InputProgress {
     var needed = 0
     /// The state of the matching for `lines in any order`.
     var matching: LineMatching?
-    /// The progress for WebSocket messages and control frames.
+    /// The progress of the comparison of WebSocket messages and control frames.
     var frames = WebSocketMatcher.Progress()
     /// Whether there was more input to examine than one turn of the reactor allows. If so, another evaluation follows
     /// even if nothing arrives.

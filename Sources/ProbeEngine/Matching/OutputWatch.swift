@@ -7,7 +7,7 @@ import ProbeSystem
 /// it are still decided correctly.
 ///
 /// A line in which an `expect output` may still find a match is kept. For a pattern of `expect no output`, only the
-/// first match is remembered.
+/// first match is recorded.
 ///
 /// This type is confined to the case's reactor.
 final class OutputWatch {

@@ -81,8 +81,8 @@ struct CaseEnd {
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
     }
 
-    /// Returns a finding for the first program that exited without any step expecting the exit. A step in a branch that
-    /// was not taken doesn't count.
+    /// Returns a finding for the first program that exited without any step expecting the exit. Steps in branches that
+    /// were not taken are ignored.
     private func unexpectedExit() -> Finding? {
         let programs = ProcessExecutor(context: context)
         for name in context.actors.order {

@@ -29,7 +29,7 @@ package actor CaseRun {
         blocks = BlockInterpreter(context, subjects)
     }
 
-    /// Runs the case. When this method returns, the case has left no socket, program or file behind.
+    /// Runs the case. When this method returns, no socket, program or file of the case remains.
     package func run() async -> CaseResult {
         let machine = MachineFaults(context: context)
         if let finding = CaseRequirements(context: context).unmet() ?? machine.unusableLoopback() {
@@ -88,7 +88,8 @@ package actor CaseRun {
             return []
         } catch {
             var findings = [explained(error.actors.isEmpty ? context.withActors(error) : error)]
-            // The error of a step doesn't hide a fault that occurred at the same time: the case reports both.
+            // The error of a step doesn't hide a fault that occurred at the same time: the case reports the error and
+            // the fault.
             if let fault = context.faults.fault, fault.summary != error.summary {
                 findings.append(context.withActors(fault))
             }

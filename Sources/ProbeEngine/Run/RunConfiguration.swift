@@ -5,8 +5,8 @@ import ProbeLink
 package import ProbeSystem
 package import ProbeTransport
 
-/// The configuration of a run. The command line and the library each create it in one place, from their arguments or
-/// settings. Values that differ between cases are in ``RunJob``.
+/// The configuration of a run. The command line and the library each create the configuration in one place, from their
+/// arguments or settings. Values that differ between cases are in ``RunJob``.
 package struct RunConfiguration: Sendable {
     /// Specifies for which cases captures are kept.
     package enum Keep: String, Sendable, CaseIterable { case all, failed, none }

@@ -16,7 +16,8 @@ struct CaseTLS {
         var certificate = OwnCertificate.other
     }
 
-    /// The origin of the certificate that an endpoint presents. The message about a refused certificate mentions it.
+    /// The origin of the certificate that an endpoint presents. The message about a refused certificate mentions this
+    /// origin.
     enum OwnCertificate {
         case issuedByRun
         /// The flaw as a clause that follows "a certificate", such as `that has expired`.

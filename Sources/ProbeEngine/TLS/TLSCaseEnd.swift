@@ -5,8 +5,8 @@ import ProbeSystem
 import ProbeTLS
 import ProbeTransport
 
-/// Judges the TLS events that remain after the last step: input that no step expected, and faults of records that were
-/// never sent.
+/// Judges the TLS events that remain after the last step: input that no step expected, and record faults that were
+/// never applied.
 struct TLSCaseEnd {
     let context: CaseContext
 

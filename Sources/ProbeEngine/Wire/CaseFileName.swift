@@ -49,7 +49,7 @@ package enum CaseFileName {
         return name
     }
 
-    /// Whether a `_` followed by these bytes can't be mistaken for the start of an escape.
+    /// Whether a `_` followed by the given bytes can't be mistaken for the start of an escape.
     private static func isUnambiguous(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let next = rest.first else { return true }
         if next == UInt8(ascii: "-") { return true }

@@ -52,7 +52,7 @@ struct OpenerAssignment {
             candidates[connection] = programs.union(started)
         } else {
             // A server outside the run has other users, so a connection that was opened while no subject was starting
-            // belongs to them, unless some subject has no other connection.
+            // belongs to one of these users, unless some subject has no other connection.
             candidates[connection] = programs
             stray[connection] = started
         }

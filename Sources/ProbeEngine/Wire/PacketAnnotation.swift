@@ -46,7 +46,7 @@ struct AnnotationLog {
         entries.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
     }
 
-    /// Adds an annotation for each piece of a send, up to a number that is still readable.
+    /// Adds an annotation for each piece of a send, up to a limit above which the capture would no longer be readable.
     mutating func addSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
         guard isKept else { return }
         var start = 0

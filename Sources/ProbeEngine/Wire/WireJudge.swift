@@ -54,8 +54,8 @@ struct WireJudge {
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
-    /// Returns a connection as it was sent. Repeated segments are compared with the packets that arrived, which show
-    /// what the link dropped.
+    /// Returns a connection as it was sent. Retransmitted segments are compared with the packets that arrived, which
+    /// show what the link dropped.
     private func conversation(_ index: Int, for assertion: WireAssertion) -> Conversation {
         var conversation = names.traffic[conversation: index]
         guard assertion.isAboutRetransmissions, conversation.hasDoubtfulRepeats,

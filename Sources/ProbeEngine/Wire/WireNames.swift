@@ -40,8 +40,8 @@ struct WireNames {
             ? [] : Set(connections.discarded.compactMap { binding.ends[ObjectIdentifier($0)]?.index })
     }
 
-    /// The connections that are judged. They exclude those of failed attempts, and those of others at a server outside
-    /// the run.
+    /// The connections that are judged. Connections of failed attempts, and connections of other users of a server
+    /// outside the run, are excluded.
     var judged: some Sequence<Int> {
         traffic.openings.indices.lazy.filter { !discarded.contains($0) && !binding.others.contains($0) }
     }
@@ -71,8 +71,8 @@ struct WireNames {
 
     func end(of connection: Connection) -> WireEnd? { binding.ends[ObjectIdentifier(connection)] }
 
-    /// Returns the first name's ends of the connections between two names or, if there is no second name, of all its
-    /// connections.
+    /// Returns the first name's ends of the connections between two names or, if there is no second name, of all
+    /// connections of the first name.
     ///
     /// A name that was connected several times refers to its newest connection, unless the second name belongs to an
     /// earlier one.
@@ -84,8 +84,8 @@ struct WireNames {
         let peers = ends(of: to, isCertain: isCertain)
         let common = Self.common(found, peers)
         if !common.isEmpty { return common }
-        // A name refers to its newest connection, unless its peer belongs to an earlier connection (as the accepting
-        // end does).
+        // A name refers to its newest connection, unless its peer, such as the accepting end, belongs to an earlier
+        // connection.
         let earlier =
             (isConnection(to) ? Self.common(earlierEnds(of: from), peers) : [])
             + (isConnection(from) ? Self.common(found, earlierEnds(of: to)) : [])
