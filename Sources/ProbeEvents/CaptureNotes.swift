@@ -112,7 +112,7 @@ package struct CaptureNotes: Sendable, Equatable {
             })
     }
 
-    /// Returns the steps whose normalized text is that of the given statement.
+    /// Returns the steps whose normalized text equals that of the given statement.
     package func steps(like text: String) -> [Step] {
         if steps.isEmpty { return [] }
         let text = Self.normalized(text)

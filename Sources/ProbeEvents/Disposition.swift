@@ -38,7 +38,7 @@ package struct RunRules: Sendable {
         disposition(of: result.verdict, level: result.level, expectation: expectations[result.key])
     }
 
-    /// Returns the disposition of a result of which only the verdict, the level and the expectation are known.
+    /// Returns the disposition of a result, given only its verdict, its level and the expectation.
     package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
             guard let expectation, expectation.verdict != .passed, !expectation.isAtTimes else { return .fine }

@@ -62,8 +62,8 @@ struct ClientExecutor {
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
-        // If the machine stalled, the peer's answer may have arrived unnoticed. Check for it, because only the peer's
-        // own silence counts as a timeout.
+        // If the machine stalled, the peer's answer may have arrived unnoticed. Check for the answer, because only the
+        // peer's own silence counts as a timeout.
         connection.checkConnecting()
         try evaluateConnect(connection, actor, destination, outcome, timing, deadline, from: time)
         guard let tls, connection.isOpen else { return }

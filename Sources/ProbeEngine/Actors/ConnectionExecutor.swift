@@ -263,7 +263,7 @@ extension ConnectionExecutor {
     }
 
     /// Returns the deadline of an expectation. For an expected silence, this is the end of the period. `sent` without a
-    /// `within` has no deadline, as only time without progress counts.
+    /// `within` has no deadline, because only the time without progress is limited.
     func deadline(
         of resolved: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {

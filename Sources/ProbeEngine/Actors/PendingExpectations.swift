@@ -42,7 +42,7 @@ struct PendingConnectionExpectation: PendingExpectation {
         ConnectionEvaluation(view: view(window), window: window).evaluate(expectation, &progress)
     }
 
-    /// Returns a snapshot of the connection. Don't keep it: see ``ConnectionView``.
+    /// Returns a snapshot of the connection. Don't keep the snapshot; see ``ConnectionView``.
     func view(_ window: TimeWindow) -> ConnectionView {
         var view = ConnectionView(
             name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,

@@ -55,7 +55,7 @@ final class SubjectExecutor {
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
-        // Most sources have their own deadlines for creating a driver. This deadline is for a source without one.
+        // Most sources have their own deadlines for creating a driver. This deadline is for a source that has none.
         let begun = MonotonicTime.now
         let made = try await context.wait(until: begun + .seconds(60), from: begun) {
             () throws(Finding) -> (any SubjectDriver)? in

@@ -100,7 +100,7 @@ final class BlockInterpreter {
             let rule = WheneverRule(
                 stepID: step.id, span: step.span, regex: try context.regex(regex), block: block,
                 loop: StepContext.loop?.snapshot())
-            // In a loop, a `whenever` runs repeatedly. If its regex is unchanged, the new rule replaces the old one.
+            // In a loop, a `whenever` runs repeatedly. If the regex is unchanged, the new rule replaces the old one.
             if let index = connection.whenevers.firstIndex(where: rule.isSame) {
                 rule.uses = connection.whenevers[index].uses
                 connection.whenevers[index] = rule

@@ -1,13 +1,13 @@
 package import ProbeScenario
 
-/// An index of later steps. For each step, it shows whether a `stopped` or an exit is still expected, and whether the
-/// next step expects the operation to be refused. Computed once for each scenario.
+/// An index of later steps. For each step, the index shows whether a `stopped` or an exit is still expected, and
+/// whether the next step expects the operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
     /// For each subject, the number of the last step that expects it to stop, or of the `do NAME` that runs the
-    /// definition with that step.
+    /// definition that contains that step.
     private var lastStopExpectation: [String: Int] = [:]
     /// For each program, the number of the last step that expects it to exit, or of the `do NAME` that runs the
-    /// definition with that step.
+    /// definition that contains that step.
     private var lastExitExpectation: [String: Int] = [:]
     /// The steps that are followed by an `expect error` of the same actor.
     private var refusalExpected: Set<Int> = []

@@ -291,8 +291,8 @@ extension CaseContext {
 
     /// Returns the value of an integer expression, converted to the type of the field on the wire.
     ///
-    /// The statement's declaration states the permitted range. The check of the script applies it, and the evaluator
-    /// rejects any value outside it.
+    /// The statement's declaration states the permitted range. The check of the script applies this range, and the
+    /// evaluator rejects any value outside it.
     func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
         let value = try integer(of: expression)
         guard let field = Field(exactly: value) else {

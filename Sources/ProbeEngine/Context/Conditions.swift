@@ -1,8 +1,8 @@
 import ProbeEvents
 import ProbeScenario
 
-/// A fault, state, name or answer that a step or the header sets up, and whose effect the case is meant to test. If it
-/// has not taken effect by the end, the case has not tested what its script claims to test.
+/// A fault, state, name or answer that a step or the header sets up, and whose effect the case is meant to test. If the
+/// effect has not occurred by the end of the case, the case has not tested what its script claims to test.
 struct Condition {
     /// The message about a condition that has not taken effect.
     struct Shortfall {

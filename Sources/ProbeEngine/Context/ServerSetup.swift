@@ -34,7 +34,7 @@ struct ServerSetup {
         if let end = context.links.end(of: server.name) {
             host = server.declared?.link == .ipv6 ? end.ipv6 : end.ipv4
         }
-        // A server that listens again uses the same port, which other actors may already know.
+        // A server that listens again uses the same port, which may already have been passed to other actors.
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? context.settings.ports.candidate())

@@ -51,7 +51,8 @@ package struct CrowdShare: Sendable, Equatable {
                 let evaluator = Evaluator(
                     scope: BoundNames(values: job.casePlan.bindings), sources: job.plan.sources,
                     framing: scenario.framing)
-                // If the number of members is unknown before the case begins, it is checked when the crowd is created.
+                // If the number of members is unknown before the case begins, the number is checked when the crowd is
+                // created.
                 guard let count = try? evaluator.integer(of: crowd.count), count > 0 else { continue }
                 if count < share.total {
                     let members = count == 1 ? "1 member" : "\(count) members"

@@ -36,7 +36,7 @@ struct CrowdSinks {
         let what = "the crowd that connects to \(server.name)"
         guard server.sinks.workers.isEmpty else {
             // Another crowd that starts at the same time has already started the sinks. Wait until all of them listen,
-            // as the group of sockets that share the port is incomplete before that.
+            // as the group of sockets that share the port is incomplete until then.
             try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
             return
         }

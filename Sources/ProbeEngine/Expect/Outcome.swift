@@ -41,7 +41,7 @@ struct Impossibility {
         /// branch was not taken.
         case mismatch(String)
         /// Something unexpected arrived, but only in part. Waiting for the remaining bytes allows the finding to show
-        /// all of it.
+        /// the input completely.
         case partialMismatch(String)
         /// The deadline has passed.
         case missed

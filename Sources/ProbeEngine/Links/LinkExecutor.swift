@@ -137,7 +137,7 @@ struct LinkExecutor {
         }
     }
 
-    /// Returns the seed of a statement (by default 1) plus the run's seed, so that `--seed` selects other packets.
+    /// Returns the seed of a statement (by default 1) plus the run's seed, so that `--seed` selects different packets.
     private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
         let own = try number(expression) ?? 1
         return UInt64(bitPattern: Int64(own &+ context.settings.seed))

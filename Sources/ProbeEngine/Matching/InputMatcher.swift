@@ -110,7 +110,7 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
-        // The received bytes don't decide these expectations; `ConnectionEvaluation` evaluates them.
+        // The result of these expectations doesn't depend on the received bytes; `ConnectionEvaluation` evaluates it.
         case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }

@@ -5,7 +5,8 @@ import ProbeSystem
 
 /// The position in a program's output at which the next search begins.
 struct OutputCursor {
-    /// The index of a line in the output log; dropped lines count as well. `offset` is the position within this line.
+    /// The index of a line in the output log; dropped lines are included in the count. `offset` is the position within
+    /// this line.
     var line = 0
     var offset = 0
     /// The search offsets in earlier lines that ended after the last match's line, or that have not ended.

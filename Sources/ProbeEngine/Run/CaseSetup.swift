@@ -25,7 +25,7 @@ struct CaseSetup {
         try TLSSetup(context: context).prepare()
         try CrowdSetup(context: context).prepareServers()
         // Servers begin to listen before other actors are made, because a process may be given the port of a server
-        // that is declared after it.
+        // that is declared after the process.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
             else {

@@ -29,7 +29,7 @@ final class CaseTimeout {
     }
 
     private func expire(from start: MonotonicTime, _ limit: Duration, _ what: String) {
-        // The time for which the harness was stalled does not count.
+        // The time for which the harness was stalled is not counted.
         if !context.isOver(start + limit, from: start) {
             schedule(from: start, what)
             return

@@ -58,7 +58,7 @@ package final class LateReportCollector: LateReportHandler {
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
             state.isEmitted = true
-            // A run may have many cases, so nothing else is kept for each of them.
+            // A run may have many cases, so nothing else is kept for each case.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }

@@ -118,7 +118,7 @@ package struct Runner: Sendable {
         _ job: RunJob, _ result: CaseResult, after: String, on reactor: Reactor
     ) async -> LoneResult? {
         guard result.verdict == .failed || result.verdict == .error, job.subject?.givenUp == nil else { return nil }
-        // An expected failure is known and needs no second run.
+        // An expected failure is already known and needs no second run.
         if case .expected = configuration.rules.disposition(of: result) { return nil }
         var (job, configuration) = (job, configuration)
         job.needsFreshSubject = true
@@ -151,7 +151,7 @@ private final class SerialLock: Sendable {
 
 /// The errors that occurred outside of cases. They can be added from any thread.
 private final class RunErrorList: Sendable {
-    /// The maximum number of errors that are kept. It bounds the memory use, because a program may report errors
+    /// The maximum number of errors that are kept. The limit bounds the memory use, because a program may report errors
     /// endlessly.
     private static let kept = 100
 

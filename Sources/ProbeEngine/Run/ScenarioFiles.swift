@@ -105,7 +105,8 @@ package struct ScenarioFiles {
             }
         }
 
-        /// Returns the reason why an entry of the folder is neither entered nor read; `nil` if it can be.
+        /// Returns the reason why an entry of the folder is neither entered nor read; `nil` if the entry is entered or
+        /// read.
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
             if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {

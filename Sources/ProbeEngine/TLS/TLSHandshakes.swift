@@ -158,7 +158,7 @@ struct TLSHandshakes {
         }
         guard case .some(.some(let operation)) = operation else { return }
         // If the peer ends the connection in the meantime, the handshake has failed. A failure may be what the step
-        // expects, so it is not thrown here.
+        // expects, so no error is thrown here.
         do throws(Finding) {
             try await ConnectionExecutor(context: context).finish(operation, actor, connection)
         } catch  where error.verdict == .failed && (layer.refusal != nil || connection.readEnd != nil) {}

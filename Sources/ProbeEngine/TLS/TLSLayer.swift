@@ -19,7 +19,7 @@ final class TLSLayer: ConnectionLayer {
     struct FirstFlight {
         /// The number of bytes of the flight to send, after which the handshake stops; `nil` to send the whole flight.
         var stopsAfter: Int?
-        /// Creates the send operation for the flight. An error that it throws is a mistake in the script.
+        /// Creates the send operation for the flight. An error that the function throws is a mistake in the script.
         var operation: ([UInt8]) throws(Finding) -> SendOperation
     }
 
@@ -113,8 +113,8 @@ final class TLSLayer: ConnectionLayer {
     private var isDead: Bool { if case .failed = handshake { true } else { failure != nil } }
 
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
-        // OpenSSL is not informed about the FIN, because it would respond to a FIN without close_notify with an alert,
-        // although the peer may be gone.
+        // OpenSSL is not informed about the FIN, because OpenSSL would send an alert in response to a FIN without a
+        // preceding close_notify, although the peer may no longer be reachable.
         guard case .underWay = handshake else { return }
         hasEndedInHandshake = true
         handshake = .failed("the peer closed the connection (FIN) before the handshake was complete", time)

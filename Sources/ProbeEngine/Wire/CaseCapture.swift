@@ -29,7 +29,7 @@ struct CaseCapture {
     private(set) var dropped = 0
     /// The capture time of the last packet on loopback.
     private(set) var lastOnLoopback: UInt64 = 0
-    /// The capture time of the last packet on links.
+    /// The capture time of the last packet on any link.
     private(set) var lastOnLinks: UInt64 = 0
     /// The amount by which the system clock was set during the case, in nanoseconds.
     private var clockStep: Int64 = 0

@@ -10,8 +10,8 @@ package enum CaseFileName {
     /// Returns the file name of a case's capture.
     ///
     /// - Parameters:
-    ///   - subject: the name of the subject; `nil` if the run has only one.
-    ///   - round: the number of the repetition; the name omits it for the first one.
+    ///   - subject: the name of the subject; `nil` if the run has only one subject.
+    ///   - round: the number of the repetition; the name omits the number of the first repetition.
     /// - Returns: the name without `.pcapng`.
     package static func of(id: String, subject: String?, round: Int) -> String {
         var name = escaped(id)

@@ -16,7 +16,8 @@ extension CaseReport {
         guard context.seesPackets else { return nil }
         // Links carry Ethernet frames, and so does the loopback interface.
         let linkType = context.capture.capture?.packetLinkType ?? .ethernet
-        // Each round of a repetition has its own file, because a passed round must not replace a failed one.
+        // Each round of a repetition has its own file, because the capture of a passed round must not replace that of a
+        // failed round.
         let isNamed = settings.subjects.count > 1 && context.hasSubject
         let subject = isNamed ? job.subject?.name : nil
         let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
@@ -80,7 +81,7 @@ extension CaseReport {
 
     // MARK: The timeline
 
-    /// The maximum number of packets in a report. If there are more, only the first and the last ones are shown.
+    /// The maximum number of packets in a report. If there are more, only the first and the last packets are shown.
     private static let shownPackets = 200
     /// The maximum number of payload bytes that a report shows for each packet.
     private static let shownBytes = 48

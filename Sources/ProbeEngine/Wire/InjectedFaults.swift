@@ -19,7 +19,7 @@ struct InjectedFaults {
     var cuts: [ObjectIdentifier: SourceSpan] = [:]
     private var stops: [StoppedReading] = []
 
-    /// Records a send whose pieces must leave as separate segments, or whose last piece must carry the FIN.
+    /// Records a send whose pieces must be sent as separate segments, or whose last piece must carry the FIN.
     mutating func addSend(_ operation: SendOperation, at span: SourceSpan) {
         if operation.isCut || operation.carriesFIN { cuts[ObjectIdentifier(operation)] = span }
     }
@@ -36,8 +36,8 @@ struct InjectedFaults {
         !stops.isEmpty || connections.entries.contains { !$0.connection.isUnix && !$0.connection.cutSends.isEmpty }
     }
 
-    /// Returns a finding for each send of a connection whose pieces did not leave as separate segments, or whose FIN
-    /// did not leave with the last piece.
+    /// Returns a finding for each send of a connection whose pieces were not sent as separate segments, or whose FIN
+    /// was not sent with the last piece.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
         // On a Unix socket, each piece is written only after the peer has read the previous one, so no evidence is
         // needed.

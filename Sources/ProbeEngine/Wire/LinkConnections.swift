@@ -3,7 +3,7 @@ import ProbeWire
 
 /// Numbers the connections of a link's packets. As in the capture on loopback, a SYN with a different sequence number
 /// begins another connection, even if the addresses are the same. The numbers are negative, to distinguish them from
-/// those of the capture.
+/// the numbers in the capture on loopback.
 struct LinkConnections {
     private struct Ends: Hashable {
         var client: SocketEndpoint

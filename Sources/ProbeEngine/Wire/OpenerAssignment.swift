@@ -13,7 +13,7 @@ struct OpenerAssignment {
     /// The connections that were opened while no subject was starting, each with the subjects that had been started by
     /// then.
     private var stray: [Int: Set<Int>] = [:]
-    /// The connections to a server that others use as well, each with the server's endpoint.
+    /// The connections to a server that other programs use as well, each with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
     /// The connections in `outside` whose owner is uncertain, because one start may have opened several connections to
     /// the same address, although some of them belong to other users of the server.

@@ -6,9 +6,9 @@ import ProbeWire
 ///
 /// The harness recognizes its own connections: an accepted one by the sequence number of its SYN, an opened one by the
 /// time at which its SYN was sent. Subjects and programs can't be asked which connections are theirs. Any other
-/// connection belongs to a subject or program that may have opened it at that time: a subject between its `start` and
-/// its `started`, or a program while it was running. If several may have opened it, all of them are listed in
-/// `candidates`, and the connection is not judged under the name of any of them.
+/// connection belongs to a subject or program that may have opened it at the time of its SYN: a subject between its
+/// `start` and its `started`, or a program while it was running. If several may have opened it, all of them are listed
+/// in `candidates`, and the connection is not judged under the name of any of them.
 struct WireBinding {
     /// The SYN of a captured connection.
     struct Opening {
@@ -48,17 +48,17 @@ struct WireBinding {
         var belongsToOtherCase = false
     }
 
-    /// The captured connection end that belongs to each of the harness's connections.
+    /// For each of the harness's connections, the captured connection end that belongs to it.
     private(set) var ends: [ObjectIdentifier: WireEnd] = [:]
-    /// The harness's connection that belongs to each of the harness's captured connection ends.
+    /// For each captured connection end of the harness, the harness's connection to which it belongs.
     private(set) var owners: [WireEnd: ObjectIdentifier] = [:]
     /// For each connection that the harness did not open, the names of its possible openers; a single name if the
     /// opener is known.
     private(set) var candidates: [Int: Set<String>] = [:]
-    /// The connections to servers outside the run that were opened by others.
+    /// The connections to servers outside the run that were opened by other users of these servers.
     private(set) var others: Set<Int> = []
-    /// The connections to servers outside the run that may have been opened by others. They are neither stored nor
-    /// judged.
+    /// The connections to servers outside the run that may have been opened by other users of these servers. Such
+    /// connections are neither stored nor judged.
     private(set) var possiblyOthers: Set<Int> = []
 
     /// Assigns the ends of all captured connections.

@@ -84,8 +84,8 @@ struct WireNames {
         let peers = ends(of: to, isCertain: isCertain)
         let common = Self.common(found, peers)
         if !common.isEmpty { return common }
-        // A name refers to its newest connection, unless its peer, such as the accepting end, belongs to an earlier
-        // connection.
+        // A name refers to its newest connection, unless the name of the peer, such as that of the accepting end,
+        // belongs to an earlier connection.
         let earlier =
             (isConnection(to) ? Self.common(earlierEnds(of: from), peers) : [])
             + (isConnection(from) ? Self.common(found, earlierEnds(of: to)) : [])
@@ -109,7 +109,7 @@ struct WireNames {
         return ends.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
     }
 
-    /// Returns the ends of the connections to which a name referred before its newest one.
+    /// Returns the ends of the connections to which a name referred before it referred to its newest connection.
     func earlierEnds(of name: String) -> [WireEnd] {
         switch actors[name] {
         case .connection(let actor): actor.earlier.compactMap(end(of:))
@@ -169,7 +169,7 @@ struct WireNames {
         }.sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
         // A connection that was reset before it was accepted may have left the accept queue, so counting connections
-        // may give the wrong one.
+        // may give the wrong connection.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
             guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
             return reset.time <= subject.acceptedAt ?? .max
