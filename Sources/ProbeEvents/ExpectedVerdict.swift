@@ -39,7 +39,7 @@ package struct CaseKey: Sendable, Hashable {
     }
 }
 
-/// The expected verdicts of a run's cases. A case that no line mentions is expected to pass.
+/// The expected verdicts of a run's cases. A case that is not mentioned in an expectations file is expected to pass.
 package struct Expectations: Sendable {
     private var verdicts: [CaseKey: ExpectedVerdict] = [:]
 

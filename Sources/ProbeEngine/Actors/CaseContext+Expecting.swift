@@ -29,7 +29,7 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // The decision is dated to the start of the evaluation, because the time that the evaluation takes
+                // The result is given the time at which the evaluation began, because the duration of the evaluation
                 // doesn't affect the result.
                 why.finding.decided = window.now
                 return .impossible(why)

@@ -300,8 +300,8 @@ extension ConnectionExecutor {
         guard resolved.isInput else { return why.finding }
         var again = PendingConnectionExpectation(resolved, actor, connection)
         if why.isPartial {
-            // Wait briefly for the rest of a partially received unit (such as a line), so that the message can show all
-            // of it.
+            // Wait briefly for the rest of a partially received unit (such as a line), so that the message can show the
+            // complete unit.
             let count = connection.receiveBuffer.count
             let more: Void? = try await context.wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Void? in
                 connection.receiveBuffer.count > count || connection.readEnd != nil ? () : nil

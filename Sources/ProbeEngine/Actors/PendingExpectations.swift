@@ -124,7 +124,7 @@ struct PendingProcessExpectation: PendingExpectation {
     ///
     /// - Parameters:
     ///   - after: the lower bound for the time of the event.
-    ///   - watch: the search in output lines before they are dropped.
+    ///   - watch: the search of output lines that are about to be dropped.
     init(
         _ expectation: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
         watch: OutputWatch
@@ -181,7 +181,7 @@ extension PollingProgress {
         var (measure, moment) = try look(at: window.now, isFound: expectation.isMet) { () throws(Finding) in
             try meter.measure(expectation.resource, of: name)
         }
-        // Processor time is counted up to the actual time of the measurement, not up to its planned time.
+        // Processor time is counted up to the actual time of the measurement, not up to the planned time.
         if !expectation.isMomentary { measure.at = moment }
         return measure
     }

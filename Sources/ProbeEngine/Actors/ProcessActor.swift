@@ -32,7 +32,7 @@ final class ProcessActor {
 
     /// The most recently consumed output lines of the current start.
     var consumed: [Consumed] = []
-    /// The search in output lines that are about to be dropped from the output log.
+    /// The search of output lines that are about to be dropped from the output log.
     var watch: OutputWatch?
     /// Whether `P stop` is in progress or done, so that the exit is expected.
     var isStopping = false

@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeSystem
 
 /// What the kernel's tables show about a program's process group. If the tables can't be read, the case ends in an
-/// error rather than a failure, because the program did not cause it.
+/// error rather than a failure, because the program did not cause the problem.
 enum ProcessObserver {
     /// Returns whether the program listens on its first assigned port or, if it has none, on any port.
     static func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {

@@ -20,8 +20,8 @@ struct StartConfiguration {
         var path: String?
     }
 
-    /// Returns the target that the subject connects to, and the target's endpoint if it is a server outside the run
-    /// (`nil` if it is an actor).
+    /// Returns the target that the subject connects to, and the target's endpoint if the target is a server outside the
+    /// run (`nil` if the target is an actor).
     static func target(
         of subject: SubjectActor, _ context: CaseContext
     ) throws(Finding) -> (Target, outside: EndpointPattern?) {

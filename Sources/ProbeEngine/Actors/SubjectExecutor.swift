@@ -293,7 +293,7 @@ final class SubjectExecutor {
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
-        // Change the security state here and not when the step resumes, because reports may arrive before the step
+        // Change the security state here rather than when the step resumes, because reports may arrive before the step
         // resumes.
         if let subject = securing.removeValue(forKey: number), case .done = reply,
             subject.reports.security == .requested
@@ -607,7 +607,7 @@ extension SubjectExecutor {
 
     /// Returns the subject itself or, if it has stopped as the script expects, a new connection under its name.
     ///
-    /// If the next step expects an error, the script starts the same connection again on purpose.
+    /// If the next step expects an error, the script starts the same connection again intentionally.
     func renewed(_ subject: SubjectActor, _ step: Step) async throws(Finding) -> SubjectActor {
         guard subject.wasStarted, subject.acceptedBy == nil, !context.index.expectsRefusal(after: step.id) else {
             return subject
@@ -670,7 +670,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Waits for the subject's outstanding reports before the case is judged, such as an event that it reports
+    /// Waits for the subject's outstanding reports before the case is judged, such as an event that a subject reports
     /// immediately after it has stopped.
     private func settleSubject() async throws(Finding) {
         guard let driver, driver.drainInterval > .zero else { return }

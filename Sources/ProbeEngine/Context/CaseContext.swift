@@ -78,7 +78,7 @@ final class CaseContext {
     }
 
     /// Records the start of a step. The step's text is formatted only when the timeline is shown, because the timeline
-    /// of a passed case usually isn't.
+    /// of a passed case is usually not shown.
     func recordStep(_ step: Step) { record(.step(step.span, "", values: values(of: step))) }
 
     /// Returns the values that the names in a step have when the step starts.

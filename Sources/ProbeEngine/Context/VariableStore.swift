@@ -15,7 +15,7 @@ struct VariableStore {
     }
 
     /// Returns the value of the innermost variable with the given name: a loop's variable takes precedence over the
-    /// case's.
+    /// case's variable.
     func value(of name: String, in loop: LoopScope?) -> Value? { loop?.value(of: name) ?? values[name] }
 
     /// Sets a variable of the case.

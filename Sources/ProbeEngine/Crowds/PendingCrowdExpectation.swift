@@ -27,7 +27,7 @@ enum ResolvedCrowdExpectation: Sendable {
         switch self {
         case .count(let what, let comparison, let number): comparison.holds(snapshot.number(of: what), number)
         case .latency(let percentile, let comparison, let time, let wait):
-            // Unfinished waits may still take long, and future waits may be short, so the result must depend on
+            // Unfinished waits may still take a long time, and future waits may be short, so the result must depend on
             // neither.
             snapshot.latencies[wait]?.bounds(at: percentile.value).map { bounds in
                 switch comparison {
@@ -40,8 +40,8 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// Returns whether the expectation can no longer be satisfied, because a number that only grows has exceeded its
-    /// upper bound or because too few members are left.
+    /// Returns whether the expectation can no longer be satisfied, because a number that never decreases has exceeded
+    /// its upper bound or because too few members are left.
     ///
     /// - Parameter isMeasuredAgain: whether there may be more waits than the members' script contains.
     func isImpossible(after snapshot: CrowdSnapshot, of count: Int, isMeasuredAgain: Bool) -> Bool {

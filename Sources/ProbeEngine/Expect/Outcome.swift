@@ -69,7 +69,7 @@ protocol PendingExpectation {
 
     /// The expected event, as a noun phrase.
     var description: String { get }
-    /// Whether the expectation has a time limit that restarts with each progress, in addition to its deadline.
+    /// Whether the expectation has a time limit that restarts whenever progress is made, in addition to its deadline.
     var measuresProgress: Bool { get }
 
     /// Evaluates the current state without consuming anything.

@@ -138,7 +138,7 @@ struct SubjectReports {
         "\(ByteText.count(reportedSent, "byte")) sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
     }
 
-    /// A description of the valid order of reports, for the author of an adapter that violates it.
+    /// A description of the valid order of reports, for the author of an adapter that violates this order.
     var lifecycleDescription: String {
         mayReconnect
             ? "a transport reports `started` and `lost` once for each connection, its deliveries between them, and `stopped` last"
@@ -200,8 +200,8 @@ struct SubjectReports {
             return hasStarted ? "after it had reported `started`" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported `started`" : nil
         case .accepted(let number):
-            // Reports that arrive for a connection before its `accepted` report are queued, so no report for the
-            // connection may have been processed yet.
+            // Reports that arrive for a connection before its `accepted` report are queued, so the `accepted` report
+            // must be the first one that is processed.
             return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
         case .stopped, .output, .broken: return nil
         }

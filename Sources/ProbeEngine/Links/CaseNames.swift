@@ -22,8 +22,8 @@ final class CaseNames {
         return count
     }
 
-    /// Returns the reason why a `name` statement was not used, such as that all queries were for other record types;
-    /// `nil` if the statement was used.
+    /// Returns the reason why a `name` statement was not used, for example that all queries were for other record
+    /// types; `nil` if the statement was used.
     func shortfall(of number: Int) -> String? { zone.shortfall(of: number) }
 
     /// Starts answering queries in a network.

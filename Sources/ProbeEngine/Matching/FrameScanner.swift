@@ -24,7 +24,7 @@ enum FrameScanner {
     /// Returns the unit that begins at `offset`.
     ///
     /// - Parameter searched: the number of bytes that have been searched for the terminator without a result. A
-    ///   terminator may still begin in the last few of them.
+    ///   terminator may still begin in the last few of these bytes.
     static func next(_ framing: Framing, in buffer: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
         if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))

@@ -110,7 +110,8 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
-        // The result of these expectations doesn't depend on the received bytes; `ConnectionEvaluation` evaluates it.
+        // The result of these expectations doesn't depend on the received bytes; `ConnectionEvaluation` evaluates these
+        // expectations.
         case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }

@@ -5,7 +5,7 @@ import ProbeSystem
 /// How far a step has examined the received bytes. Each byte is examined only once, however small the pieces in which
 /// the bytes arrive.
 ///
-/// Each waiting step has its own progress, for one expectation.
+/// Each waiting step has its own progress, which applies to one expectation.
 struct InputProgress {
     /// The offset after the last examined line.
     var lines = 0
@@ -42,7 +42,7 @@ struct InputProgress {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
             frames = WebSocketMatcher.Progress()
         } else {
-            // A `whenever` block consumed lines after the examined ones, so the bytes after `lines` must be searched
+            // A `whenever` block consumed lines after the examined lines, so the bytes after `lines` must be searched
             // again.
             searched = lines
         }

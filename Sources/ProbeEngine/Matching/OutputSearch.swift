@@ -9,7 +9,7 @@ struct OutputCursor {
     /// this line.
     var line = 0
     var offset = 0
-    /// The search offsets in earlier lines that ended after the last match's line, or that have not ended.
+    /// The offsets from which to search earlier lines that ended after the last match's line or have not ended.
     var unfinished: [Int: Int] = [:]
 
     /// Returns the position at which to continue a search that found nothing. Complete lines are not searched again.
@@ -35,7 +35,7 @@ enum OutputSearch {
         var groups: [(String, [UInt8])]
     }
 
-    /// Returns the first match after a position in the log, which is the match whose line ended first. Matches in
+    /// Returns the first match after a position in the log, that is, the match whose line ended first. Matches in
     /// unfinished lines come last.
     ///
     /// - Parameter includesOpen: whether unfinished lines are searched. Bytes appended to an unfinished line may change

@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 
 /// Searches a program's output for the script's patterns before the output is dropped, so that later expectations about
-/// it are still decided correctly.
+/// the output are still decided correctly.
 ///
 /// A line in which an `expect output` may still find a match is kept. For a pattern of `expect no output`, only the
 /// first match is recorded.

@@ -9,8 +9,8 @@ import ProbeTransport
 struct CaseRequirements {
     let context: CaseContext
 
-    /// Returns the finding that prevents the case from running here, such as an unmet `require`; `nil` if all
-    /// requirements are met.
+    /// Returns the finding that prevents the case from running on this machine, such as an unmet `require`; `nil` if
+    /// all requirements are met.
     func unmet() -> Finding? {
         let settings = context.settings
         for requirement in context.scenario.requirements {

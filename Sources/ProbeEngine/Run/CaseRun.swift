@@ -16,7 +16,7 @@ package actor CaseRun {
     let blocks: BlockInterpreter
     let context: CaseContext
     private let timeout: CaseTimeout
-    /// Receives the subject's reports after the end of the case; `nil` if the subject can't report anything then.
+    /// Receives the subject's reports after the end of the case; `nil` if the subject can't report anything after that.
     package private(set) var lateReports: LateReportCollector?
     /// The id of the case that the subject's process served before this one; `nil` if this case is its first.
     var servedBefore: String? { subjects.servedBefore }
@@ -97,8 +97,8 @@ package actor CaseRun {
         }
     }
 
-    /// Adds hints about programs that listen on an address that their link can't reach, because this mistake causes
-    /// most of the subsequent failures.
+    /// Adds hints about programs that listen on an address that can't be reached over their link, because this mistake
+    /// causes most of the subsequent failures.
     private func explained(_ finding: Finding) -> Finding {
         guard !context.links.isEmpty, finding.verdict == .failed || finding.verdict == .error else { return finding }
         var finding = finding
@@ -227,7 +227,7 @@ extension CaseRun {
     /// - Returns: the finding of the first step that failed, after which no further steps were run; `nil` if all steps
     ///   passed.
     package func run(_ plan: Plan, from first: Int) async -> Finding? {
-        // Faults that occurred while no step was running have already been reported and don't belong to these steps.
+        // Faults that occurred while no step was running have already been reported and don't belong to the new steps.
         context.faults.clear()
         // The indices of the earlier steps are the same in the new plan.
         (context.scenario, context.sources, context.index) = (plan.scenario, plan.sources, StepIndex(plan.scenario))
@@ -257,7 +257,7 @@ extension CaseRun {
         return actor.connection.map { Array($0.receiveBuffer.unread) }
     }
 
-    /// Returns how the peer ended a connection; `nil` if it has not, or if a step has expected the end.
+    /// Returns how the peer ended a connection; `nil` if the peer has not ended it, or if a step has expected the end.
     package func unconsumedEnd(of name: String) -> Connection.ReadEnd? {
         guard let actor = context.actors.connection(name), actor.hasUnconsumedEnd else { return nil }
         return actor.connection?.readEnd

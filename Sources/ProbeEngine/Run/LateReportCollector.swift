@@ -6,7 +6,7 @@ import Synchronization
 
 /// Receives a subject's reports about a case that has ended. The case may already have passed when the subject reports
 /// another event after `stopped`. While the case's result is held back, such an event fails the case; after that, it is
-/// an error of the run.
+/// reported as an error of the run.
 package final class LateReportCollector: LateReportHandler {
     /// The time for which a subject must be silent about a case before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)

@@ -141,8 +141,8 @@ final class TLSLayer: ConnectionLayer {
         flush()
     }
 
-    /// Records bytes after close_notify or a fatal alert, which are not read as TLS. A peer must not send any (RFC
-    /// 8446, 6.1).
+    /// Records bytes after close_notify or a fatal alert, which are not read as TLS. A peer must not send any such
+    /// bytes (RFC 8446, 6.1).
     private func noteBytesAfterEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }

@@ -4,7 +4,7 @@ import ProbeBase
 /// file system.
 ///
 /// Different captures of a run have different names. `.` appears only between the parts (id, subject, round), `__`
-/// stands for a slash in the id, and `_` followed by two uppercase hexadecimal digits for any other byte: `x.2` is
+/// represents a slash in the id, and `_` followed by two uppercase hexadecimal digits for any other byte: `x.2` is
 /// round 2 of `x`, and `x_2E2` is the case `x.2`.
 package enum CaseFileName {
     /// Returns the file name of a case's capture.
@@ -22,7 +22,7 @@ package enum CaseFileName {
             name += "." + part
         }
         // A file name has at most 255 bytes, including the round and the suffix. A shortened name is longer than any
-        // name that needs no shortening, so the two can't collide.
+        // name that needs no shortening, so shortened and other names can't collide.
         if name.utf8.count > longest {
             let digest = SHA256.digest(Array(name.utf8)).prefix(16)
             name = String(name.prefix(longest)) + "-" + digest.map { hex($0).dropFirst() }.joined()
@@ -34,7 +34,7 @@ package enum CaseFileName {
 
     static func escaped(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        // No id contains a null byte, so its escape can stand for an empty id.
+        // No id contains a null byte, so the escape of a null byte can represent an empty id.
         if bytes.isEmpty { return hex(0) }
         var name = ""
         for (index, byte) in bytes.enumerated() {

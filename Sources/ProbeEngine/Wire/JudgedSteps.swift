@@ -38,7 +38,7 @@ struct JudgedSteps {
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)
-        // A proxy that has ended has no list of its connections any more, so the names are taken from the statements
+        // A proxy that has ended no longer has a list of its connections, so the names are taken from the statements
         // about the connections.
         let known = Set(notes.connections.flatMap { $0.clientNames + $0.serverNames })
         for entry in entries {

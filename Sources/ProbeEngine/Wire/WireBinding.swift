@@ -27,8 +27,8 @@ struct WireBinding {
         var origin: ConnectionOrigin
     }
 
-    /// A possible opener of connections that can't be asked which connections it opened: one `start` of a subject, or a
-    /// program while it is running.
+    /// A possible opener of connections, which can't be asked which connections it opened: one `start` of a subject, or
+    /// a program while it is running.
     struct Opener {
         enum Kind { case subject, program }
 

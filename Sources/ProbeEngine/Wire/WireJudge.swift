@@ -79,8 +79,8 @@ struct WireJudge {
             }
         }
         if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-        // A failure takes precedence over an inconclusive verdict, which takes precedence over one that may become a
-        // pass.
+        // A failure takes precedence over an inconclusive verdict, which takes precedence over a verdict that may
+        // become a pass.
         return verdicts.first { if case .failed = $0 { true } else { false } }
             ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed

@@ -75,7 +75,7 @@ struct WireNames {
     /// connections of the first name.
     ///
     /// A name that was connected several times refers to its newest connection, unless the second name belongs to an
-    /// earlier one.
+    /// earlier connection.
     ///
     /// - Parameter isCertain: whether to exclude connections that may belong to another actor.
     func ends(_ from: String, _ to: String?, isCertain: Bool) -> [WireEnd] {
@@ -219,7 +219,7 @@ extension ActorTable {
         }
     }
 
-    /// Returns the possible openers of connections that can't be asked which connections they opened: starts of
+    /// Returns the possible openers of connections, which can't be asked which connections they opened: starts of
     /// subjects, and programs while they are running.
     ///
     /// - Parameter captureTime: returns the capture timestamp for a monotonic time.
