@@ -5,7 +5,7 @@ import ProbeScenario
 struct TLSIndex {
     /// How a connection of a server starts.
     enum Beginning: Equatable {
-        /// With the TLS handshake, as soon as the connection exists.
+        /// The connection starts with the TLS handshake, as soon as the connection exists.
         case secured
         case plain
     }

@@ -18,7 +18,7 @@ final class CaseContext {
     var index: StepIndex
     let time: CaseTime
 
-    /// Notified whenever the state of the case changes.
+    /// The signal that is notified whenever the state of the case changes.
     let changes = ChangeSignal()
     var variables: VariableStore
     var actors = ActorTable()

@@ -75,9 +75,9 @@ struct ConnectionView {
     /// immediately.
     var inKernel: InKernel?
 
-    /// The name of the receiver of the bytes, as the subject of a sentence.
+    /// The name of the receiver of the bytes, as the grammatical subject of a sentence.
     var receiver: String { leg ?? name }
-    /// The name of the connection, as the subject of a sentence.
+    /// The name of the connection, as the grammatical subject of a sentence.
     var connection: String { leg ?? "\(name)'s connection" }
 
     /// Whether the unread bytes are the beginning of a line that a `whenever` block may consume once the line is

@@ -25,7 +25,7 @@ struct LinkTraffic {
         var hasArrived: Bool
     }
 
-    /// The packets that the receivers got, excluding duplicates made by a link.
+    /// The packets that arrived at the receivers, excluding duplicates made by a link.
     private(set) var arrived = CaseTraffic()
     /// The numbers of the faults that affected each sent packet, by the packet's index.
     private(set) var faults: [Int: [Int]] = [:]

@@ -16,7 +16,7 @@ struct InputMatcher {
     }
 
     struct Mismatch {
-        /// The subject of the summary's sentence.
+        /// The grammatical subject of the summary.
         enum Subject {
             /// The actor, as in `S received …`.
             case actor
@@ -27,7 +27,7 @@ struct InputMatcher {
         }
 
         var subject = Subject.actor
-        /// A description of the mismatch, without the subject of the sentence.
+        /// A description of the mismatch, without the grammatical subject.
         var summary: String
         var expected: [UInt8]?
         var actual: [UInt8]?

@@ -51,7 +51,7 @@ package struct ScenarioFiles {
             problems += walk.problems
             files += walk.found
         }
-        // `Failure.invalidUsage` adds the first `error: `.
+        // `Failure.invalidUsage` puts `error: ` in front of the first problem.
         if !problems.isEmpty { throw PathError(text: problems.joined(separator: "\nerror: ")) }
         makeUnique()
     }

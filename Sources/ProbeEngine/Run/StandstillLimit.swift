@@ -111,8 +111,8 @@ struct StandstillLimit: Equatable {
     /// The delay that any thread may experience on a busy machine.
     private static let minExcess = Duration.milliseconds(5)
 
-    /// Returns the limits for a statement about packets. If the harness is stalled, packets are late; if a link is late
-    /// with acknowledgments, the kernel retransmits.
+    /// Returns the limits for a statement about packets. If the harness is stalled, packets are late; if a link delays
+    /// acknowledgments, the kernel retransmits data.
     private static func all(of statement: WireStatement<Parsed>, hasLinks: Bool) -> [Self] {
         let probe = Self(probe, "TCP's tail-loss probe", harmless: probe, of: [.link])
         switch statement {

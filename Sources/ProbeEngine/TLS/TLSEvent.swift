@@ -53,7 +53,7 @@ struct TLSEvent {
         }
     }
 
-    /// A clause for findings, with the receiving actor as the subject, such as `C received close_notify`.
+    /// A clause for findings, with the receiving actor as the grammatical subject, such as `C received close_notify`.
     func sentence(of name: String) -> String {
         switch what {
         case .alert(let alert, _): "\(name) received the alert \(alert) (\(alert.code))"

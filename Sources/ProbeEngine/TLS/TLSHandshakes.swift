@@ -9,7 +9,7 @@ struct TLSHandshakes {
     let context: CaseContext
 
     /// Begins TLS on an accepted connection on which the harness did not begin TLS earlier, because the `accept` step
-    /// decides whether to use it.
+    /// determines whether TLS is used.
     func beginLate(on connection: Connection, of server: ServerActor) throws(Finding) {
         guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
         let early = connection.receiveBuffer.bytes(0..<connection.receiveBuffer.count)

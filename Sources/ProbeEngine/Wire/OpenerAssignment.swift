@@ -74,8 +74,8 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
-        // This set is computed before any stray connection is assigned: if two stray connections may belong to the same
-        // subject, neither is assigned to the subject.
+        // `mayHaveAnother` is computed before any stray connection is assigned: if two stray connections may belong to
+        // the same subject, neither is assigned to the subject.
         let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
             candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)
