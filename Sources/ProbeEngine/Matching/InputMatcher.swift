@@ -311,7 +311,7 @@ struct InputMatcher {
     }
 
     /// Returns the minimum number of received bytes to show beside the expected bytes. Showing fewer would suggest that
-    /// the others did not arrive.
+    /// the other bytes did not arrive.
     static func shownLength(of expected: ConnectionExpectation<Resolved>) -> Int {
         switch expected {
         case .bytes(let bytes): bytes.count

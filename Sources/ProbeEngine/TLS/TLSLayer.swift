@@ -44,8 +44,8 @@ final class TLSLayer: ConnectionLayer {
     private var hasEndedInHandshake = false
     /// The time at which the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
-    /// The alerts, close_notify alerts and failures, in order, that were received while the script had the connection
-    /// open.
+    /// The alerts (including close_notify) and failures, in order, that were received while the script had the
+    /// connection open.
     private(set) var events: [TLSEvent] = []
     private var alertsSeen = 0
     /// The reason and the time of a TLS failure after the handshake.
