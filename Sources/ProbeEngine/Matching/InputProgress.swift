@@ -49,7 +49,7 @@ struct InputProgress {
     }
 
     /// Deducts the cost of examining a line from the number of bytes that the evaluation may still compare. Returns
-    /// false if that number was already zero, in which case the evaluation ends.
+    /// false if that number was already exhausted, in which case the evaluation ends.
     mutating func spend(_ cost: Int) -> Bool {
         guard allowance > 0 else {
             isBusy = true

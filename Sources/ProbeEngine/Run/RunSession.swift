@@ -49,8 +49,8 @@ package final class RunSession {
         }
     }
 
-    /// Begins to track the processes and folders of the run, and waits until the run's subjects have introduced
-    /// themselves. A signal ends the wait early.
+    /// Begins to track the processes and folders of the run, and waits until the names of the run's subjects are known.
+    /// A signal ends the wait early.
     ///
     /// - Returns: the reason why a subject can't be used; `nil` if all subjects can be used.
     package func begin(introducing subjects: [any SubjectSource] = []) -> SubjectFailure? {
