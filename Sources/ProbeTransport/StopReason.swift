@@ -43,7 +43,7 @@ public enum StopReason: Sendable, Hashable {
 }
 
 extension StopReason {
-    /// Creates the reason for a connection that ended with this `errno`.
+    /// Creates the reason for a connection that ended with the given `errno`.
     package init(errno code: CInt) {
         self =
             switch code {
@@ -60,7 +60,7 @@ extension StopReason {
 extension SystemError {
     static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
 
-    /// The reason for a connection that ended with this error.
+    /// The reason to report for a connection that ended with the error.
     var stopReason: StopReason { StopReason(errno: code) }
 
     /// Whether the failed call may succeed if it is repeated, at once or when the descriptor is ready.

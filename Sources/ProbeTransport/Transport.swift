@@ -8,7 +8,8 @@ public import ProbeBase
 /// - `stopped` is reported exactly once for each transport that was started, and nothing after it.
 /// - `stop()` is allowed in any state. Before `start()`, it makes a later `start()` throw; after `stopped`, it does
 ///   nothing.
-/// - Starting twice, sending before `start()`, and sending after the stop throw a ``TransportError``; they never trap.
+/// - Starting twice, sending before `start()`, and sending after `stop()` or `stopped` throw a ``TransportError``; they
+///   never trap.
 /// - Methods return at once. Their results are reported to the ``TransportHandler``, on any thread, one event at a
 ///   time.
 public protocol Transport: AnyObject, Sendable {
@@ -32,7 +33,7 @@ public protocol Transport: AnyObject, Sendable {
     func sendPing(_ payload: [UInt8]) throws(TransportError)
 
     /// Sends a WebSocket close frame after the queued messages. Reading continues until the peer's close frame arrives,
-    /// which is reported by `stopped(.closed)`, or until the wait for it times out, which is reported by
+    /// which is reported by `stopped(.closed)`, or until the wait for that frame times out, which is reported by
     /// `stopped(.timeout)`.
     ///
     /// - Parameters:
@@ -45,7 +46,7 @@ public protocol Transport: AnyObject, Sendable {
     /// Writes the queued messages, then sends FIN. Reading continues.
     func halfClose() throws(TransportError)
 
-    /// Stops reading. At most one read (64 KiB) that has already happened is still delivered.
+    /// Stops reading. The bytes of at most one earlier read (64 KiB) are still delivered.
     func stopReading() throws(TransportError)
 
     /// Resumes reading after ``stopReading()``.
@@ -123,7 +124,7 @@ public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 
 /// The events that a transport reports. The names in parentheses are the callbacks of Apple's TCPTransport sample.
 public enum TransportEvent: Sendable, Equatable {
-    /// Connected (didStart).
+    /// The connection is established (didStart).
     case started
     /// The TLS handshake is complete and the peer's certificate has been verified. `protocol` is the protocol that was
     /// negotiated (ALPN). Reported immediately before `started` if the connection begins with TLS, otherwise after
@@ -159,7 +160,7 @@ public enum TransportEvent: Sendable, Equatable {
     case full
     /// Fewer bytes are queued than when ``full`` was reported; the transport chooses the threshold.
     case drained
-    /// Reported exactly once, as the last event (didStop).
+    /// The transport has stopped. Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
     /// A connection that was `started` has ended, and the transport will reconnect
     /// (``TransportConfiguration/reconnect``): `started`, `attemptFailed` or `stopped` follows. `dropped` is the number
@@ -171,7 +172,7 @@ public enum TransportEvent: Sendable, Equatable {
     /// A listener accepted a new connection.
     case accepted(any Transport)
 
-    /// Returns whether two events are equal. Two stops are equal if their reasons are; details are not compared.
+    /// Returns whether two events are equal. The `detail` texts are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started), (.halfClosed, .halfClosed), (.discarded, .discarded), (.full, .full),
@@ -224,7 +225,8 @@ public struct TransportConfiguration: Sendable {
     public var path: String?
     /// The framing, which defines what a message is.
     public var framing: TransportFraming
-    /// The maximum length of a line, in bytes, without its terminator. A longer line is `too-long`.
+    /// The maximum length of a line, in bytes, without its terminator. A longer line either is discarded or stops the
+    /// connection with `too-long`.
     public var maxLine: Int
     /// The maximum time from `start()` to `started`; `nil` for the system's limit. Needs the capability
     /// `connect-timeout`.
@@ -260,7 +262,7 @@ public struct TransportConfiguration: Sendable {
     public var requestPath = "/"
 
     /// Whether each message is a `Sample`, whose Protocol Buffers schema is in the adapter protocol's documentation.
-    /// Messages are parsed and serialised again before they are delivered or sent. Needs the capability `protobuf`.
+    /// Messages are parsed and serialized again before they are delivered or sent. Needs the capability `protobuf`.
     public var parsesProtobuf = false
 
     /// How the transport keeps the connection alive and notices that the peer has vanished; `nil` if it does neither.
@@ -271,8 +273,8 @@ public struct TransportConfiguration: Sendable {
     /// capability `reconnect`; always `nil` for a listener.
     public var reconnect: TransportReconnect?
 
-    /// Whether ``Transport/read(_:timeout:)`` will be called. A transport that can also deliver without requests needs
-    /// to know this.
+    /// Whether ``Transport/read(_:timeout:)`` will be called. The value matters to transports that can also deliver
+    /// data without requests.
     public var reads = false
 
     /// Creates a configuration with the scenario language's defaults: framing `crlf`, lines of at most 1024 bytes, no
@@ -303,8 +305,8 @@ public protocol TransportFactory: Sendable {
     var capabilities: Set<TransportCapability> { get }
     /// The capabilities among ``TransportCapability/assumed`` that the factory's transports lack; none by default.
     var lacks: Set<TransportCapability> { get }
-    /// The framings that the factory's transports support; `nil` if they are not declared, in which case
-    /// ``makeTransport(_:handler:)`` refuses the unsupported ones.
+    /// The framings that the factory's transports support; `nil` if the factory does not declare its framings, in which
+    /// case ``makeTransport(_:handler:)`` refuses unsupported framings.
     var framings: Set<TransportFraming>? { get }
 
     /// Creates a transport that has not been started.
@@ -319,8 +321,8 @@ public protocol TransportFactory: Sendable {
     ///   - handler: the receiver of `accepted` for each connection, and of the listener's own `stopped`.
     ///   - accepted: returns the handler of the connection with the given number, counted from 1. Called immediately
     ///     before `accepted` is reported. The first event of that handler is `started`.
-    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's message if it can't listen on
-    ///   the address.
+    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's message if listening on the
+    ///   address fails.
     func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
@@ -342,7 +344,7 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
-    /// By default, no capability is lacking.
+    /// By default, the transports lack no capability.
     public var lacks: Set<TransportCapability> { [] }
 
     /// By default, the framings are not declared.

@@ -1,7 +1,7 @@
 /// How a transport keeps its connection alive, and how it notices that the peer has vanished.
 ///
 /// Heartbeats are used from `started` on, until one side has ended the stream. A peer that has vanished sends neither
-/// FIN nor RST, so only its silence reveals that it is gone.
+/// FIN nor RST, so only its silence shows that it has vanished.
 public struct TransportHeartbeat: Sendable, Equatable {
     /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if none is sent.
     public var interval: Duration?

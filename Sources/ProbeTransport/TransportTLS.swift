@@ -2,12 +2,12 @@ public import ProbeBase
 
 /// How a transport starts TLS, as a client: which certificates it trusts, and what it offers.
 public struct TransportTLS: Sendable, Equatable {
-    /// The path of a PEM file with the only certificates that are trusted.
+    /// The path of a PEM file with the trusted certificates. No other certificates are trusted.
     public var authorities: String
     /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066); an address
     /// is not.
     public var name: String
-    /// The offered protocols (ALPN, RFC 7301), the preferred one first. If there are none, the ALPN extension is
+    /// The offered protocols (ALPN, RFC 7301), in order of preference. If the list is empty, the ALPN extension is
     /// omitted.
     public var protocols: [[UInt8]]
     /// The only TLS version that may be used; `nil` for 1.2 or later.

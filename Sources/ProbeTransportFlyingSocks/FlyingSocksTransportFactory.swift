@@ -17,7 +17,7 @@ public struct FlyingSocksTransportFactory: TransportFactory {
         ]
     }
 
-    /// The capability `frames`: FlyingSocks writes only bytes, so the wrapper adds terminators and lengths.
+    /// The capability `frames` is lacking: FlyingSocks writes only bytes, so the wrapper adds terminators and lengths.
     public var lacks: Set<TransportCapability> { [.frames] }
 
     /// The framings that can be built on the library's own reads.

@@ -53,7 +53,7 @@ extension Channel {
     }
 
     func setAutoRead(_ isOn: Bool) {
-        // `setOption` fails only on a closed channel, which reads nothing.
+        // `setOption` fails only on a closed channel, from which nothing is read.
         try? syncOptions?.setOption(.autoRead, value: isOn)
     }
 }

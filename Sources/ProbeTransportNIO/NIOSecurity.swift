@@ -9,7 +9,7 @@ import ProbeTransport
 /// addresses must be the same. A numeric address is not sent as SNI.
 struct NIOSecurity: Sendable {
     private let context: NIOSSLContext
-    /// The host name to verify; `nil` if it is a numeric address.
+    /// The host name to verify; `nil` if the peer is identified by a numeric address.
     private let name: String?
 
     /// The time to wait for the peer's close_notify, after this side has sent its own, before the channel is closed.
@@ -61,7 +61,8 @@ extension ChannelPipeline.SynchronousOperations {
 
     /// Closes the channel without a close_notify.
     func closeAbruptly() {
-        // Finding the TLS handler fails only if none is in the pipeline, in which case there is no close_notify either.
+        // Finding the TLS handler fails only if none is in the pipeline, in which case no close_notify would be sent
+        // anyway.
         if let handler = try? handler(type: NIOSSLClientHandler.self), let context = try? context(handler: handler) {
             context.close(promise: nil)
         } else {

@@ -8,7 +8,7 @@ final class NIOSession {
     enum Phase {
         /// There is no channel yet, or the channel is not active.
         case connecting
-        /// The TLS handshake is in progress, after connecting or in mid-stream (STARTTLS).
+        /// The TLS handshake is in progress, after connecting or mid-stream (STARTTLS).
         case securing
         case open
         /// Queued messages are still being written. Then the channel is closed, and `stopped` is reported with the
@@ -236,7 +236,7 @@ final class NIOSession {
         if let failure { give(up: failure) } else { channel?.close(promise: nil) }
     }
 
-    /// Gives up the connection. With TLS, the phase changes at once, because NIOSSL continues reading while it waits
+    /// Closes a failed connection. With TLS, the phase changes at once, because NIOSSL continues reading while it waits
     /// for the peer's close_notify.
     private func give(up failure: NIOFailure) {
         self.failure = failure

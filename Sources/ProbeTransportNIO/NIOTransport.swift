@@ -14,10 +14,10 @@ import ProbeTransport
 /// - `stop()` waits until the queued messages have been written, as long as at least one byte is written each second,
 ///   and closes the channel. NIO closes the descriptor; if there is unread input, the kernel then sends an RST.
 /// - `reset()` sets SO_LINGER to 0 and closes the channel.
-/// - TLS: `NIOSSLClientHandler` before the framing. The connect timeout does not limit the handshake, because NIO has
-///   no timeout for it. `startTLS` adds the TLS handler to the pipeline and replaces the decoder, so that bytes
-///   received in the clear are discarded. A close sends close_notify and waits 250 ms for the peer's close_notify; a
-///   reset sends none.
+/// - TLS: `NIOSSLClientHandler` precedes the framing in the pipeline. The connect timeout does not limit the handshake,
+///   because NIO has no timeout for a handshake. `startTLS` adds the TLS handler to the pipeline and replaces the
+///   decoder, so that bytes received in the clear are discarded. A close sends close_notify and waits 250 ms for the
+///   peer's close_notify; a reset sends no close_notify.
 /// - `sent` is reported when NIO completes a write, that is, once for each message.
 /// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is the timeout of an
 ///   `IdleStateHandler` for both directions.

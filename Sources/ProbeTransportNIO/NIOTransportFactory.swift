@@ -17,8 +17,8 @@ public struct NIOTransportFactory: TransportFactory {
     /// The name of the transport: `nio`.
     public var name: String { "nio" }
 
-    /// The capabilities of NIO with NIOExtras. `max-line` is not among them, because `LineBasedFrameDecoder` has no
-    /// limit, and the limit of `ByteToMessageHandler` applies to its buffer.
+    /// The capabilities of NIO with NIOExtras. `max-line` is not among them, because `LineBasedFrameDecoder` does not
+    /// limit the length of a line, and the limit of `ByteToMessageHandler` applies to its whole buffer.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
@@ -27,7 +27,8 @@ public struct NIOTransportFactory: TransportFactory {
         ]
     }
 
-    /// The capability `frames`: NIOExtras does not frame outgoing lines, so the wrapper appends the terminator.
+    /// The capability `frames` is lacking: NIOExtras does not frame outgoing lines, so the wrapper appends the
+    /// terminator.
     public var lacks: Set<TransportCapability> { [.frames] }
 
     /// The framings that NIOExtras implements.

@@ -12,7 +12,7 @@ import ProbeTransport
 /// close codes (RFC 6455, 5.5 and 7). NIO's own behaviour is left unchanged.
 final class NIOWebSocketSession {
     private enum Phase {
-        /// Connecting, the TLS handshake or the opening handshake is in progress.
+        /// The connection attempt, the TLS handshake or the opening handshake is in progress.
         case opening
         case open
         /// This side has sent its close frame, and the peer's close frame has not been received.

@@ -2,7 +2,7 @@ import CShims
 import Glibc
 import ProbeSystem
 
-/// An adapter's running program: its pipes and its process group. Confined to the thread that serves it.
+/// An adapter's running program: its pipes and its process group. Confined to the thread that serves the program.
 final class AdapterChild {
     private let program: GuardedProgram
     private(set) var input: Int32?
@@ -97,7 +97,7 @@ final class AdapterChild {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // The guard was lost, and the program is killed together with its guard.
+        // The guard was killed, in which case the kernel also kills the program.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }
@@ -109,8 +109,8 @@ final class AdapterChild {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed. The guardian ends most descendants, and the remaining ones are found by the marker and
-        // killed here.
+        // The guard was killed. The guardian ends most descendants; the remaining descendants are found by the marker
+        // and killed here.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 

@@ -78,8 +78,8 @@ final class AdapterLoop {
         if entries[3].isReadable { readErrors(child, rounds: 4) }
         if entries[2].isReadable, !readOutput(child, rounds: 16) { return false }
         if entries[1].isReadable, child.reap() {
-            // Output that the program wrote before it ended is in the pipes already. The loop doesn't wait for the end
-            // of the pipes, because another process may hold them open.
+            // Output that the program wrote before it ended is in the pipes already. The loop doesn't wait for EOF on
+            // the pipes, because another process may hold them open.
             readErrors(child, rounds: 64)
             if quitting == nil, !readOutput(child, rounds: 64) { return false }
             if quitting == nil {
@@ -87,8 +87,8 @@ final class AdapterLoop {
             }
             return false
         }
-        // Deadlines are checked after the pipes have been read because, if this process was suspended, it reads output
-        // late that the program wrote in time.
+        // The pipes are read before deadlines are checked: after this process was suspended, the pipes may contain
+        // output that the program wrote in time.
         if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         return true
     }

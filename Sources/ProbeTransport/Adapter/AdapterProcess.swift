@@ -6,8 +6,8 @@ import Synchronization
 /// One process of an adapter's program, which serves one case after another.
 ///
 /// A separate thread reads, writes and polls the pipes. No call blocks; requests are queued up to a limit. If the
-/// program breaks the protocol, the process has *failed*: every waiting caller gets the reason, and the program is
-/// ended together with all its descendants.
+/// program violates the protocol, the process has *failed*: every waiting caller receives the reason, and the program
+/// is ended together with all its descendants.
 final class AdapterProcess: Sendable {
     /// The limits for a process. Tests may set other values.
     struct Limits: Sendable {
@@ -30,7 +30,7 @@ final class AdapterProcess: Sendable {
         case served
         /// The process ended before it had answered an op.
         case ended(SubjectFailure)
-        /// Before it had answered an op, the process sent no `hello` in time, broke the protocol, or stopped
+        /// Before it had answered an op, the process sent no `hello` in time, violated the protocol, or stopped
         /// responding.
         case useless(SubjectFailure)
     }
@@ -311,7 +311,7 @@ extension AdapterProcess {
 
     /// Records a failure of the program, and reports it to every waiting caller. Only the first failure is recorded.
     ///
-    /// - Parameter isEnd: whether the failure consists in the program having ended or closed a pipe.
+    /// - Parameter isEnd: whether the failure is that the program ended or closed a pipe.
     func fail(_ failure: SubjectFailure, isEnd: Bool = false) {
         let (isBeginning, replies, handler, ready) = state.withLock { state in
             let isBeginning = state.failure == nil && !state.hasBegun && state.requested == .serve

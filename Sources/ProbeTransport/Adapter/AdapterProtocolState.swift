@@ -202,8 +202,8 @@ struct AdapterProtocolState {
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
         if let number = earlierCase(of: listener) {
-            // The accepted connection belongs to the earlier case of its listener, so it is not reported to the current
-            // case.
+            // The accepted connection belongs to the earlier case that started its listener, so it is not reported to
+            // the current case.
             everAccepted[connection] = number
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)

@@ -167,7 +167,7 @@ package final class AdapterSource: SubjectSource {
                 case .success: state.hasSentHello = true
                 case .failure(let failure) where !state.hasSentHello && state.givenUp == nil:
                     // If the program started and then ended, another attempt may succeed. If the program could not be
-                    // started at all, it won't.
+                    // started at all, another attempt would fail too.
                     if state.endedAtStart > 0, !state.isShutDown { return true }
                     state.failure = failure
                 case .failure: break

@@ -5,7 +5,7 @@ import Glibc
 /// one chunk.
 struct LineBuffer {
     private let limit: Int
-    /// The number of bytes that an error shows of a line that is too long.
+    /// The number of bytes of an overlong line that the error message shows.
     private static let shown = 1024
     private(set) var rest: [UInt8] = []
 

@@ -6,7 +6,7 @@ import Synchronization
 enum AsyncSocketEvent: Sendable, Equatable {
     /// The connection is established (`didConnectToHost`).
     case connected
-    /// A read was answered (`didReadData:withTag:`).
+    /// A read was completed (`didReadData:withTag:`).
     case read([UInt8], tag: Int)
     /// The kernel has accepted part of a write (`didWritePartialDataOfLength:tag:`).
     case wrotePart(Int, tag: Int)
@@ -14,7 +14,7 @@ enum AsyncSocketEvent: Sendable, Equatable {
     /// the parts that were reported before.
     case wrote(Int, tag: Int)
     /// The connection has ended (`socketDidDisconnect:withError:`). Reported exactly once, as the last event, with the
-    /// bytes that no read has taken.
+    /// received bytes that no read has returned.
     case disconnected(StopReason, detail: String?, unread: [UInt8])
 }
 
@@ -22,12 +22,12 @@ enum AsyncSocketEvent: Sendable, Equatable {
 /// timeout, and completed in order.
 ///
 /// - A read ends after a given length or at a delimiter (which is part of the result and must arrive within the limit),
-///   or takes the bytes that are available. While no read is queued, at most one `recv` (64 KiB) is made, so that
+///   or returns the bytes that are available. While no read is queued, at most one `recv` (64 KiB) is made, so that
 ///   unread data fills the receive window.
 /// - A read or write that times out ends the connection, as in the original class. Its timeout starts when it becomes
 ///   the oldest read or write in its queue.
-/// - After the peer's FIN, reads are answered from the bytes that arrived before the FIN. The connection ends when all
-///   these bytes have been read, or when a read can no longer be answered. Unread bytes are reported with
+/// - After the peer's FIN, reads return the bytes that arrived before the FIN. The connection ends when all these bytes
+///   have been read, or when a read can no longer be completed. Unread bytes are reported with
 ///   ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
 /// - ``disconnectAfterWriting()`` writes the queued data, then sends FIN.
 /// - Each started socket has a thread, which also calls the handler, without holding a lock.
@@ -99,7 +99,7 @@ final class AsyncSocket: Sendable {
 
     /// Checks that the connection can accept requests.
     ///
-    /// - Throws: an error if the connection can't accept requests.
+    /// - Throws: the reason why the connection can't accept requests.
     func requireOpen() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
     }

@@ -89,7 +89,7 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// Answers queued reads as long as enough bytes have been received. Before a timeout is reported, bytes are read
+    /// Completes queued reads as long as enough bytes have been received. Before a timeout is reported, bytes are read
     /// from the kernel once more.
     private func readAhead(_ socket: StreamSocket) {
         let now = MonotonicTime.now.nanoseconds
@@ -117,7 +117,7 @@ final class AsyncSocketLoop {
             }
             return ([], [])
         }
-        // Progress is reported only if the connection's state still reports `sent`.
+        // Progress is reported only if the actions include a report of `sent`.
         if actions.contains(where: { if case .report(.sent) = $0 { true } else { false } }) {
             for part in progress {
                 switch part {

@@ -3,7 +3,7 @@
 ///
 /// There are two differences from the transport `bsd`. Nothing is read from the kernel while no read is queued and
 /// received bytes are in memory. The peer's FIN ends the connection when all bytes before it have been read, or when
-/// the oldest read can no longer be answered.
+/// the oldest read can no longer be completed.
 struct AsyncSocketState: Sendable {
     /// The next action for the queued reads.
     enum Step: Sendable, Equatable {

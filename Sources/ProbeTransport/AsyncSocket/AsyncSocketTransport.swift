@@ -4,9 +4,9 @@ import Synchronization
 /// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers only what ``read(_:timeout:)``
 /// requests.
 ///
-/// A message is written with the framing's terminator or length; the received stream is divided only by the reads. The
-/// tags of reads and of writes count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are reported as
-/// `leftover` if the peer or an error ends the connection, and dropped by ``stop()``.
+/// A message is written with the framing's terminator or length; the received stream is divided only by the reads.
+/// Reads and writes have separate tags, which count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are
+/// reported as `leftover` if the peer or an error ends the connection, and dropped by ``stop()``.
 final class AsyncSocketTransport: Transport {
     private struct Tags {
         var read = 0
@@ -15,7 +15,8 @@ final class AsyncSocketTransport: Transport {
 
     let socket: AsyncSocket
     private let encoder: Mutex<FrameEncoder>
-    /// A lock that is held while an operation is queued, so that the tags are in the order of the queues.
+    /// A lock that is held while an operation is queued, so that tags are assigned in the order in which operations are
+    /// queued.
     private let tags = Mutex(Tags())
 
     init(
@@ -64,8 +65,8 @@ final class AsyncSocketTransport: Transport {
         }
     }
 
-    /// Changes the framing of sent messages. It does not affect the received stream, which is divided only by the
-    /// reads.
+    /// Changes the framing of sent messages. The change does not affect the received stream, which is divided only by
+    /// the reads.
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
         guard framing != .websocket else { throw .unsupported }
         try socket.requireOpen()

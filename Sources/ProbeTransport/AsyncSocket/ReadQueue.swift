@@ -14,7 +14,7 @@ struct ReadQueue: Sendable {
     }
 
     enum Outcome: Sendable, Equatable {
-        /// No read can be answered.
+        /// No read can be completed.
         case waiting
         case answer([UInt8], tag: Int)
         /// The delimiter was not received within the limit.
@@ -45,7 +45,7 @@ struct ReadQueue: Sendable {
     var isAsked: Bool { !requests.isEmpty }
 
     /// Whether to read from the kernel, for a queued read or to notice the end of the connection. While received bytes
-    /// are in memory and no read is queued, nothing more is read, so the peer must wait.
+    /// are in memory and no read is queued, nothing more is read, so that the peer must wait.
     var wantsMore: Bool { isAsked || isDrained }
 
     /// The oldest read, and the number of bytes that are available for it.
@@ -75,7 +75,7 @@ struct ReadQueue: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Answers the oldest read, if possible. Must be called until it returns `waiting`.
+    /// Completes the oldest read, if possible. Must be called until it returns `waiting`.
     mutating func next(now: Int64) -> Outcome {
         guard let request = requests.first, !isDrained else { return .waiting }
         let count: Int

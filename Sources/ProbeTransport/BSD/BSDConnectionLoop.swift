@@ -65,7 +65,7 @@ final class BSDConnectionLoop {
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, errors: isHalfClosed, until: deadline, now: now)
-            // Whether to read is checked again, because reading may have been stopped during the wait.
+            // Reading may have been stopped during the wait, so `wantsRead` is checked again.
             if ready.isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
             }
@@ -73,7 +73,8 @@ final class BSDConnectionLoop {
                 perform(connection.inspect { $0.readFailed(socket.errorAfterFIN) }, on: socket)
                 continue
             }
-            // A new message is the usual reason for a wakeup, and only an attempt shows whether it can be written now.
+            // A new message is the usual reason for a wakeup, and only an attempt to write the message shows whether
+            // the kernel accepts it.
             if ready.isWoken || ready.isWritable { write(to: socket) }
         }
     }
@@ -103,13 +104,13 @@ final class BSDConnectionLoop {
             let actions: [BSDConnectionState.Action]
             (actions, isMoreDue) = connection.inspect { state -> ([BSDConnectionState.Action], Bool) in
                 guard state.wantsWrite else { return ([], false) }
-                // Only an empty message is queued, which needs no system call.
+                // Only an empty message is queued, and sending it needs no system call.
                 if state.outgoing.queue.count == 0 { return (state.wrote(0, now: now), false) }
                 let offered = min(state.outgoing.count, Self.writeSize)
                 switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
                 case .bytes(let count) where count < offered:
                     return (state.wrote(count, now: now) + state.writeBlocked(), false)
-                // Only an attempt shows that the kernel accepts no more bytes.
+                // Only another attempt to write shows whether the kernel accepts more bytes.
                 case .bytes(let count): return (state.wrote(count, now: now), state.mayBecomeFull)
                 case .wouldBlock: return (state.writeBlocked(), false)
                 case .failed(let error): state.writeFailed(error)

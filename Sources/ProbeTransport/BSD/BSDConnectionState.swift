@@ -9,7 +9,7 @@ import ProbeSystem
 /// Guarantees: after a start, `stopped` is reported exactly once, as the last event, unless the owner has released the
 /// connection. No operation traps. Every phase that waits has a deadline, unless the owner has disabled the deadline.
 /// Operations may be called from any thread, but the results of system calls are passed from one thread; the caller
-/// serialises all calls. Times are monotonic nanoseconds.
+/// serializes all calls. Times are monotonic nanoseconds.
 struct BSDConnectionState: Sendable {
     /// The phase of a connection; each phase that waits has a deadline.
     enum Phase: Sendable {
@@ -39,7 +39,7 @@ struct BSDConnectionState: Sendable {
     var wasStarted = false
     /// Whether `full` was reported without a later `drained`.
     var isFull = false
-    /// The time at which a byte was last received or written, or a message was queued while nothing else was.
+    /// The time at which a byte was last received or written, or a message was queued while the queue was empty.
     var lastActivity: Int64 = 0
     var heartbeat = Heartbeat()
 
@@ -375,7 +375,7 @@ extension BSDConnectionState {
         return Limits.time(heartbeat.lastSent, plus: beat.interval)
     }
 
-    /// The time at which the peer has been silent for too long; `nil` while reading is stopped, and after a FIN of
+    /// The time at which the peer has been silent for too long; `nil` while reading is stopped, and after a FIN from
     /// either side.
     private var silenceDeadline: Int64? {
         guard let silence = limits.silence, !paused, !readEnded, !outgoing.isEnding else { return nil }
@@ -423,7 +423,8 @@ extension BSDConnectionState {
         var onlyAnswersCountAsAlive = false
         /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
-        /// The time without progress in writing the queued messages after which a closing connection is given up.
+        /// The time without progress in writing the queued messages after which a connection that is being closed is
+        /// abandoned.
         var linger: Int64 = 1_000_000_000
         /// The time to wait for the peer's FIN after this side's FIN. It restarts as long as the peer acknowledges
         /// data.
@@ -501,7 +502,7 @@ extension BSDConnectionState {
         case .initialised: phase = .ended
         case .starting: phase = .aborting
         case .started:
-            // This also applies to a half-closed connection, from which nothing more is read.
+            // A half-closed connection also finishes writing, although nothing more is read from it.
             phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
         case .finishing(.eof, _):
             readEnded = true

@@ -5,8 +5,8 @@ import ProbeBase
 struct BSDDecoder: Sendable {
     enum Next: Sendable, Equatable {
         case message([UInt8])
-        /// A message was too long. This is reported as soon as it is certain, even before the end of the message has
-        /// arrived.
+        /// A message was too long. The event is reported as soon as the limit is known to be exceeded, even before the
+        /// end of the message has arrived.
         case discarded
     }
 
@@ -53,7 +53,7 @@ struct BSDDecoder: Sendable {
     /// Returns the bytes of an incomplete message. The bytes of a message that is being discarded are not included.
     mutating func finish() -> [UInt8] { frames.finish() }
 
-    /// Returns what remains of the message at the decoder's head; `nil` if the length overflows.
+    /// Returns how much to discard for the message at the head of the decoder's input; `nil` if the length overflows.
     private func rest(_ length: UInt64?) -> Skipping? {
         guard let length else { return frames.framing.terminator.map { .terminator(DelimiterSearch($0)) } }
         // `read` does not throw, because the decoder has already read the same length.

@@ -17,7 +17,7 @@ final class BSDListener: TransportListener {
     /// The data that the thread refers to instead of the listener, because the thread must not keep the listener alive.
     private final class Shared: Sendable {
         let requested = Mutex(RequestedState.listen)
-        /// The socket, which the thread removes from here so that no closure keeps it open.
+        /// The socket. The thread takes the socket out of this property, so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
         /// The descriptor that wakes the thread; `nil` unless the thread runs, because the listener may be kept long
         /// after its thread has ended.

@@ -26,7 +26,7 @@ struct ConnectRace: Sendable {
     /// The time at which the next attempt is due; `nil` if all attempts have started.
     var deadline: Int64? { started < count ? nextStart : nil }
 
-    /// The failure to report once every attempt has failed; `nil` before. A refusal is preferred, because it proves
+    /// The failure to report once every attempt has failed; `nil` until then. A refusal is preferred, because it proves
     /// that the host is alive; otherwise, the first failure is reported.
     var outcome: Failure? {
         guard started == count, failed == count else { return nil }

@@ -57,8 +57,8 @@ final class ListeningSocket: Sendable {
     func accept() -> Outcome {
         let connection = Glibc.accept(descriptor, nil, nil)
         if connection >= 0 {
-            // On Linux, an accepted socket inherits neither flag. The gap between `accept` and `fcntl` is harmless,
-            // because starting a program closes all other descriptors in the new process.
+            // On Linux, an accepted socket inherits neither O_NONBLOCK nor FD_CLOEXEC. The gap between `accept` and
+            // `fcntl` is harmless, because starting a program closes all other descriptors in the new process.
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             _ = fcntl(connection, F_SETFL, O_NONBLOCK)
             return .connection(connection)

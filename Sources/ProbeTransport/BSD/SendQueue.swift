@@ -3,7 +3,7 @@ import ProbeSystem
 /// The framed bytes that the kernel has not accepted yet, in the order of sending.
 ///
 /// The queue has no limit: a transport keeps in memory all data that the peer does not read. Appending and consuming
-/// take amortised constant time for each byte.
+/// take amortized constant time for each byte.
 struct SendQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0

@@ -91,7 +91,8 @@ final class SocketConnector {
                 do throws(SystemError) {
                     let socket = try StreamSocket(family: address.family)
                     try socket.bind(to: ends.local, interface: ends.interface)
-                    // An attempt that succeeds at once needs no special case, because the poll below finds it.
+                    // An attempt that succeeds at once needs no special case, because the `poll` below reports it as
+                    // ready.
                     if case .failed(let error) = socket.connect(to: address) { throw error }
                     attempts.append((socket, address))
                 } catch {

@@ -121,7 +121,7 @@ struct ReconnectState {
         return [.report(event), .wait(limits.wait(after: waits))]
     }
 
-    /// Returns whether reconnecting is pointless, because the peer breaks the rules or is the wrong peer.
+    /// Returns whether reconnecting is pointless, because the peer violates the protocol or is the wrong peer.
     private static func isFinal(_ reason: StopReason) -> Bool {
         switch reason {
         case .tooLong, .protocol, .tlsFailed, .stopped: true

@@ -7,8 +7,8 @@ import Synchronization
 /// - Threads: events are reported on the connection's thread or, between two connections, on a queue. They are never
 ///   reported concurrently.
 /// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent on the next
-///   connection, in order, ahead of later messages. A message that was passed in part is dropped, and its remaining
-///   bytes are counted by `lost`.
+///   connection, in order, ahead of later messages. A message that was only partly passed to the kernel is dropped, and
+///   its remaining bytes are counted by `lost`.
 /// - Receiving: the bytes of a message that was incomplete when a connection was lost are not joined with bytes
 ///   received on the next connection.
 /// - `stop()` between two connections is reported at once, and drops the queued messages.
@@ -19,7 +19,7 @@ final class ReconnectingTransport: Transport {
         var core: ReconnectState
         /// The current connection; `nil` between two connections.
         var connection: (any Transport)?
-        /// The number of the current connection, by which the events of earlier connections are recognised and ignored.
+        /// The number of the current connection, by which the events of earlier connections are recognized and ignored.
         var number = 0
         /// The framing of the current connection or, between two connections, of the next one.
         var framing: Framing
@@ -140,7 +140,7 @@ final class ReconnectingTransport: Transport {
     }
 
     /// Calls the handler with the pending events, unless a call of the handler is in progress. In that case, the thread
-    /// that makes the call (perhaps this one) delivers them.
+    /// that makes the call (perhaps the current thread) delivers the events.
     private func deliver() {
         let isFree = reports.withLock { reports in
             defer { reports.isDelivering = true }

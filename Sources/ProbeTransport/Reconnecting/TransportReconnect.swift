@@ -1,6 +1,6 @@
 /// The time that a transport waits before it reconnects.
 public struct TransportReconnect: Sendable, Equatable {
-    /// The wait after a loss, and after the first failed attempt.
+    /// The wait after a connection is lost, and after the first failed attempt.
     public var shortest: Duration
     /// The upper limit of the wait.
     public var longest: Duration

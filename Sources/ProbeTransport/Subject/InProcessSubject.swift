@@ -189,7 +189,7 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    // MARK: Changing the framing in mid-stream
+    // MARK: Changing the framing mid-stream
 
     private func setFraming(_ framing: TransportFraming, behind count: Int?, of connection: Int) throws(TransportError)
     {
@@ -221,8 +221,8 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Changes the framing inside the transport's handler, as users of a transport do: at that time, the transport has
-    /// not yet divided the bytes that arrived after the message.
+    /// Changes the framing inside the transport's handler, as users of a transport do: while the handler runs, the
+    /// transport has not yet divided the bytes that arrived after the message.
     private func apply(_ change: (transport: any Transport, framing: TransportFraming), to connection: Int) {
         do throws(TransportError) {
             try change.transport.setFraming(change.framing)
@@ -240,8 +240,8 @@ package final class InProcessSubject: SubjectDriver {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
-    /// Returns the failure if a transport's error text names a machine error. A machine error says nothing about the
-    /// transport, because the transport shares the machine and this process's descriptors.
+    /// Returns the failure if a transport's error text names a machine error. A machine error is no evidence against
+    /// the transport, because other code uses the same machine and this process's descriptors.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         guard let fault = MachineError(text: text),
             state.withLock({ $0.provocable[connection]?.contains(fault) }) != true
@@ -270,7 +270,7 @@ package final class InProcessSubject: SubjectDriver {
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
     package let name: String
-    /// The program that serves the same transport in networks other than the run's.
+    /// The program that serves the transport in networks other than the run's network.
     private let elsewhere: AdapterSource?
 
     /// Creates a source.

@@ -113,11 +113,11 @@ package enum SubjectReply: Sendable, Equatable {
     case broken(SubjectFailure)
 }
 
-/// A report of a subject, with its time.
+/// A report from a subject, and the time of the report.
 package struct SubjectReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
-        /// TLS was established; `protocol` is the one that was negotiated (ALPN).
+        /// TLS was established; `protocol` is the negotiated application protocol (ALPN).
         case secured(TLSVersion, protocol: [UInt8]?)
         case accepted(connection: Int)
         case line([UInt8])
@@ -184,8 +184,8 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.pids = pids
     }
 
-    /// How much is left of the resource that the machine ran out of. Computed only on request, because counting takes
-    /// time.
+    /// The remaining amounts of the resources that a program can exhaust; empty if there is no machine error. Computed only
+    /// on request, because counting takes time.
     package var resourcesLeft: [String] {
         if machine == nil { return [] }
         return pids.map(ResourcesLeft.of) ?? ResourcesLeft.here()

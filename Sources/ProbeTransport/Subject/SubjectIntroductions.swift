@@ -1,8 +1,8 @@
 import Dispatch
 import Glibc
 
-/// Determines the names of a run's subjects, all at the same time. Reports use the subjects' names from their first
-/// line on.
+/// Determines the names of a run's subjects, all at the same time, because the first line of a report already contains
+/// the names.
 package final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
