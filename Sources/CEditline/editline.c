@@ -47,7 +47,7 @@ struct probe_editor {
 
 const char *probe_editor_load(void) {
     static char reason[160];
-    // The library's soname on Debian and, after it, on other systems. Neither has changed since 2008.
+    // The library's soname on Debian and, after it, on other systems. Neither name has changed since 2008.
     void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return "libedit.so.2 is not installed";

@@ -152,8 +152,8 @@ int probe_next_signal(int fd) {
 void probe_fill_standard_streams(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-        // `open` uses the lowest free descriptor, which is this one. The file is opened read-only, so that writing a
-        // report to it fails.
+        // `open` uses the lowest free descriptor, which is `fd`. The file is opened read-only, so that writing a report
+        // to it fails.
         int opened = open("/dev/null", O_RDONLY);
         (void)opened;
     }
@@ -218,8 +218,8 @@ int probe_drop_all_input(int fd) {
 }
 
 // The descriptor `fd` is in the queue of a socket that is itself in its own queue. When the process has closed that
-// socket, both are unreachable. The kernel detects this in a worker thread, which then waits for the grace periods of
-// the release instead of the process.
+// socket, both are unreachable. The kernel detects this in a worker thread, so that the worker thread, rather than the
+// process, waits for the grace periods of the release.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;

@@ -59,7 +59,7 @@ static int end_listed(const pid_t *spared, int count) {
 }
 
 // Ends the children without /proc, by asking the kernel about each process id. Ids after the caller's own are tried
-// first, because children are most likely to have them.
+// first, because children are most likely to have such ids.
 static int end_numbered(const pid_t *spared, int count) {
     const pid_t limit = 4 << 20;
     pid_t own = getpid();

@@ -76,7 +76,7 @@ int guardian_block_signals(void) {
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    // If SIGCHLD were ignored, as it may be inherited, the kernel would collect children automatically.
+    // A process may inherit that SIGCHLD is ignored, in which case the kernel would collect children automatically.
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &action, NULL);
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -265,7 +265,8 @@ static _Noreturn void guard(int socket, pid_t run) {
     setpgid(0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     probe_show_as("guardian", run);
-    // Static, because the structure is as large as a request; pages that are never written use no memory.
+    // The variable is static because the structure is as large as a request; pages that are never written use no
+    // memory.
     static struct guardian guardian;
     guardian.socket = keep_only(socket);
     guardian.signals = guardian_block_signals();

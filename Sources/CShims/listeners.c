@@ -26,8 +26,8 @@ static int request(int fd, int family) {
 // errno. Sets `isDone` after the last datagram.
 static int receive(int fd, struct probe_listener *found, int capacity, int count, int *isDone) {
     char buffer[32768] __attribute__((aligned(8)));
-    // This call never waits: the kernel queues the first datagram when it receives the request, and each further one
-    // when it delivers the one before it.
+    // This call never waits: the kernel queues the first datagram when it receives the request, and each further
+    // datagram when it delivers the previous one.
     ssize_t received = recv(fd, buffer, sizeof buffer, MSG_TRUNC | MSG_DONTWAIT);
     if (received < 0) return errno == EINTR ? count : -1;
     if (received == 0 || (size_t)received > sizeof buffer) {

@@ -70,7 +70,7 @@ static int cover(const int *open_targets) {
 }
 
 int probe_use_names(void) {
-    // Changes of the mounts must not be visible to any other process.
+    // Changes to the mounts must not be visible to any other process.
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
     int open_targets[TARGETS];
     for (int i = 0; i < TARGETS; i++) open_targets[i] = open(targets[i], O_PATH | O_CLOEXEC);

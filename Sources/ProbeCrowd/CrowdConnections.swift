@@ -25,7 +25,7 @@ package enum CrowdConnect: Equatable {
 
 /// The result of a write.
 package enum CrowdWrite: Equatable {
-    /// This number of bytes was written, at least one.
+    /// The given number of bytes, at least one, was written.
     case wrote(Int)
     /// Nothing was written; the connection must become writable first.
     case blocked
@@ -34,7 +34,7 @@ package enum CrowdWrite: Equatable {
 
 /// The result of a read.
 package enum CrowdRead: Equatable {
-    /// This number of bytes was read, at least one.
+    /// The given number of bytes, at least one, was read.
     case bytes(Int)
     /// Nothing was read; the connection must become readable first.
     case blocked

@@ -153,7 +153,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         runTurns(at: now)
     }
 
-    /// The next time at which ``advance(to:)`` has work to do; `nil` if it has none until the next event.
+    /// The next time at which ``advance(to:)`` has work to do; `nil` if there is no work until the next event.
     package var nextMoment: Int64? {
         if !ready.isEmpty { return 0 }
         return [timers.min?.at, turns.nextMoment].compactMap(\.self).min()
@@ -217,7 +217,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             fail(member, isAtEnd ? closedText : "the expected input did not arrive in time")
         case .connecting: fail(member, "no answer in time")
         case .blocked:
-            // If a member doesn't read, its peer may not read for that reason, so the member does not fail.
+            // A member that doesn't read may itself be the reason why its peer doesn't read, so such a member does not
+            // fail.
             if mayRead(member) { fail(member, "the peer does not read") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }
@@ -378,8 +379,8 @@ extension CrowdCore {
         return found
     }
 
-    /// Returns the bytes that the member's script leaves over if no more bytes are received, or `nil` if there are
-    /// none.
+    /// Returns the bytes that the member's script leaves unconsumed if no more bytes are received, or `nil` if there
+    /// are none.
     private func unconsumed(by member: Int) -> CrowdSnapshot.Rest? {
         guard members[member].connection == .open, !members[member].flags.contains(.ignoresRest) else { return nil }
         let unread = mayRead(member) ? 0 : connections.unread(member)
@@ -455,7 +456,7 @@ extension CrowdCore {
     func step(_ member: Int, at now: Int64) -> Bool {
         let place = Int(members[member].instruction)
         if members[member].flags.contains(.atEnd), members[member].connection == .open, !looksAhead(member) {
-            // The FIN arrived together with the last expected bytes. It is handled as if it had arrived now.
+            // The FIN arrived together with the last expected bytes. The FIN is handled as if it had arrived now.
             peerEnded(member, at: now)
             if members[member].state == .failed { return false }
         }

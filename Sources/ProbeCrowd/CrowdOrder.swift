@@ -3,10 +3,10 @@ package import ProbeBase
 /// The order that a worker of a crowd receives as one JSON object, on the first line of its stdin.
 package struct CrowdOrder: Sendable {
     package enum Role: Sendable {
-        /// Members connect to this address.
+        /// Members connect to the given address.
         case clients(to: SocketEndpoint)
-        /// Members are the connections to this address, which several workers share (SO_REUSEPORT). If its port is 0,
-        /// the kernel chooses a free port.
+        /// Members are the connections to the given address, which several workers share (SO_REUSEPORT). If the port is
+        /// 0, the kernel chooses a free port.
         case servers(at: SocketEndpoint)
         /// Members are a crowd's connections to a server of the harness; the bytes that they receive are dropped.
         ///
@@ -75,8 +75,8 @@ package struct SourceAddresses: Sendable, Equatable {
     /// Returns whether the member's address and port differ from those of all other members.
     package func suffices(for member: Int) -> Bool { member / addresses < ports.count }
 
-    /// The network that is reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and servers of the
-    /// harness recognize the connections of crowds by it.
+    /// The network that is reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and the network
+    /// identifies the connections of crowds to servers of the harness.
     package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
     /// The source ports of crowds, which are below the ports that the system assigns (ip_local_port_range begins at
     /// 32768).

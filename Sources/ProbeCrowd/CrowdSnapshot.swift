@@ -15,8 +15,8 @@ package struct CrowdSnapshot: Sendable {
     package var sent = 0
     /// The number of connections to a crowd of servers that were reset because the crowd already had all its members.
     package var refused = 0
-    /// The number of connections made from the order's alternative addresses, because no port was free at the first
-    /// ones.
+    /// The number of connections made from the order's alternative addresses, because no port was free at the primary
+    /// addresses.
     package var elsewhere = 0
     /// The number of members that received bytes that their script did not consume.
     ///
@@ -52,7 +52,7 @@ package struct CrowdSnapshot: Sendable {
         case harnessLimit
         case machine(MachineError)
 
-        /// Returns the obstacle that a failure reason describes; `nil` if it describes none.
+        /// Returns the obstacle that a failure reason describes; `nil` if the reason does not describe an obstacle.
         ///
         /// - Parameter reason: the reason of a failure.
         init?(_ reason: String) {

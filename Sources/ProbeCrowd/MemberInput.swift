@@ -3,7 +3,7 @@ import ProbeBase
 /// Searches received bytes for the input that a member waits for.
 struct MemberInput {
     enum Result: Equatable {
-        /// The wait is satisfied and consumes this number of bytes.
+        /// The wait is satisfied and consumes the given number of bytes.
         case met(Int)
         /// The wait is not satisfied yet; the first `scanned` bytes need not be examined again.
         case pending(scanned: Int)

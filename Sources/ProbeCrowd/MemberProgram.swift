@@ -3,20 +3,20 @@ package import ProbeBase
 /// The script of a crowd's members, as a flat list of instructions with all values computed.
 package struct MemberProgram: Sendable {
     package enum Instruction: Sendable {
-        /// Connects. Fails unless the connection is established within this time, including the TLS handshake if the
-        /// crowd uses TLS.
+        /// Connects. Fails unless the connection is established within the given time, including the TLS handshake if
+        /// the crowd uses TLS.
         case connect(within: Duration)
         /// Sends the pieces one after another, with a pause between them.
         case send(pieces: [[UInt8]], pause: Duration)
-        /// Sends the same bytes repeatedly until the crowd ends: first immediately, then at this interval.
+        /// Sends the same bytes repeatedly until the crowd ends: first immediately, then at the given interval.
         case sendEndlessly([UInt8], every: Duration)
-        /// Waits for input. Fails unless the input arrives within this time.
+        /// Waits for input. Fails unless the input arrives within the given time.
         case expect(Wait, within: Duration)
         case wait(Duration)
         case close
         case reset
         case stopReading
-        /// From now on, limits reading to this number of bytes per interval.
+        /// From now on, limits reading to the given number of bytes per interval.
         case read(count: Int, every: Duration)
         /// Permits bytes on this connection that no statement consumes.
         case acceptRest
@@ -27,7 +27,7 @@ package struct MemberProgram: Sendable {
     package enum Wait: Sendable {
         /// Waits for a line that passes the test; its terminator is not part of the tested text.
         case line(LineTest)
-        /// Waits for this number of bytes.
+        /// Waits for the given number of bytes.
         case count(Int)
         /// Waits for bytes up to and including the delimiter.
         case until([UInt8])
@@ -88,8 +88,8 @@ package struct MemberProgram: Sendable {
 
     /// Returns, for each instruction, the decision made by the first deciding instruction at or after it.
     ///
-    /// - Parameter decide: returns the decision of an instruction, or `nil` to leave it to the instructions that
-    ///   follow.
+    /// - Parameter decide: returns the decision of an instruction, or `nil` to leave the decision to the instructions
+    ///   that follow.
     private func ahead(_ decide: (Instruction) -> Bool?) -> [Bool] {
         var result = Array(repeating: false, count: instructions.count)
         var changed = true

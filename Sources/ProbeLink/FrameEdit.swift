@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Functions that modify frames, and functions that create the frames that a link itself sends.
 ///
-/// The resulting frames have correct checksums unless stated otherwise. Pure.
+/// The resulting frames have correct checksums unless stated otherwise. The functions have no side effects.
 enum FrameEdit {
     // MARK: Checksums (RFC 1071)
 
@@ -67,13 +67,14 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the frame truncated after the first `size` bytes of its IP packet, or `nil` if the packet is not longer.
+    /// Returns the frame truncated after the first `size` bytes of its IP packet, or `nil` if the packet is no longer
+    /// than `size`.
     static func truncated(_ frame: [UInt8], _ view: LinkFrame, to size: Int) -> [UInt8]? {
         guard view.version != 0, size < view.length else { return nil }
         return Array(frame.prefix(LinkFrame.ip + size))
     }
 
-    /// Returns the frame with its window field reduced to `window`, or `nil` if the field is not larger.
+    /// Returns the frame with its window field reduced to `window`, or `nil` if the field is not larger than `window`.
     static func withWindow(_ frame: [UInt8], _ view: LinkFrame, _ window: UInt16) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.window > window else { return nil }
         var frame = frame
@@ -82,7 +83,8 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the SYN or SYN-ACK with NOPs in place of the option, or `nil` if the segment does not have the option.
+    /// Returns the SYN or SYN-ACK with NOPs in place of the given option, or `nil` if the segment does not have the
+    /// option.
     static func without(_ option: StrippedOption, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -96,7 +98,8 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the SYN or SYN-ACK with its MSS reduced to `size`, or `nil` if it does not announce a larger one.
+    /// Returns the SYN or SYN-ACK with its MSS reduced to `size`, or `nil` if the segment does not announce a larger
+    /// MSS.
     static func withMSS(atMost size: Int, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -187,7 +190,7 @@ enum FrameEdit {
             put(Int(~sum(answer[start...]) & 0xffff), at: start + 2, in: &answer)
             return answer
         case 6:
-            // As much of the packet as fits into the minimum MTU of IPv6.
+            // The message contains as much of the packet as fits into the minimum MTU of IPv6.
             let quoted = frame[LinkFrame.ip..<min(frame.count, LinkFrame.ip + 1280 - 48)]
             var answer = Array(frame[..<LinkFrame.ip])
             answer += [0x60, 0, 0, 0, 0, 0, 58, 64]

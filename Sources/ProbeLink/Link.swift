@@ -9,8 +9,8 @@ import Synchronization
 /// Each network has an interface whose opposite end this object reads and writes. A thread forwards the frames
 /// according to the decisions of ``LinkCore``.
 ///
-/// Only descriptors of this process keep the link in existence, so that nothing remains of it once the process has
-/// ended, however it ended.
+/// Only descriptors of this process keep the link in existence, so that nothing remains of the link once the process
+/// has ended, for whatever reason.
 package final class Link: Sendable {
     private struct State {
         var core = LinkCore()
@@ -111,7 +111,7 @@ package final class Link: Sendable {
 
     /// Calls `done`, on any thread, once the link has read everything that its ends sent before this call.
     ///
-    /// - Parameter done: a callback whose argument states whether the link did so within `timeout`.
+    /// - Parameter done: a callback whose argument states whether the link has read everything within `timeout`.
     package func fence(timeout: Duration, _ done: @escaping @Sendable (Bool) -> Void) {
         let number = state.withLock { state in
             state.lastFence += 1

@@ -113,7 +113,7 @@ package struct LinkCore: Sendable {
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// Subtracts a packet that waited to be swapped, but was forwarded in its original order.
+    /// Subtracts from the count a packet that waited to be swapped, but was forwarded in its original order.
     mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
@@ -161,8 +161,8 @@ package struct LinkCore: Sendable {
         perform(rule.action, passing, view, key, member, from: side, now: now, wall: wall)
     }
 
-    /// Returns the rule that acts on a packet. Every rule counts the packet, and the first rule that can act on it
-    /// does.
+    /// Returns the rule that acts on a packet. Every rule counts the packet, and the first rule that can act on the
+    /// packet is returned.
     private mutating func choose(
         _ view: LinkFrame, _ novelty: LinkStream.SegmentNovelty, _ key: LinkStreamKey?, from side: LinkSide
     ) -> (LinkRule, member: Int)? {
@@ -357,7 +357,7 @@ extension LinkCore {
         if isInForce || held.contains(where: { $0.from == side }) { note(id) }
         for known in effects.keys where known != id && effects[known]?.from != side.opposite { end(known, on: side) }
         shapes[side] = LinkShape()
-        // A fault that applies to both directions remains in effect for the other one.
+        // A fault that applies to both directions remains in effect for the other direction.
         rules = rules.compactMap { rule in
             if rule.from == side { return nil }
             guard rule.from == nil else { return rule }
@@ -414,7 +414,7 @@ extension LinkCore {
         guard let stream = streams[key] else { return }
         let receiver = streams[stream.peer]
         let expected = stream.expected(acknowledged: receiver?.acknowledged)
-        // Half of the sequence space away from the expected number, and therefore outside any window.
+        // This number is half of the sequence space away from the expected number, and therefore outside any window.
         let sequence = isOutside ? expected &+ 0x8000_0000 : expected
         let frame = FrameEdit.segment(
             like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
@@ -556,8 +556,8 @@ extension LinkCore {
         }
     }
 
-    /// Returns whether the windows of a connection are scaled: both sides sent the option (RFC 7323, 2.2), and it was
-    /// not stripped.
+    /// Returns whether the windows of a connection are scaled: both sides sent the window scale option (RFC 7323, 2.2),
+    /// and the option was not stripped.
     private func isScaled(_ key: LinkStreamKey, _ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP) -> Bool {
         let other = LinkStreamKey(frame, view, tcp, isReversed: true)
         let isStripped = LinkSide.allCases.contains { shapes[$0].stripped.contains { $0.option == .wscale } }
@@ -572,7 +572,8 @@ extension LinkCore {
         isLogged: Bool = false
     ) {
         var passing = passing
-        // A packet that a fault has truncated is no longer a complete packet.
+        // If a fault has changed the packet, the changed bytes are parsed again: a truncated packet, for example, is no
+        // longer complete.
         let view = passing.isChanged ? LinkFrame(passing.bytes) : view
         func drop(_ id: Int, _ core: inout LinkCore) {
             core.note(id)

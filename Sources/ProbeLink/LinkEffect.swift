@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The number of first transmissions that one direction of a link has carried, by kind of packet. Pure.
+/// The number of first transmissions that one direction of a link has carried, by kind of packet.
 struct LinkTally: Sendable, Equatable {
     private var counts = [Int](repeating: 0, count: PacketKind.allCases.count)
 
@@ -10,7 +10,8 @@ struct LinkTally: Sendable, Equatable {
     }
 }
 
-/// The effect of a link command since it was issued, and the packets that have passed since then. Pure.
+/// The effect of a link command since it was issued, and the packets that have passed since then. This type has no side
+/// effects.
 struct LinkEffect: Sendable {
     /// The reason why a packet that matches a selection was left unchanged.
     enum Obstacle: Sendable {
@@ -88,7 +89,7 @@ struct LinkEffect: Sendable {
 package struct LinkShortfall: Sendable, Equatable {
     /// The number of the command.
     package let id: Int
-    /// The ordinals in the command's selection that were not affected; empty if none of them was.
+    /// The ordinals in the command's selection that were not affected; empty if no ordinal was affected.
     package let missing: [ClosedRange<Int>]
     /// A clause that states which packets passed instead; `%` stands for the direction.
     private let reason: String

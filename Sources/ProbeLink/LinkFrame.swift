@@ -41,8 +41,8 @@ package struct LinkFrame: Sendable, Equatable {
     /// Whether the packet may be fragmented: IPv4 without DF.
     private(set) var mayFragment = false
     private(set) var tcp: TCP?
-    /// Whether the frame is an IP packet sent on behalf of a program. ARP, and the packets that the kernel sends about
-    /// neighbours and groups (IGMP, MLD and neighbour discovery), are not.
+    /// Whether the frame is an IP packet sent on behalf of a program. Other frames are ARP packets, and the packets
+    /// that the kernel sends about neighbours and groups (IGMP, MLD and neighbour discovery).
     private(set) var isTraffic = false
 
     init(_ frame: [UInt8]) {

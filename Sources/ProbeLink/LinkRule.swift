@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// A fault for selected packets on a link, with the number of packets that it has counted. Pure.
+/// A fault for selected packets on a link, with the number of packets that it has counted. This type has no side
+/// effects.
 struct LinkRule {
     enum Action: Equatable {
         case fault(PacketFault)

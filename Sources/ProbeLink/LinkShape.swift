@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// The state of one direction of a link, which applies to every packet until it is healed. Pure.
+/// The state of one direction of a link, which applies to every packet until it is healed. This type has no side
+/// effects.
 struct LinkShape {
     struct Delay {
         var id: Int
@@ -45,7 +46,7 @@ struct LinkShape {
         var id: Int
         var fraction: Double
         var burst: Int
-        /// The command that requested runs of losses; `nil` if none did.
+        /// The command that requested runs of losses; `nil` if no command requested them.
         var burstID: Int?
         var generator: SplitMix64
         /// The number of losses that are left in the current run.

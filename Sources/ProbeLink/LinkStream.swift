@@ -50,7 +50,7 @@ struct LinkStream {
     private(set) var window: UInt16 = 0
     /// The window scale, as a shift count; `nil` if it is not known.
     private(set) var scale: UInt8?
-    /// The value and the echo of the last timestamps option (RFC 7323); `nil` if no segment had one.
+    /// The value and the echo of the last timestamps option (RFC 7323); `nil` if no segment contained the option.
     private(set) var timestamps: (value: UInt32, echo: UInt32)?
     /// The sequence number up to which everything has been delivered to the receiver without a gap.
     private(set) var delivered: UInt32?

@@ -1,6 +1,7 @@
 package import ProbeBase
 
-/// The resolver's answer for a host name, which applies until the name is given another meaning.
+/// The meaning of a host name: how the resolver answers questions about the name, until the name is given another
+/// meaning.
 package enum NameMeaning: Sendable, Equatable {
     /// The name has addresses, which are returned in this order.
     case addresses([IPAddress], NameDelays)
@@ -49,7 +50,8 @@ package struct NameReply: Sendable, Equatable {
     package var due: MonotonicTime
 }
 
-/// The names that a resolver knows, and its answers. Pure: time is passed as an argument.
+/// The names for which a resolver has answers, and the questions that it has received. The zone has no clock: times are
+/// passed as arguments.
 package struct NameZone: Sendable {
     private struct Entry {
         var id: Int

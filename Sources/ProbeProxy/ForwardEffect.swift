@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The effects of a step on one direction of a proxied connection so far. Pure.
+/// The effects of a step on one direction of a proxied connection so far. This type has no side effects.
 package struct ForwardEffect: Sendable, Equatable {
     /// The number of bytes that were forwarded while the step was in effect.
     package var passed = 0
@@ -36,7 +36,7 @@ package struct ForwardEffect: Sendable, Equatable {
         return sum
     }
 
-    /// The shortest delay that is attributed to the pace; shorter ones may be caused by the machine.
+    /// The shortest delay that is attributed to the pace; shorter delays may be caused by the machine.
     static let shortestWait = Duration.microseconds(100)
 }
 
@@ -62,7 +62,8 @@ extension ForwardStyle<Resolved> {
         case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
         case .every?, .rate?, nil: break
         }
-        // Bytes that are delayed or joined are held back before they are forwarded, which is also an effect.
+        // Delaying or joining bytes also counts as an effect before they are forwarded, because the bytes are held
+        // back.
         if !hasPassed, !effect.hasKept {
             missing.append("there was nothing to forward \(destination), neither bytes nor an end")
         }

@@ -3,7 +3,7 @@ package import ProbeBase
 /// The queue of one direction of a proxied connection: the bytes that have been received but not forwarded, and the
 /// times at which they may be forwarded.
 ///
-/// Pure: the queue performs no I/O, and time is passed as an argument.
+/// The queue performs no I/O, and time is passed as an argument.
 package struct ForwardQueue {
     package enum Gate: Sendable, Equatable {
         case open
@@ -13,12 +13,12 @@ package struct ForwardQueue {
         case discarding
     }
 
-    /// The next action of the caller.
+    /// The next action for the caller.
     package enum Action: Sendable, Equatable {
         /// Writes bytes, as a separate segment if `isApart` is set.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
-        /// Does nothing until this time, unless more bytes, a FIN or an RST arrive.
+        /// Does nothing until the given time, unless more bytes, a FIN or an RST arrive.
         case wait(until: MonotonicTime)
         case idle
     }
@@ -57,7 +57,7 @@ package struct ForwardQueue {
     /// The effects of the steps, by step identifier.
     private var effects: [Int: ForwardEffect] = [:]
     /// The identifiers of the steps that are responsible for the style, for holding or discarding, for insertions, and
-    /// for the requested end. 0 if no step is responsible, or if its effect is not checked.
+    /// for the requested end. An identifier is 0 if no step is responsible, or if the step's effect is not checked.
     private var styleID = 0
     private var gateID = 0
     private var insertIDs: [Int] = []
@@ -133,8 +133,8 @@ package struct ForwardQueue {
         }
     }
 
-    /// Appends a FIN or an RST that the peer sent or a step requested. Only the first one counts, except that the
-    /// peer's RST overtakes a waiting FIN.
+    /// Appends a FIN or an RST that the peer sent or a step requested. Only the first FIN or RST has an effect, except
+    /// that the peer's RST overtakes a waiting FIN.
     package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
         if hasEnded { return }
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
@@ -240,7 +240,7 @@ package struct ForwardQueue {
 
     // MARK: Output
 
-    /// Returns the next action. Must be called whenever everything forwarded before has been sent.
+    /// Returns the next action. Must be called whenever all previously forwarded bytes have been sent.
     package mutating func next(at now: MonotonicTime) -> Action {
         if hasEnded { return .idle }
         if !inserted.isEmpty {

@@ -40,7 +40,7 @@ package final class ProxiedConnection {
 
     /// The reason why the onward connection failed; `nil` if it is open, or still being opened.
     package private(set) var failure: SystemError?
-    /// The side that first ended the connection, and how it did; `nil` if neither side has.
+    /// The side that first ended the connection, and how; `nil` if neither side has ended it.
     package private(set) var firstEnd: (side: ConversationSide, end: ForwardEnd)?
     private let changes = ChangeHandler()
     package var onChange: () -> Void {

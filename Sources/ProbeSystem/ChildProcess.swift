@@ -22,7 +22,7 @@ package final class ChildProcess {
     package private(set) var left: Int?
     /// Whether the program's guard was killed, so that the guardian must end the program's descendants.
     package private(set) var isUnguarded = false
-    /// Whether the guard was killed first and the program with it, so that ``exit`` does not describe the program
+    /// Whether the program was killed only because its guard was killed, so that ``exit`` does not describe the program
     /// itself.
     package private(set) var exitIsUnknown = false
     /// The reason why input could not be written to the program.
@@ -160,7 +160,7 @@ package final class ChildProcess {
         if pendingInput.isEmpty {
             reactor.unregister(raw)
         } else if !reactor.isRegistered(raw) {
-            // If the descriptor were not registered for writing, the remaining input would never be written.
+            // The descriptor must be registered for writing; otherwise, the remaining input would never be written.
             do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
                 inputError = error
                 closeInput()
@@ -203,7 +203,7 @@ package final class ChildProcess {
             case .lost:
                 reactor.unregister(program.descriptor)
                 (left, isUnguarded) = (0, true)
-                // The program is killed together with its guard.
+                // If a guard is killed, the kernel also kills its program.
                 if exit == nil { (exit, exitedAt, exitIsUnknown) = (.signal(SIGKILL), .now, true) }
             }
         }

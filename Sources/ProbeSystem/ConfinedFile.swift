@@ -1,8 +1,8 @@
 import CShims
 import Glibc
 
-/// Reads files below a folder on behalf of scripts. Paths and symbolic links that lead out of the folder are rejected,
-/// and only regular files are opened.
+/// Reads files in a folder and its subfolders on behalf of scripts. Paths and symbolic links that point outside the
+/// folder are rejected, and only regular files are opened.
 package struct ConfinedFile {
     private let root: Folder
     /// Whether `openat2` is used; `false` in tests that simulate a kernel without it or a sandbox that refuses it.
@@ -15,8 +15,8 @@ package struct ConfinedFile {
 
     /// Returns the contents of a file.
     ///
-    /// - Parameter path: the path relative to the folder. Links are followed if they stay within it.
-    /// - Throws: `EXDEV` if the path leaves the folder, `EISDIR` for a folder, `EINVAL` for another file that is not
+    /// - Parameter path: the path relative to the folder. Links are followed if they stay within the folder.
+    /// - Throws: `EXDEV` if the path leaves the folder, `EISDIR` for a folder, `EINVAL` for any other file that is not
     ///   regular, `EFBIG` for more than `limit` bytes.
     package func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
         // The file's type is checked before the file is opened, because opening some devices has side effects, and

@@ -38,7 +38,7 @@ package final class Connection {
         case slowly(bytes: Int, every: Duration)
     }
 
-    /// The maximum number of unread bytes; exceeding it is an error of the case.
+    /// The maximum number of unread bytes; if the number is exceeded, the case ends in `error`.
     package static let receiveLimit = 64 << 20
 
     let reactor: Reactor
@@ -124,7 +124,7 @@ package final class Connection {
     /// Whether this is a Unix socket, which has no packets, ports or RST.
     package var isUnix: Bool { peer?.isUnix ?? false }
 
-    /// Starts connecting; `phase` reports the result.
+    /// Starts connecting. The result is in `phase`.
     ///
     /// The local port is bound first and passed to `willConnect`, so that the capture knows the port before the SYN is
     /// sent.
@@ -316,7 +316,7 @@ package final class Connection {
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            // The peer may send more bytes while earlier ones are read; those are read, too.
+            // The peer may send more bytes while earlier bytes are being read; the additional bytes are read, too.
             if reading == .atOnce || layer != nil { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
@@ -469,8 +469,8 @@ extension Connection {
         if recv(raw, &byte, 1, Int32(MSG_OOB)) == 1 { urgent.append([byte], at: .now) }
     }
 
-    /// Whether the peer has ended its direction, but `recv` has not reported that yet, perhaps because bytes before the
-    /// end are unread. Does not distinguish FIN from RST, and consumes nothing.
+    /// Whether the peer has ended its direction, but `recv` has not reported the end yet, perhaps because bytes before
+    /// the end are unread. Does not distinguish FIN from RST, and consumes nothing.
     package var endIsPending: Bool {
         guard raw >= 0, readEnd == nil else { return false }
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
@@ -563,8 +563,8 @@ extension Connection {
     }
 
     /// Returns whether the kernel has no unsent bytes (SIOCOUTQNSD). For a Unix socket, which sends nothing over a
-    /// wire, returns whether the peer has read everything. The kernel does not notify of either condition, so it is
-    /// polled.
+    /// wire, returns whether the peer has read everything. The kernel sends no notification of either condition, so the
+    /// condition is polled.
     private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
         let unsent = isUnix ? unreadByPeer : max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }

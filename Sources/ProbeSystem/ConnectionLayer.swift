@@ -15,6 +15,6 @@ package protocol ConnectionLayer: AnyObject {
     var held: Int { get }
 
     /// Whether the peer is expected to respond to this side's end. A socket that was closed before the response arrived
-    /// would answer it with an RST.
+    /// would answer the response with an RST.
     var awaitsAnswer: Bool { get }
 }

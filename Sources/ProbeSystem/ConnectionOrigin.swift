@@ -6,16 +6,16 @@ import Glibc
 ///
 /// Times are wall-clock times in nanoseconds since 1970-01-01 UTC, like the timestamps of packets.
 package enum ConnectionOrigin: Sendable, Hashable {
-    /// The connection's SYN was sent after this time.
+    /// The connection's SYN was sent after the given time.
     case connected(after: UInt64)
-    /// The connection was accepted: the peer's SYN arrived before this time and had this sequence number, which is
-    /// `nil` if the kernel did not keep the SYN.
+    /// The connection was accepted: the peer's SYN arrived before the given time and had the given sequence number,
+    /// which is `nil` if the kernel did not keep the SYN.
     case accepted(sequence: UInt32?, before: UInt64)
 
     /// Returns the sequence number of the SYN of an accepted connection, read from the headers that TCP_SAVED_SYN
     /// returns (tcp(7)).
     static func initialSequence(of descriptor: Int32) -> UInt32? {
-        // Large enough for the largest IP header and the TCP header without options.
+        // The buffer is large enough for the largest IP header and the TCP header without options.
         var headers = [UInt8](repeating: 0, count: 256)
         var length = socklen_t(headers.count)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVED_SYN), &headers, &length) == 0 else {

@@ -23,7 +23,7 @@ package struct DirectOutput: ~Copyable {
         }
         // A report must not overwrite a block device.
         if status.isBlockDevice { throw SystemError("open", code: ENOTBLK, "it is a disk") }
-        // Opening does not block: a named pipe without a reader fails with ENXIO, and is then tried again.
+        // Opening does not block: for a named pipe without a reader, `open` fails with ENXIO and is repeated.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == maxAttempts {

@@ -133,7 +133,7 @@ package struct FileStatus: Sendable {
     package var isBlockDevice: Bool { mode & S_IFMT == S_IFBLK }
 }
 
-/// Access to folders and files below an open folder; no symbolic link in a path leads out of it.
+/// Access to folders and files below an open folder. Symbolic links in a path are not followed.
 extension Folder {
     /// The name of the subfolder to which files of earlier runs are moved.
     package static let earlierName = "earlier"
@@ -163,7 +163,7 @@ extension Folder {
     }
 
     /// Opens `earlier/` in this folder, and creates it if it is missing. A symbolic link with that name is rejected,
-    /// because it could lead elsewhere.
+    /// because it could point outside the folder.
     package func earlier() throws(SystemError) -> Folder { try Folder(making: [Self.earlierName], below: self) }
 
     /// Moves a file, or a symbolic link itself, to `earlier/`, and appends a number if the name is already used there.

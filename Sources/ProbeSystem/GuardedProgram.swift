@@ -8,7 +8,7 @@ import Glibc
 /// this object is released, and when this process ends. Confined to one thread.
 package final class GuardedProgram {
     package enum Event {
-        /// The program has ended with this status, in the encoding of `waitpid`, at this time.
+        /// The program has ended, with the given status (in the encoding of `waitpid`) and at the given time.
         case exit(Int32, MonotonicTime)
         /// All descendants have ended, except for `left` processes that could not be ended.
         case gone(left: Int)
@@ -22,7 +22,7 @@ package final class GuardedProgram {
     private let guardPid: Int32
     private var isGone = false
 
-    /// The time within which the guard should end all processes; the guard itself gives up earlier.
+    /// The time within which the guard should end all processes; the guard itself stops trying earlier.
     package static let timeout = Duration.seconds(12)
 
     /// The harness's ends of a program's stdin, stdout and stderr: non-blocking descriptors that the caller must close.
@@ -103,14 +103,14 @@ package final class GuardedProgram {
 
     /// Kills the guard if it did not end the descendants in time; the guardian then ends them.
     package func giveUp() {
-        // The process id belongs to the guard as long as its end of the socket is open.
+        // As long as the guard's end of the socket is open, the process id belongs to the guard.
         if !isGone { kill(guardPid, SIGKILL) }
     }
 
     /// Ends all descendants and waits until they have ended.
     ///
-    /// - Returns: the program's status if it was not known before, and whether the guard has ended the descendants. If
-    ///   the guard has not, the guardian soon does.
+    /// - Returns: the program's status if it was not known before, and whether the guard has ended the descendants;
+    ///   otherwise, the guardian will end them soon.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()

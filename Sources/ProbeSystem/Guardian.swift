@@ -5,7 +5,7 @@ import Synchronization
 /// The process that starts programs and creates temporary folders on behalf of the harness, and outlives it.
 ///
 /// The guardian is started before the first program. Orphans of the processes that it starts become its children, so it
-/// knows every descendant, whatever its environment, session and process group. When the harness has ended, for
+/// can find every descendant, whatever its environment, session and process group. When the harness has ended, for
 /// whatever reason, the guardian ends all descendants and removes the folders. A guardian that was killed is replaced
 /// at the next request.
 package enum Guardian {
@@ -59,7 +59,7 @@ package enum Guardian {
 
     /// Creates a folder with a unique name.
     ///
-    /// The guardian creates it, so that at any time a process knows that the folder must be removed.
+    /// The folder is created by the guardian, so that at any time one process is responsible for removing the folder.
     static func makeFolder(in parent: String) throws(SystemError) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var attempts = 0
@@ -89,7 +89,7 @@ package enum Guardian {
         }
     }
 
-    /// Ends the guardian and everything it has started; returns when all of these processes have ended.
+    /// Ends the guardian and everything it has started; returns when all these processes have ended.
     package static func end() { state.withLock { end(&$0) } }
 
     /// Calls `body` with a running guardian. If that guardian turns out to have ended, starts a new one and calls
@@ -143,7 +143,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // Either the guardian was killed in the meantime, or only this program's guard.
+                // In the meantime, either the guardian or only this program's guard was killed.
                 throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }

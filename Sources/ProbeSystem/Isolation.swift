@@ -11,7 +11,7 @@ package enum Isolation {
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
-        /// Whether the process has already entered the namespace, in which it can't continue.
+        /// Whether the process has already entered the namespace, so that the process can't continue.
         package var isAfterUnshare = true
     }
 

@@ -3,9 +3,10 @@ import Glibc
 import ProbeBase
 
 /// The socket of a connection that the script has closed, after its FIN. The peer of a TLS connection responds with its
-/// own close_notify, and a socket that had already been closed would answer that with an RST.
+/// own close_notify, and a socket that had already been closed would answer the close_notify with an RST.
 ///
-/// The socket stays open until the peer has responded or closed. It answers data with an RST, as a closed socket does.
+/// The socket stays open until the peer has responded or closed. The socket answers data with an RST, as a closed
+/// socket does.
 final class LingeringSocket {
     private var descriptor: OwnedDescriptor?
     private let layer: any ConnectionLayer

@@ -24,7 +24,8 @@ package final class Listener {
         var on: Int32 = 1
         if sharesAddress { setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4) }
         if let path = address.path {
-            // An earlier listener leaves its file, so that a client that connects in the meantime is refused.
+            // An earlier listener leaves its socket file in place, so that clients are refused as long as no process
+            // listens.
             try SocketFile.removeAbandoned(path)
         } else {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
@@ -62,8 +63,8 @@ package final class Listener {
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
     }
 
-    /// Rejects an address that another process already shares. Only a socket that does not share its address receives
-    /// an error for it, so such a socket is bound first.
+    /// Rejects an address that another process already shares. Binding fails only for a socket that does not share its
+    /// address, so such a socket is bound first.
     private static func refuseShared(_ address: SocketAddress) throws(SystemError) {
         let probe = try openSocket(for: address)
         var on: Int32 = 1
@@ -71,11 +72,11 @@ package final class Listener {
         if address.withSystemAddress({ bind(probe.raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// How the connections of a crowd are distinguished from others.
+    /// How the connections of a crowd are distinguished from other connections.
     package enum Steering: Sendable, Equatable {
-        /// By an IPv4 source address in a network, given as numbers.
+        /// The source addresses of the crowd are in an IPv4 network, which is given as numbers.
         case address(network: UInt32, mask: UInt32)
-        /// By a source port in a range.
+        /// The source ports of the crowd are in a range.
         case port(Range<Int>, isIPv6: Bool)
     }
 

@@ -58,8 +58,8 @@ package enum MachineError: String, Sendable, CaseIterable {
 
 /// The remaining amounts of the resources that a program can exhaust, as text.
 package enum ResourcesLeft {
-    /// Returns what remains for this process and in this thread's network namespace. The function opens no descriptor,
-    /// because none may be available, and omits what it can't determine.
+    /// Returns the amounts that remain for this process and in this thread's network namespace. The function opens no
+    /// descriptor, because none may be available, and omits amounts that it can't determine.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -71,7 +71,8 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// Returns what remains for each of these processes under its own limit, and in the processes' network namespace.
+    /// Returns the amounts that remain for each of the processes under its own limit, and in the processes' network
+    /// namespace.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {
@@ -109,7 +110,7 @@ package enum ResourcesLeft {
             "\(range.count - taken) of the \(range.count) ports from which the kernel chooses (\(ends[0]) to \(ends[1])) are left"
     }
 
-    /// Returns the number of ports in use on the address with the most ports in use, according to tables in the format
+    /// Returns the number of ports in use on the address that has the most of them, according to tables in the format
     /// of `/proc/net/tcp`. A socket that is bound to all addresses counts for every address.
     static func maxPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
         var ports: [IPAddress: Set<UInt16>] = [:]

@@ -2,13 +2,13 @@ import ProbeBase
 import CShims
 import Glibc
 
-/// The way in which programs in a network of a link look up names: with the resolver at 127.0.0.53 in that network,
-/// regardless of the machine's /etc/resolv.conf. Such a program has private mounts, which disappear when it has ended.
+/// How programs in a link's network look up names: with the resolver at 127.0.0.53 in that network, regardless of the
+/// machine's /etc/resolv.conf. Such a program has private mounts, which disappear when it has ended.
 package enum NameLookup {
     /// The address on which the resolver listens over UDP and TCP.
     package static let resolver = SocketAddress(IPAddress(v4: 0x7f00_0035), port: 53)
 
-    /// The reason why programs can't be set up to use the resolver here; `nil` if they can.
+    /// The reason why programs can't be set up to use the resolver on this system; `nil` if they can.
     package static let obstacle: String? = {
         if access("/etc/resolv.conf", F_OK) != 0 {
             return "/etc/resolv.conf does not exist, so it can't be replaced; create it (an empty file is enough)"

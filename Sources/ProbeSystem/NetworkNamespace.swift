@@ -1,8 +1,9 @@
 import CShims
 import Glibc
 
-/// A private network: no other process has its interfaces, addresses and ports. It disappears when its descriptor has
-/// been closed and no program or socket is left in it, and therefore also if this process is killed.
+/// A private network: its interfaces, addresses and ports are separate from those of other networks. The network
+/// disappears when its descriptor has been closed and no program or socket is left in it, and therefore also if this
+/// process is killed.
 package final class NetworkNamespace: Sendable {
     /// The descriptor of the namespace, which is passed to programs that are started in it.
     package let descriptor: Int32
@@ -36,7 +37,7 @@ package final class NetworkNamespace: Sendable {
     package var isQuiet: Bool {
         run {
             ["tcp", "tcp6"].allSatisfy { table in
-                // Without IPv6, the table for IPv6 does not exist.
+                // If the kernel lacks IPv6, the table of IPv6 connections does not exist.
                 guard let bytes = SmallFile.read("/proc/thread-self/net/\(table)") else { return true }
                 return bytes.split(separator: 10).dropFirst().allSatisfy { line in
                     let fields = line.split(separator: 32)

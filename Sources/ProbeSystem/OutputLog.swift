@@ -202,7 +202,8 @@ package struct OutputLog: Sendable {
         lines.removeFirst(count)
         dropped += count
         guard keptSize > OutputLog.keptLimit else { return }
-        // The older half is dropped at once, because dropping lines one by one would move all the others each time.
+        // The older half is dropped at once, because dropping lines one by one would move all the remaining lines each
+        // time.
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
             if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {

@@ -47,7 +47,7 @@ package enum ProcessTable {
         return listedChildren(of: "self") ?? all().filter { ListeningSockets.parent(of: $0) == own }
     }
 
-    /// Returns the children of a process, which are none if the process has ended.
+    /// Returns the children of a process, or an empty list if the process has ended.
     static func children(of pid: Int32) -> [Int32] {
         if hasLists { return listedChildren(of: "\(pid)") ?? [] }
         return all().filter { ListeningSockets.parent(of: $0) == pid }

@@ -74,9 +74,9 @@ package struct ProcessTree: Sendable, Equatable {
 
     // MARK: Members
 
-    /// Returns a measurement of the members. It is repeated a few times until the members are the same before and after
-    /// it, because a process that ends during the measurement hands its children to the guard, which may already have
-    /// been read.
+    /// Returns a measurement of the members. The measurement is repeated, at most a few times, until the members before
+    /// and after it are the same, because a process that ends during the measurement hands its children to the guard,
+    /// which may already have been read.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()
         for _ in 0..<8 {
@@ -115,7 +115,7 @@ extension ProcessTable {
     }
 
     /// Returns the processor time of the children for which the process has waited, and of their descendants. The
-    /// kernel counts it in ticks, usually of 10 ms.
+    /// kernel counts this time in ticks, usually of 10 ms.
     fileprivate static func timeOfEndedChildren(of pid: Int32) -> Duration {
         guard let fields = statusFields(of: pid), fields.count > 14, let user = Int64(fields[13]),
             let system = Int64(fields[14])

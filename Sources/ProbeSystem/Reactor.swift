@@ -213,8 +213,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     private func fireTimers() {
-        // Only timers that are due now are run, not those that their actions add, so that descriptors are served in
-        // between.
+        // Only the timers that are due now are run. Timers that their actions add are run in a later round, so that
+        // descriptors are served in between.
         let now = MonotonicTime.now
         while let action = timers.popDue(at: now) { action() }
     }

@@ -83,8 +83,8 @@ package struct ReceiveBuffer: Sendable {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
-    /// Returns the offset of the first unread byte that differs from `expected`, within the length that the two have in
-    /// common; `nil` if all bytes are equal.
+    /// Returns the offset of the first unread byte that differs from `expected`, within the length of the shorter of
+    /// the two; `nil` if all these bytes are equal.
     ///
     /// - Parameter start: the number of leading bytes that are known to be equal.
     package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
@@ -184,8 +184,8 @@ package struct ReceiveBuffer: Sendable {
     /// The number of edits (removals and consumptions) so far. A result about the unread bytes may be invalid after a
     /// further edit.
     package private(set) var edits = 0
-    /// For recent edits, the lowest offset that has been changed since that edit. The numbers of the edits and the
-    /// offsets both increase.
+    /// Recent edits, each with the lowest offset that this edit or a later one has changed. The edits and the offsets
+    /// are in ascending order.
     private var touched: [(edit: Int, offset: Int)] = []
 
     /// Returns the lowest offset at which bytes have been removed since the given edit; `nil` if none have.

@@ -18,8 +18,8 @@ package struct ReplacementFile: ~Copyable {
     /// Creates the temporary file. If it replaces an existing file, that file's permissions are kept.
     ///
     /// - Parameters:
-    ///   - mode: the permissions of a new file, to which the umask applies, unless `isExact`. If they grant nothing to
-    ///     other users, an existing file's permissions are reduced to those of its owner.
+    ///   - mode: the permissions of a new file, to which the umask applies, unless `isExact`. If these permissions
+    ///     grant nothing to other users, an existing file's permissions are reduced to those of its owner.
     ///   - isExact: whether `mode` applies exactly, so that an existing file's permissions are not kept.
     ///   - removed: the status that ``keptStatus(of:in:)`` returned before the caller removed the file.
     package init(
@@ -104,8 +104,8 @@ package struct ReplacementFile: ~Copyable {
 
     // MARK: Abandoned files
 
-    /// Locks a file that was just created. Before the lock, another process may have mistaken the file for an abandoned
-    /// one.
+    /// Locks a file that was just created. Before the file was locked, another process may have mistaken the file for
+    /// an abandoned one.
     ///
     /// - Returns: whether the file still exists under its name; `true` if the file system has no locks (some network
     ///   file systems).

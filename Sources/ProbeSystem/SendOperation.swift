@@ -30,7 +30,7 @@ package final class SendOperation {
     package internal(set) var streamOffset = 0
     /// The times at which the kernel had accepted each completed piece.
     package internal(set) var departures: [MonotonicTime] = []
-    /// The time at which the kernel last accepted a byte, or sent one.
+    /// The time at which the kernel last accepted or sent a byte.
     package internal(set) var lastProgress: MonotonicTime
 
     var piece = 0
@@ -136,7 +136,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
     package subscript(position: Int) -> Int {
         precondition(indices.contains(position), "no such piece")
         if step == 0 { return listed[position] }
-        // No overflow: the last product exceeds `total` by less than a step.
+        // The multiplication can't overflow: the last product exceeds `total` by less than a step.
         return position == endIndex - 1 ? total : (position + 1) * step
     }
 }

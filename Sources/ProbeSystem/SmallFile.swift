@@ -18,7 +18,7 @@ package enum SmallFile {
     }
 
     /// Returns the contents of a file that another program has written or replaced; `nil` if the file does not exist,
-    /// or is of a type that may block or lead elsewhere, such as a pipe or a symbolic link.
+    /// or is of a type that may block or point elsewhere, such as a pipe or a symbolic link.
     package static func foreign(_ path: String, limit: Int) -> [UInt8]? {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard raw >= 0 else { return nil }

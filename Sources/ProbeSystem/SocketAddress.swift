@@ -77,12 +77,12 @@ package struct SocketAddress: Sendable, Hashable {
         guard case .internet(_, let scope) = place, scope != 0 else { return host }
         return "\(host)%\(scope)"
     }
-    /// Whether the address is local to this machine; a Unix socket always is.
+    /// Whether the address is local to this machine; the address of a Unix socket always is.
     package var isLoopback: Bool { endpoint?.address.isLoopback ?? true }
     /// Whether the address is 0.0.0.0 or ::.
     package var isUnspecified: Bool { endpoint?.address.isUnspecified ?? false }
 
-    /// The address to connect to: this address, or the loopback address if this one stands for all addresses of its
+    /// The address to connect to: this address, or the loopback address if this address is the wildcard address of its
     /// family.
     package var reachable: SocketAddress {
         isUnspecified ? SocketAddress(isIPv6 ? .loopbackV6 : .loopbackV4, port: port) : self

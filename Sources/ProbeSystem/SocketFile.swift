@@ -69,7 +69,7 @@ package struct SocketFile: Sendable, Hashable {
         remove(path, ifStill: found)
     }
 
-    /// Removes the socket if it is still the same one; another socket may have replaced it.
+    /// Removes the socket, unless another socket has replaced it.
     private static func remove(_ path: String, ifStill identity: FileStatus.Identity) {
         if socket(at: path) == identity { unlink(path) }
     }

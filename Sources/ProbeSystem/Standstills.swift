@@ -55,8 +55,8 @@ package struct Standstills: Sendable {
     /// Returns the deadline of an operation that began at `start`, extended by the time for which the thread was
     /// stalled before the deadline.
     ///
-    /// An event that was noticed between the original and the extended deadline may have occurred in time. A later
-    /// event did not.
+    /// An event that was noticed between the original and the extended deadline may have occurred in time. An event
+    /// that was noticed later occurred too late.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         var end = deadline
         for interval in after(start) {

@@ -29,7 +29,7 @@ package struct SystemError: Error, Sendable, Hashable {
         MachineError.shortages.contains { $0.code == code } ? ResourcesLeft.here() : []
     }
 
-    /// The more specific message if there is one, or else the kernel's, such as `Address already in use`.
+    /// The more specific message if there is one; otherwise, the kernel's message, such as `Address already in use`.
     package var reason: String {
         explanation ?? String(cString: strerror(code))
     }

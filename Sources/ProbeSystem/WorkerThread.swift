@@ -7,9 +7,9 @@ import Synchronization
 package struct WorkerThread: ~Copyable, Sendable {
     /// The signals that the thread accepts. Programs started by the thread inherit its signal mask.
     package enum Signals: Sendable {
-        /// No signals, because they are intended for the threads that wait for them.
+        /// The thread accepts no signals, because signals are intended for the threads that wait for them.
         case blocked
-        /// The same signals as the thread that starts it.
+        /// The thread accepts the same signals as the thread that starts it.
         case inherited
     }
 

@@ -68,7 +68,8 @@ package final class Certificate: @unchecked Sendable {
         return bytes
     }
 
-    /// Returns a new serial number. No two certificates of an issuer may have the same one (RFC 5280, 4.1.2.2).
+    /// Returns a new serial number. No two certificates of an issuer may have the same serial number (RFC 5280,
+    /// 4.1.2.2).
     private static func nextSerial() -> UInt64 { serial.add(1, ordering: .relaxed).newValue }
 
     // The first number is random, so that runs use different numbers: a certificate of an earlier run may still be

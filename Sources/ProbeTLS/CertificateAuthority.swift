@@ -10,7 +10,7 @@ package final class CertificateAuthority: Sendable {
         case selfSigned
         /// The certificate was signed by an untrusted authority.
         case unknownAuthority
-        /// The certificate is valid only for this name.
+        /// The certificate is valid only for the given name.
         case otherName(String)
     }
 
@@ -26,7 +26,8 @@ package final class CertificateAuthority: Sendable {
         certificate = try Certificate(Self.authority(named: "tcpprobe run"), issuer: nil)
     }
 
-    /// Returns a certificate for `localhost`, 127.0.0.1 and ::1 with the given flaw, or without a flaw if it is `nil`.
+    /// Returns a certificate for `localhost`, 127.0.0.1 and ::1 with the given flaw, or without a flaw if `flaw` is
+    /// `nil`.
     package func leaf(_ flaw: Flaw?) throws(TLSError) -> Certificate {
         try made.withLock { (made) throws(TLSError) in
             if let known = made.leaves[flaw] { return known }

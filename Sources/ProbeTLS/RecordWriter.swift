@@ -18,8 +18,8 @@ struct RecordWriter {
 
     /// Returns the next record, encrypted.
     ///
-    /// - Parameter bytes: at most 65,518 bytes, because a record's length field has two bytes. More than
-    ///   ``TLSSession/longestRecord`` is a fault that the peer must detect.
+    /// - Parameter bytes: at most 65,518 bytes, because a record's length field has two bytes. If there are more than
+    ///   ``TLSSession/longestRecord`` bytes, the peer must reject the record.
     mutating func record(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
         var record = [UInt8](repeating: 0, count: bytes.count + 22)
         if probe_tls_seal(key, iv, sequence, type, bytes, bytes.count, &record) != 1 { throw .last() }

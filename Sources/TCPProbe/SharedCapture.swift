@@ -6,7 +6,8 @@ import Synchronization
 
 /// The capture that all cases of this process share. The first case opens it.
 enum SharedCapture {
-    /// The allocator of the ports for the harness's servers. The capture's filter must know its range in advance.
+    /// The allocator of the ports for the harness's servers. The range of ports must be known when the capture is
+    /// opened, because the capture's filter contains it.
     static let ports = PortAllocator(seed: getpid())
 
     private static let opening = Task<(Capture?, String?), Never> {

@@ -22,7 +22,7 @@ import Glibc
 /// function is a subject of `tcpprobe run … --adapter "PROGRAM"`. Nothing else may write to stdout.
 ///
 /// - Parameter version: the transport's version, shown in reports.
-/// - Returns: the exit status for the program: 0 if stdin has ended, 2 after an error, such as a line that breaks the
+/// - Returns: the exit status for the program: 0 if stdin has ended, 2 after an error, such as a line that violates the
 ///   protocol. The error is described on stderr.
 public func serveAdapter(_ factory: any TransportFactory, version: String) -> Int32 {
     let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)

@@ -137,14 +137,15 @@ final class MemberSockets: CrowdConnections {
         return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
     }
 
-    /// Returns whether an attempt uses the alternative addresses. The second half of the attempts does, or all of them
-    /// if the first addresses have no port for the member.
+    /// Returns whether an attempt uses the alternative addresses. The second half of the attempts use them, as do all
+    /// attempts if the primary addresses have no port for the member.
     private func isElsewhere(_ member: Int, attempt: Int) -> Bool {
         guard let sources = order.sources, order.otherSources != nil else { return false }
         return attempt >= Self.attempts / 2 || !sources.suffices(for: order.first + member * order.step)
     }
 
-    /// Returns the unspecified address, with which the system chooses the source address, and the crowd only the port.
+    /// Returns the unspecified address, with which the system chooses the source address, and the crowd chooses only
+    /// the port.
     private func unspecified(for target: SocketAddress) -> IPAddress {
         target.isIPv6 ? IPAddress(v6High: 0, low: 0) : IPAddress(v4: 0)
     }

@@ -93,7 +93,7 @@ probe_tls_session *probe_tls_session_new(probe_tls_context *, struct probe_tls_o
 void probe_tls_session_free(probe_tls_session *);
 
 // Sets the name that a client sends as SNI, and the name or numeric address that the certificate must be valid for.
-// Null means that there is none.
+// Either of them may be null.
 int probe_tls_session_set_name(probe_tls_session *, const char *indicated, const char *verified);
 // Makes a client offer to resume the session that its server established with an earlier session, if there is one.
 void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earlier);
@@ -126,7 +126,8 @@ int probe_tls_session_send_ticket(probe_tls_session *);
 int probe_tls_session_request_hello(probe_tls_session *);
 
 int probe_tls_session_version(const probe_tls_session *);
-// The following strings belong to the session and are valid until it changes. They are null if there is no such value.
+// The following strings belong to the session and are valid until it changes. A string is null if its value is not
+// known.
 const char *probe_tls_session_cipher(const probe_tls_session *);
 const char *probe_tls_session_indicated_name(const probe_tls_session *);
 size_t probe_tls_session_alpn(const probe_tls_session *, const uint8_t **protocol);

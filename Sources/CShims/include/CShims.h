@@ -165,14 +165,15 @@ int probe_enter_network(int fd);
 // Moves the calling thread into a private mount namespace, in which /etc/resolv.conf names only the resolver at
 // 127.0.0.53.
 int probe_use_names(void);
-// Tries out `probe_use_names`. Returns 0 if it succeeded, or its errno. All changes are undone.
+// Tests whether `probe_use_names` succeeds. Returns 0 if it does, otherwise its errno. All changes are undone.
 int probe_names_trial(void);
 // Creates a network with `lo` up, and returns its descriptor. The calling thread remains in its own network.
 int probe_new_network(void);
 // Creates an interface `name` in the calling thread's network, whose peer is `link0` in the network `end_network`. The
 // interface has no offloads, no ARP and no IPv6.
 int probe_make_pair(const char *name, int end_network);
-// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets by itself.
+// Brings up `link0` of the calling thread's network with the given addresses. The kernel sends no packets of its own
+// through the interface.
 int probe_set_up_end(const char *address, const char *address6);
 // Opens a socket for the frames of an interface in the calling thread's network. The socket also receives the frames
 // that arrive at the interface if `receives` is set.
@@ -220,7 +221,7 @@ int probe_next_signal(int fd);
 // Opens a descriptor that only refers to the path (O_PATH), without opening a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
 // Opens a path within the folder (openat2, RESOLVE_BENEATH). Fails with EXDEV if the path, or a symbolic link in it,
-// leads out of the folder, and with ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
+// points outside the folder, and with ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
 // A listening TCP socket: its inode number, its port, and its address in network byte order (the first four bytes for
@@ -236,7 +237,7 @@ struct probe_listener {
 int probe_listeners(int family, struct probe_listener *found, int capacity);
 // Returns the state of the interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if its state is not known.
 int probe_loopback_is_up(void);
-// Opens a socket that receives notifications of changes of interfaces, or returns -1.
+// Opens a socket that receives notifications of interface changes, or returns -1.
 int probe_watch_links(void);
 // Returns the next change of the loopback interface: 1 for up, 0 for down, -1 if there is none.
 int probe_next_loopback_change(int fd);

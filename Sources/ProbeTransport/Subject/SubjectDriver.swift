@@ -184,8 +184,8 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.pids = pids
     }
 
-    /// The remaining amounts of the resources that a program can exhaust; empty if there is no machine error. Computed only
-    /// on request, because counting takes time.
+    /// The remaining amounts of the resources that a program can exhaust; empty if there is no machine error. The
+    /// amounts are computed only on request, because counting takes time.
     package var resourcesLeft: [String] {
         if machine == nil { return [] }
         return pids.map(ResourcesLeft.of) ?? ResourcesLeft.here()
