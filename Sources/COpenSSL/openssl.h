@@ -49,7 +49,7 @@ struct probe_tls_certificate {
     EVP_PKEY *key;
 };
 
-// If OpenSSL defines a macro with one of these names, it is undefined first.
+// If OpenSSL defines a macro with one of these names, the macro is undefined first.
 #undef SSL_CIPHER_get_name
 #define SSL_CIPHER_get_name probe_openssl.SSL_CIPHER_get_name_
 #undef SSL_CTX_check_private_key

@@ -176,7 +176,7 @@ void probe_interrupts_end_process(int yes) {
     add_interrupts(&set);
     if (yes) {
         // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to the job explicitly must still
-        // end it, as it does during a run.
+        // end the job, as it does during a run.
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
         // SIGHUP is not reset, so that it remains ignored after `nohup`.

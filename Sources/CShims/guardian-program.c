@@ -112,8 +112,8 @@ void guardian_tell(int socket, int kind, int value) {
     send(socket, &news, sizeof news, MSG_NOSIGNAL);
 }
 
-// Collects the status of children that have ended. The program itself remains a zombie until the run knows its status,
-// so that its process id is not reused and the run can't signal a different process.
+// Collects the status of children that have ended. The program itself remains a zombie until the run has received its
+// status, so that its process id is not reused and the run can't signal a different process.
 static void reap(pid_t *main, int *told, int taken, int socket) {
     for (;;) {
         siginfo_t info = {0};

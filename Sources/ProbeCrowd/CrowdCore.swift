@@ -311,7 +311,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     func postpone(_ member: Int) { ready.append(member) }
 
     func run(_ member: Int, at now: Int64) {
-        // At most 64 steps per turn, so that other members get their turn.
+        // A member executes at most 64 steps per turn, so that other members get their turn.
         for _ in 0..<64 {
             guard members[member].state == .running else { return }
             guard step(member, at: now) else { return }
@@ -525,7 +525,8 @@ extension CrowdCore {
 
     private func sendEndlessly(_ member: Int, _ bytes: [UInt8], _ interval: Duration, at now: Int64) -> Bool {
         guard write(member, bytes, at: now) else { return false }
-        // Sends follow the schedule of the first one. If a send is late, missed sends are not made up for in a burst.
+        // Repeated sends follow a schedule that begins with the first send. If a send is late, missed sends are not
+        // made up for in a burst.
         members[member].state = .pausing
         setWake(member, at: max(later(members[member].due, by: interval), now))
         return false

@@ -14,7 +14,7 @@ package struct LatencyRecord: Sendable, Equatable {
     /// waits.
     package var failed = 0
     /// The number of waits that members have not reached: the members have not begun, are at an earlier instruction, or
-    /// failed there.
+    /// failed at an earlier instruction.
     package var open = 0
 
     package init() {}

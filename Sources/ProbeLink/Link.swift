@@ -71,7 +71,7 @@ package final class Link: Sendable {
 
     // MARK: Commands
 
-    /// Applies a fault or a state to the link. It has taken effect when this method returns.
+    /// Applies a fault or a state to the link. The fault or the state has taken effect when this method returns.
     ///
     /// - Parameters:
     ///   - id: a number that is unique among the link's commands.
@@ -119,7 +119,7 @@ package final class Link: Sendable {
                 Fence(number: state.lastFence, isMissing: [.left, .right], deadline: .now + timeout, done: done))
             return state.lastFence
         }
-        // The source and the destination are the same, because both ends have this address.
+        // The source and destination addresses are the same, because both ends have the same MAC address.
         let address: [UInt8] = [2, 0, 0, 0, 0, 1]
         let count = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         let frame = address + address + Self.markerType + count + [UInt8](repeating: 0, count: 38)
@@ -165,7 +165,7 @@ package final class Link: Sendable {
     }
 
     private func read(_ socket: FrameSocket, _ side: LinkSide, _ buffer: inout FrameBuffer) {
-        // At most four rounds per call, so that both directions are served in turn.
+        // At most four rounds are made per call, so that both directions are served in turn.
         for _ in 0..<4 {
             let count = buffer.read(socket)
             if count == 0 { return }

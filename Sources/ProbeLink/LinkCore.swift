@@ -276,7 +276,7 @@ package struct LinkCore: Sendable {
 
 /// The commands that a link executes.
 extension LinkCore {
-    /// Applies a fault or a state to the link. It has taken effect when this method returns.
+    /// Applies a fault or a state to the link. The fault or the state has taken effect when this method returns.
     ///
     /// - Parameters:
     ///   - id: a number that is unique among the link's commands.

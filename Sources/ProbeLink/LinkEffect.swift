@@ -19,7 +19,7 @@ struct LinkEffect: Sendable {
         case impossible
         /// Another fault already acted on the packet.
         case takenByAnother
-        /// No further packet followed that could have been swapped with this one.
+        /// No further packet followed that could have been swapped with the packet.
         case notFollowed
     }
 
@@ -91,7 +91,7 @@ package struct LinkShortfall: Sendable, Equatable {
     package let id: Int
     /// The ordinals in the command's selection that were not affected; empty if no ordinal was affected.
     package let missing: [ClosedRange<Int>]
-    /// A clause that states which packets passed instead; `%` stands for the direction.
+    /// A clause that states which packets passed instead; `%` is a placeholder for the direction.
     private let reason: String
 
     init(_ id: Int, _ effect: LinkEffect, _ now: LinkPair<LinkTally>) {

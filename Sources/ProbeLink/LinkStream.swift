@@ -68,8 +68,8 @@ struct LinkStream {
         var repeatsData = false
         var isNewSYN = false
         var isNewFIN = false
-        /// Whether the segment is a keep-alive probe: its sequence number is one less than the next one, and it carries
-        /// nothing new (RFC 9293, 3.8.4).
+        /// Whether the segment is a keep-alive probe: its sequence number is one less than that of the next new byte,
+        /// and the segment carries nothing new (RFC 9293, 3.8.4).
         var isKeepAlive = false
     }
 

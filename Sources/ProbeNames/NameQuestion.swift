@@ -23,7 +23,7 @@ struct NameQuestion: Equatable {
 
     enum Outcome: Equatable {
         case question(NameQuestion)
-        /// The response consists only of the header and this code.
+        /// The response consists only of the header and the given code.
         case refused(NameResponseCode, Header)
         /// The message is not a question: it is an answer, or too short to contain a header.
         case nothing

@@ -34,7 +34,7 @@ package final class NameServer {
     /// The limits for each connection: answers that are waiting for their due time, and answers that the client has not
     /// read. Beyond a limit, the connection is not read, so that further questions wait in the kernel.
     private static let maxPerConnection = (due: 1024, unsent: 64)
-    /// Called once, when a question is first dropped or delayed because there are too many.
+    /// Called once, when a question is first dropped or delayed because too many answers are pending.
     private let overloaded: (_ what: String) -> Void
     private var wasOverloaded = false
 
@@ -42,8 +42,8 @@ package final class NameServer {
     ///
     /// - Parameters:
     ///   - sent: called with each answer when it is sent.
-    ///   - overloaded: called once with a clause, when a question is first dropped or delayed because there are too
-    ///     many.
+    ///   - overloaded: called once with a clause, when a question is first dropped or delayed because too many answers
+    ///     are pending.
     package init(
         in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
         sent: @escaping (NameReply) -> Void, overloaded: @escaping (_ what: String) -> Void
@@ -79,7 +79,7 @@ package final class NameServer {
     // MARK: UDP
 
     private func takeDatagrams() {
-        // At most 64 datagrams per call, so that other descriptors are served in between.
+        // At most 64 datagrams are read per call, so that other descriptors are served in between.
         for _ in 0..<64 {
             guard let (message, nameClient) = socket.receive() else { return }
             if timers.count >= Self.maxDue {

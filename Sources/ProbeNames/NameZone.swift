@@ -3,7 +3,7 @@ package import ProbeBase
 /// The meaning of a host name: how the resolver answers questions about the name, until the name is given another
 /// meaning.
 package enum NameMeaning: Sendable, Equatable {
-    /// The name has addresses, which are returned in this order.
+    /// The name has addresses, which are returned in the given order.
     case addresses([IPAddress], NameDelays)
     case noSuchName
     case failure

@@ -94,7 +94,7 @@ package final class ConnectionProxy {
     }
 
     private func acceptAll() {
-        // At most 64 connections per call, so that other descriptors are served in between.
+        // At most 64 connections are accepted per call, so that other descriptors are served in between.
         for _ in 0..<64 {
             if open.count >= capacity, !isFull, onFull() {
                 isFull = true

@@ -18,7 +18,7 @@ package final class ChildProcess {
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
     package private(set) var outputLog = OutputLog()
-    /// The number of descendants that could not be ended; set once all the others have ended.
+    /// The number of descendants that could not be ended; set once all other descendants have ended.
     package private(set) var left: Int?
     /// Whether the program's guard was killed, so that the guardian must end the program's descendants.
     package private(set) var isUnguarded = false
@@ -131,13 +131,13 @@ package final class ChildProcess {
         if exit == nil { handleEvents() }
     }
 
-    /// Releases the lines of output before the given one, which are no longer needed.
+    /// Releases the lines of output before the given line, which are no longer needed.
     package func releaseOutput(before line: Int) { outputLog.release(before: line) }
 
     private func flush() {
         guard let raw = input else { return }
-        // At most 1 MiB per call, so that timers and other descriptors are also served if the program reads as fast as
-        // this process writes.
+        // At most 1 MiB is written per call, so that timers and other descriptors are also served if the program reads
+        // as fast as this process writes.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {
             let count = first.withUnsafeBytes {

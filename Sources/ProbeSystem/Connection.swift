@@ -126,8 +126,8 @@ package final class Connection {
 
     /// Starts connecting. The result is in `phase`.
     ///
-    /// The local port is bound first and passed to `willConnect`, so that the capture knows the port before the SYN is
-    /// sent.
+    /// The local port is bound first and passed to `willConnect`, so that the capture can accept the port before the
+    /// SYN is sent.
     ///
     /// - Parameter reading: how the connection is read, from its first byte on.
     package convenience init(
@@ -233,7 +233,7 @@ package final class Connection {
     }
 
     /// Connects to a Unix socket. The attempt succeeds or fails immediately. If the listener's queue is full, the
-    /// attempt is repeated every millisecond, because the kernel does not report when there is room.
+    /// attempt is repeated every millisecond, because the kernel does not report when the queue has room again.
     private func connectToPath() {
         guard let peer else { return }
         let descriptor = raw
@@ -287,7 +287,7 @@ package final class Connection {
         notifyChange()
     }
 
-    /// Calls ``onChange``, or schedules another call if it is running.
+    /// Calls ``onChange``, or schedules another call if a call is in progress.
     func notifyChange() { changes.notify() }
 
     private func opened() {
@@ -403,7 +403,8 @@ extension Connection {
     /// Reads until the kernel's buffer is empty, the peer's direction has ended, or the receive buffer is full.
     package func receive() {
         guard raw >= 0, phase == .open else { return }
-        // At most 4 MiB per call, so that timers and other descriptors are also served if the peer never stops sending.
+        // At most 4 MiB is read per call, so that timers and other descriptors are also served if the peer never stops
+        // sending.
         var rounds = 0
         while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
         updateInterest()
@@ -499,7 +500,7 @@ extension Connection {
     /// that it forwards.
     private static let maxCutSends = 4096
 
-    /// Queues an operation after the unfinished ones, and starts it immediately if there are none.
+    /// Queues an operation, and starts it immediately if all earlier operations have finished.
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)

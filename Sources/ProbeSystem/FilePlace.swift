@@ -8,7 +8,7 @@ import Glibc
 package struct FilePlace: Sendable {
     package let folder: Folder
     package let name: String
-    /// The status of the file at that location; `nil` if there is none.
+    /// The status of the file at that location; `nil` if no file exists there.
     package let status: FileStatus?
 
     package init(_ path: String) throws(SystemError) {

@@ -8,7 +8,7 @@ package final class Folder: Sendable {
 
     /// Opens a folder.
     ///
-    /// - Parameter path: the path; an empty one is the current folder. Symbolic links are followed.
+    /// - Parameter path: the path; an empty path means the current folder. Symbolic links are followed.
     package init(_ path: String) throws(SystemError) {
         raw = probe_open_path(AT_FDCWD, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
@@ -112,7 +112,7 @@ package struct FileStatus: Sendable {
         size = Int64(status.st_size)
     }
 
-    /// Creates the status of an open descriptor; `nil` if it is closed.
+    /// Creates the status of an open descriptor; `nil` if the descriptor is closed.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

@@ -142,11 +142,11 @@ private struct Pipe: ~Copyable {
     }
 }
 
-/// The network that a program is started in, if it is not the harness's own.
+/// The network that a program is started in, if the program does not run in the harness's network.
 package struct ProgramPlace: Sendable {
     /// A descriptor of the network namespace, which the caller keeps open while programs are started in it.
     package var namespace: Int32
-    /// Whether the resolver of that network looks up names; see ``NameLookup``.
+    /// Whether names are looked up by the resolver of that network; see ``NameLookup``.
     package var usesNames: Bool
 
     package init(namespace: Int32, usesNames: Bool = false) {

@@ -15,11 +15,11 @@ package enum Isolation {
         package var isAfterUnshare = true
     }
 
-    /// Enters a new namespace. The process must have only one thread. Programs that it starts later also run in the
-    /// namespace.
+    /// Enters a new namespace. The process must have only one thread. Programs that the process starts later also run
+    /// in the namespace.
     ///
-    /// Without CAP_SYS_ADMIN, a user namespace is created as well. The user keeps their id in it, so programs do not
-    /// appear to run as root.
+    /// Without CAP_SYS_ADMIN, a user namespace is created as well. The user keeps their id in the user namespace, so
+    /// programs do not appear to run as root.
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0

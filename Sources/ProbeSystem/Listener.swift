@@ -6,7 +6,7 @@ import Glibc
 package final class Listener {
     private var descriptor: OwnedDescriptor
     package let address: SocketAddress
-    /// Whether other processes share the socket, and continue listening when this one ends.
+    /// Whether other processes share the socket, and continue listening when this process ends.
     private var isShared = false
 
     /// Creates a socket, binds it and listens.
@@ -14,7 +14,7 @@ package final class Listener {
     /// - Parameters:
     ///   - address: the address; if its port is 0, the kernel chooses one.
     ///   - options: options set before `listen`, so that connections inherit them.
-    ///   - sharesAddress: whether other processes of this user may also listen on the address once this one does.
+    ///   - sharesAddress: whether other processes of this user may also listen on the address once this socket listens.
     package init(
         address: SocketAddress, backlog: Int32, options: [RawSocketOption], sharesAddress: Bool = false
     ) throws(SystemError) {

@@ -98,7 +98,7 @@ package struct OutputLog: Sendable {
     /// The indices of the lines to which bytes may still be added.
     package var openLines: [Int] { Array(open.values) }
 
-    /// Returns the line at an index that counts dropped lines; `nil` if the line was discarded.
+    /// Returns the line at an index, which includes dropped lines in its count; `nil` if the line was discarded.
     package subscript(index: Int) -> Line? {
         if index >= dropped { return index < end ? lines[index - dropped] : nil }
         return kept.last { $0.index == index }?.line

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Assigns ports to servers and processes. Each run has one allocator. Its ports are below the kernel's range for
-/// outgoing connections, so that no outgoing connection can take a port after it has been chosen and before it is used.
+/// outgoing connections, so that no outgoing connection can take a port that has been chosen but is not used yet.
 ///
 /// If possible, no other allocator in this network namespace has the same block of ports, so that another run does not
 /// take a port on which nothing listens temporarily (`stop listening`).

@@ -2,8 +2,8 @@ import CShims
 
 /// The arguments of this process.
 ///
-/// Swift's `CommandLine` reads `/proc/self/cmdline`. In a sandbox without `/proc`, it would be empty, and a CI job
-/// would succeed without running any test.
+/// Swift's `CommandLine` reads `/proc/self/cmdline`. In a sandbox without `/proc`, `CommandLine` would be empty, and a
+/// CI job would succeed without running any test.
 package enum ProgramArguments {
     /// The name of the program and its arguments; empty only if they can't be determined.
     package static let words: [String] = {

@@ -190,7 +190,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             if descriptor == timer { armedFor = 0 }
             return
         }
-        // If a descriptor was closed and reused in this round, its generation differs.
+        // If a descriptor was closed and reused in this round, its generation differs from that of the event.
         guard let registration = registrations[descriptor],
             registration.generation == UInt32(truncatingIfNeeded: data >> 32)
         else { return }

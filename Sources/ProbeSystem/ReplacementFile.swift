@@ -4,9 +4,9 @@ import ProbeBase
 /// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
 /// The temporary file is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so that nothing is written through a
-/// link or into a file that another user prepared. It is removed if it is never renamed. A process that is killed can't
-/// remove its temporary file, which is instead removed when a file with the same name is next written. The temporary
-/// file is locked (`flock`) while it is written, which distinguishes a file in use from an abandoned one.
+/// link or into a file that another user prepared. The temporary file is removed if it is never renamed. A process that
+/// is killed can't remove its temporary file, which is instead removed when a file with the same name is next written.
+/// The temporary file is locked (`flock`) while it is written, which distinguishes a file in use from an abandoned one.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String

@@ -69,9 +69,9 @@ package enum ResourceTracker {
         return folder
     }
 
-    /// Removes a folder that was created here, with all its contents.
+    /// Removes a folder that this object created, with all its contents.
     ///
-    /// - Returns: the reason why something could not be removed; `nil` if everything was.
+    /// - Returns: the reason why something could not be removed; `nil` if everything was removed.
     package static func remove(folder: String) -> String? {
         guard let made = state.withLock({ $0.folders.removeValue(forKey: folder) }) else { return nil }
         defer { Guardian.forget(folder: folder) }
@@ -111,8 +111,8 @@ package enum ResourceTracker {
     package static func endAll() -> [(folder: String, reason: String)] {
         let preexistingChildren = state.withLock { $0.preexistingChildren }
         Guardian.end()
-        // If guardians were killed, this process has adopted their descendants. When one of these ends, this process
-        // adopts its children as well, so the loop repeats until there are none.
+        // If guardians were killed, this process has adopted their descendants. When one of these descendants ends,
+        // this process adopts its children as well, so the loop repeats until no children are left.
         for _ in 0..<1000 {
             let children = ProcessTable.children().filter { !preexistingChildren.contains($0) }
             if children.isEmpty { break }

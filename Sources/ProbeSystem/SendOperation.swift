@@ -6,7 +6,7 @@ package final class SendOperation {
     package enum State: Sendable, Equatable {
         case queued
         case underWay
-        /// The kernel had accepted all bytes at this time.
+        /// The kernel had accepted all bytes at the given time.
         case done(MonotonicTime)
         case failed(SystemError, MonotonicTime)
         /// The connection was closed before the send was complete.

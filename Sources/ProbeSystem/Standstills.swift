@@ -42,7 +42,7 @@ package struct Standstills: Sendable {
         add(from: now - due > Self.heartbeat ? min(last, due) : due, to: now)
     }
 
-    /// Adds a stall that is already known. It must not begin before the previous ones.
+    /// Adds a stall that is already known. The stall must not begin before the stalls that were added earlier.
     package mutating func add(from: MonotonicTime, to: MonotonicTime) {
         if let end = intervals.last?.to, end >= from {
             intervals[intervals.count - 1].to = max(end, to)

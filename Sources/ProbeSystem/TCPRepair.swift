@@ -5,7 +5,7 @@ import Glibc
 /// to the peer. The repair state was designed for moving connections between machines; here, it simulates a loss of
 /// power.
 package enum TCPRepair {
-    /// The reason why sockets can't be put into repair state here; `nil` if they can.
+    /// The reason why sockets can't be put into repair state on this system; `nil` if they can.
     package static let obstacle: SystemError? = {
         guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { return nil }
         do throws(SystemError) {

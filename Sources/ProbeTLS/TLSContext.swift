@@ -58,7 +58,7 @@ package final class TLSContext {
         pointer = made
         isServer = options.isServer
         isForging = options.forges
-        // If this throws, `deinit` frees the pointer.
+        // If this call throws, `deinit` frees the pointer.
         try configure(options)
     }
 

@@ -35,7 +35,7 @@ package final class TLSSession {
         log = SessionLog(isServer: context.isServer)
         guard let made = probe_tls_session_new(context.pointer, log.observer) else { throw .last() }
         pointer = made
-        // If this throws, `deinit` frees the pointer.
+        // If this call fails, `deinit` frees the pointer.
         if probe_tls_session_set_name(made, indicated, verified) != 1 { throw .last() }
     }
 

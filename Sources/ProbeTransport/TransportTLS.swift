@@ -4,8 +4,8 @@ public import ProbeBase
 public struct TransportTLS: Sendable, Equatable {
     /// The path of a PEM file with the trusted certificates. No other certificates are trusted.
     public var authorities: String
-    /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066); an address
-    /// is not.
+    /// The name or numeric address that the peer's certificate must match. A name is also sent as SNI (RFC 6066); an
+    /// address is not sent.
     public var name: String
     /// The offered protocols (ALPN, RFC 7301), in order of preference. If the list is empty, the ALPN extension is
     /// omitted.

@@ -376,7 +376,7 @@ extension NIOSession {
         }
     }
 
-    /// Records the first error. Later errors, such as that of a write to a closed channel, are consequences of the
+    /// Records the first error. Later errors, such as the error of a write to a closed channel, are consequences of the
     /// first one.
     func noteFailure(_ error: any Error) {
         if error is ChannelError { return }

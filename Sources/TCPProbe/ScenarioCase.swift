@@ -50,8 +50,8 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         var problems = ""
         do throws(ScenarioFiles.PathError) {
             for file in try ScenarioFiles([path]).files {
-                // Addresses are not checked here, so that a forbidden address is an error of its case only and the
-                // folder's other cases can run.
+                // Addresses are checked later, so that a forbidden address causes an error only in its own case, and
+                // the folder's other cases can run.
                 let result = try ScenarioFiles.compile(
                     file, settings: values.mapValues { Array($0.utf8) }, allowing: nil
                 ).result

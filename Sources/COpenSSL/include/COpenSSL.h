@@ -95,7 +95,8 @@ void probe_tls_session_free(probe_tls_session *);
 // Sets the name that a client sends as SNI, and the name or numeric address that the certificate must be valid for.
 // Either of them may be null.
 int probe_tls_session_set_name(probe_tls_session *, const char *indicated, const char *verified);
-// Makes a client offer to resume the session that its server established with an earlier session, if there is one.
+// Makes a client offer to resume the session that was established on an earlier connection to its server, if there was
+// one.
 void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earlier);
 
 // Passes bytes received from the network to the session.

@@ -165,7 +165,7 @@ int probe_enter_network(int fd);
 // Moves the calling thread into a private mount namespace, in which /etc/resolv.conf names only the resolver at
 // 127.0.0.53.
 int probe_use_names(void);
-// Tests whether `probe_use_names` succeeds. Returns 0 if it does, otherwise its errno. All changes are undone.
+// Tests whether `probe_use_names` succeeds. Returns 0 on success, otherwise the errno. All changes are undone.
 int probe_names_trial(void);
 // Creates a network with `lo` up, and returns its descriptor. The calling thread remains in its own network.
 int probe_new_network(void);

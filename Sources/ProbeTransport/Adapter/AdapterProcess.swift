@@ -184,7 +184,7 @@ final class AdapterProcess: Sendable {
     /// The program and every process that it has started; `nil` before its start and after its end.
     var processes: ProcessTree? { state.withLock { $0.processes } }
 
-    /// The last case that the process served; `nil` before the first one.
+    /// The last case that the process served; `nil` before the first case.
     var lastCase: String? { state.withLock { $0.lastCase } }
 
     /// Records the case that the process now serves.

@@ -20,7 +20,7 @@ struct AdapterProtocolState {
         case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
-    /// The maximum number of events and bytes for one case. A program that sends more fails.
+    /// The maximum number of events and bytes for one case. A program that exceeds a limit fails.
     struct Budget: Equatable {
         var events = 100_000
         var bytes = 64 << 20

@@ -75,7 +75,8 @@ struct StderrTail {
         return finished
     }
 
-    /// Ends the stream, and returns the bytes after the last line feed as a line; none if there are no such bytes.
+    /// Ends the stream, and returns the bytes after the last line feed as a line; an empty list if there are no such
+    /// bytes.
     mutating func finish() -> [[UInt8]] {
         if open.isEmpty { return [] }
         let last = [open]

@@ -276,7 +276,7 @@ package struct InProcessSource: SubjectSource {
     /// Creates a source.
     ///
     /// - Parameter program: the words of a command that serves the same transport over the adapter protocol; empty if
-    ///   there is none.
+    ///   there is no such command.
     package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
