@@ -52,7 +52,7 @@ struct guardian {
     int has_orphans;
     struct table folders;
     int folder_count;
-    // The folders in which temporary folders were created; usually only $TMPDIR.
+    // The parent folders of the temporary folders; usually only $TMPDIR.
     struct parent parents[PARENTS];
     int parent_count;
     struct guardian_request request;

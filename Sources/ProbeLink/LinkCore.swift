@@ -414,7 +414,8 @@ extension LinkCore {
         guard let stream = streams[key] else { return }
         let receiver = streams[stream.peer]
         let expected = stream.expected(acknowledged: receiver?.acknowledged)
-        // This number is half of the sequence space away from the expected number, and therefore outside any window.
+        // The sequence number is half of the sequence space away from the expected number, and therefore outside any
+        // window.
         let sequence = isOutside ? expected &+ 0x8000_0000 : expected
         let frame = FrameEdit.segment(
             like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
@@ -580,7 +581,7 @@ extension LinkCore {
             if isLogged { return }
             core.log(passing.original, side, .left, wall, passing.faults + [id])
         }
-        // Data packets that fit also count as affected, because their sender complies with the path's MTU.
+        // Data packets that fit into the MTU also count as affected, because their sender complies with the path's MTU.
         if let id = shapes[side].mtu?.id, (view.tcp?.payloadLength ?? 0) > 0 { note(id) }
         if let (id, size, isSilent) = shapes[side].mtu, view.version != 0, view.length > size {
             if view.mayFragment {

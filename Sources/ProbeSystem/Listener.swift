@@ -31,8 +31,8 @@ package final class Listener {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         }
         if address.isIPv6 { setsockopt(raw, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, 4) }
-        // The SYN's sequence number identifies a connection among others with the same addresses. If the kernel does
-        // not keep the SYN, the connection is identified by time.
+        // The SYN's sequence number distinguishes a connection from others with the same addresses. If the kernel does
+        // not keep the SYN, the connection is identified by the time at which it was accepted.
         if !address.isUnix { setsockopt(raw, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVE_SYN), &on, 4) }
         for option in options { try option.apply(to: raw) }
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }

@@ -188,7 +188,8 @@ package struct ReceiveBuffer: Sendable {
     /// are in ascending order.
     private var touched: [(edit: Int, offset: Int)] = []
 
-    /// Returns the lowest offset at which bytes have been removed since the given edit; `nil` if none have.
+    /// Returns the lowest offset at which bytes have been removed since the given edit; `nil` if no bytes have been
+    /// removed.
     package func lowestEdit(since edit: Int) -> Int? {
         edit == edits ? nil : touched.first { $0.edit > edit }?.offset
     }

@@ -15,7 +15,7 @@ package enum ResourceTracker {
     private struct State {
         var children: Set<Int32> = []
         var folders: [String: CreatedFolder] = [:]
-        /// The folders in which folders were created, by path; usually only `$TMPDIR`.
+        /// The parent folders of the folders that were created, by path; usually only `$TMPDIR`.
         var parents: [String: Folder] = [:]
         /// The children that existed before the run (before an `exec`), which do not belong to the run.
         var preexistingChildren: Set<Int32> = []

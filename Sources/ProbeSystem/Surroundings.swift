@@ -21,7 +21,7 @@ package enum Surroundings {
         lastShortage.withLock { $0 = shortage }
     }
 
-    /// Returns the exhaustion of a resource that was recorded at or after a time.
+    /// Returns the error that was recorded, at or after the given time, for an exhausted resource.
     package static func shortage(since time: MonotonicTime) -> Shortage? {
         lastShortage.withLock { $0.flatMap { $0.time >= time ? $0 : nil } }
     }

@@ -211,7 +211,8 @@ final class FlyingSocksSession: Sendable {
 /// Reports the events of a connection, one at a time, and none after `stopped`.
 actor FlyingSocksReports {
     private let lifecycle: TransportLifecycle
-    /// The handler; `nil` after the last event. It is released then, because it may hold the transport.
+    /// The handler; `nil` after the last event. The handler is released after that event, because it may hold the
+    /// transport.
     private var handler: TransportHandler?
     private let isSilent = Mutex(false)
 

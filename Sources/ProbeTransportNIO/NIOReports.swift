@@ -5,7 +5,8 @@ import ProbeTransport
 /// Passes the events of one connection to the transport's handler. Confined to the connection's event loop.
 final class NIOReports {
     let lifecycle: TransportLifecycle
-    /// The handler; `nil` after the last event. It is released then, because it may hold the transport.
+    /// The handler; `nil` after the last event. The handler is released after that event, because it may hold the
+    /// transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
     private var isReporting = false

@@ -175,8 +175,8 @@ int probe_make_pair(const char *name, int end_network);
 // Brings up `link0` of the calling thread's network with the given addresses. The kernel sends no packets of its own
 // through the interface.
 int probe_set_up_end(const char *address, const char *address6);
-// Opens a socket for the frames of an interface in the calling thread's network. The socket also receives the frames
-// that arrive at the interface if `receives` is set.
+// Opens a socket for the frames of an interface in the calling thread's network. If `receives` is set, the socket also
+// receives the frames that arrive at the interface.
 int probe_open_frames(const char *name, int receives);
 // Reads up to `most` (at most 64) frames into `buffer`, `stride` bytes apart. Returns the number of frames read, which
 // may be 0.
@@ -261,7 +261,7 @@ void probe_name_thread(const char *name);
 
 // Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec, and an epoll watches each of
 // them, edge-triggered, for input, output and the peer's end. The functions return a descriptor, or a negative errno.
-// Lengths are those of socket addresses; if a length is 0, the system chooses the address.
+// Each length is that of a socket address; if it is 0, the system chooses the address.
 int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
 // Listens as a member of an SO_REUSEPORT group. The epoll watches the socket for connections.

@@ -13,8 +13,8 @@ package protocol SubjectDriver: AnyObject, Sendable {
 
     /// The capabilities that the subject declares.
     var capabilities: Set<TransportCapability> { get }
-    /// The framings that the subject declares. If `nil`, the subject declares none and refuses unknown framings with
-    /// `unsupported`.
+    /// The framings that the subject declares. If `nil`, the subject declares no framings and refuses unknown framings
+    /// with `unsupported`.
     var framings: Set<TransportFraming>? { get }
 
     /// Returns the reason why an operation was not answered in time; `nil` if only the transport itself can be the
