@@ -110,7 +110,7 @@ package final class ChildProcess {
     /// Kills the guard if it did not end the processes in time; the guardian then ends them.
     package func giveUp() { program.giveUp() }
 
-    /// Writes to the program's stdin. Bytes that the pipe can't take now are written later.
+    /// Writes to the program's stdin. Bytes that the pipe can't accept now are written later.
     package func write(_ bytes: [UInt8]) {
         if bytes.isEmpty { return }
         pendingInput.append(bytes)

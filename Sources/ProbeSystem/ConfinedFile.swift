@@ -61,11 +61,11 @@ package struct ConfinedFile {
         func parts(_ path: String) throws(SystemError) -> [Substring] {
             if path.isEmpty { throw SystemError("open", code: ENOENT) }
             if path.hasPrefix("/") { throw SystemError("open", code: EXDEV) }
-            // A path that ends with a slash must be a folder. A final `.` has the same effect.
+            // A path that ends with a slash must refer to a folder. A final `.` has the same effect.
             return Array((path.hasSuffix("/") ? path + "." : path).split(separator: "/").reversed())
         }
         var folders = [root]
-        // Components in reverse order: the next one is the last element.
+        // The components are in reverse order, so the next component is the last element.
         var rest = try parts(path)
         var links = 0
         while let part = rest.popLast() {

@@ -121,7 +121,7 @@ package final class Connection {
         try watch()
     }
 
-    /// Whether this is a Unix socket, which has no packets, ports or RST.
+    /// Whether the connection uses a Unix socket, which has no packets, ports or RST.
     package var isUnix: Bool { peer?.isUnix ?? false }
 
     /// Starts connecting. The result is in `phase`.
@@ -193,7 +193,7 @@ package final class Connection {
         return interest
     }
 
-    /// Updates the events that the descriptor is watched for. If none are needed, the descriptor is unregistered,
+    /// Updates the events that the descriptor is watched for. If no events are needed, the descriptor is unregistered,
     /// because epoll would report an error condition in every round.
     func updateInterest() {
         guard raw >= 0 else { return }
@@ -311,8 +311,8 @@ package final class Connection {
     /// Sends FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
     /// first.
     ///
-    /// - Returns: the number of bytes that are unread in the kernel's buffer, which prevent closing because it would
-    ///   send an RST; 0 if the connection has been closed.
+    /// - Returns: the number of unread bytes in the kernel's buffer, because of which the socket was not closed
+    ///   (closing it would send an RST); 0 if the connection has been closed.
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
@@ -482,7 +482,8 @@ extension Connection {
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
     /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing with
-    /// unread bytes would send an RST instead of a FIN. The TLS layer reads them before it closes.
+    /// unread bytes would send an RST instead of a FIN. The TLS layer reads these bytes before it closes the
+    /// connection.
     package var unreadAtClose: Int {
         phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
     }

@@ -1,7 +1,8 @@
 import CShims
 import Glibc
 
-/// A folder that was opened once. All operations use its descriptor, so they are not affected if its path changes.
+/// A folder that was opened once. All operations use its descriptor, so they are not affected if the folder's path
+/// changes.
 package final class Folder: Sendable {
     /// The descriptor of the folder (`O_PATH`), for the system calls whose names end with `at`.
     package let raw: Int32

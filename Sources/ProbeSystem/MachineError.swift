@@ -51,7 +51,7 @@ package enum MachineError: String, Sendable, CaseIterable {
         return all
     }
 
-    /// The system's message.
+    /// The system's message for the error.
     package var reason: String { String(cString: strerror(code)) }
     package var advice: String { Surroundings.advice(on: code) ?? "the machine has run out of this resource" }
 }

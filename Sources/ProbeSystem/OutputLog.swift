@@ -92,13 +92,13 @@ package struct OutputLog: Sendable {
 
     package init() {}
 
-    /// The index after the last line; dropped lines are counted.
+    /// The index after the last line, counted from the first line of the output.
     package var end: Int { dropped + lines.count }
 
     /// The indices of the lines to which bytes may still be added.
     package var openLines: [Int] { Array(open.values) }
 
-    /// Returns the line at an index, which includes dropped lines in its count; `nil` if the line was discarded.
+    /// Returns the line at an index, counted from the first line of the output; `nil` if the line was discarded.
     package subscript(index: Int) -> Line? {
         if index >= dropped { return index < end ? lines[index - dropped] : nil }
         return kept.last { $0.index == index }?.line

@@ -106,7 +106,7 @@ package final class PortAllocator: Sendable {
 }
 
 /// Reserves a free port on which several processes of this user will listen later (SO_REUSEPORT), by means of a socket
-/// that is bound but does not listen. A client that connects before they listen is refused.
+/// that is bound but does not listen. A client that connects before the processes listen is refused.
 package final class PortReservation {
     package let address: SocketAddress
     private let descriptor: OwnedDescriptor

@@ -72,7 +72,7 @@ package struct ReplacementFile: ~Copyable {
 
     /// Finishes the file and renames it. Some file systems report only at this point that the disk is full.
     package mutating func finish() throws(SystemError) {
-        // This duplicate holds the lock until the file has been renamed.
+        // The duplicate descriptor holds the lock until the file has been renamed.
         let lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         defer { if lock >= 0 { close(lock) } }
         isOpen = false

@@ -14,7 +14,7 @@ package final class SendOperation {
     }
 
     package let bytes: [UInt8]
-    /// The offset after each piece; the last one is `bytes.count`.
+    /// The offset after each piece; the last offset is `bytes.count`.
     package let ends: PieceEnds
     package let pace: Pace?
     package let isUrgent: Bool

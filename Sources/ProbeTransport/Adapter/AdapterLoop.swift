@@ -15,8 +15,8 @@ final class AdapterLoop {
     private let start = MonotonicTime.now
     /// The time at which the request to end the program was noticed; `nil` until then.
     private var quitting: MonotonicTime?
-    /// The time at which the running program closed its stdout or stdin, and which of the two; `nil` if it has closed
-    /// neither.
+    /// The time at which the running program closed its stdout or stdin, and which of the two; `nil` if the program has
+    /// closed neither.
     private var pipeEnd: (time: MonotonicTime, what: String)?
     /// The time since which a caller has been waiting for ops of an earlier case to be answered; `nil` if no caller is
     /// waiting.
@@ -29,8 +29,8 @@ final class AdapterLoop {
 
     func run() {
         probe_name_thread("adapter")
-        // SIGPIPE is blocked because it would end this process when the program has ended; a write then fails with
-        // EPIPE.
+        // SIGPIPE is blocked, so that a write to a program that has ended fails with EPIPE instead of ending this
+        // process.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -28,7 +28,7 @@ struct AdapterHello: Sendable, Equatable {
     var version: String?
     /// The capabilities that `can` lists, and the assumed capabilities that `lacks` does not list.
     var capabilities: Set<TransportCapability>
-    /// The framings that `can` lists; `nil` if it lists none.
+    /// The framings that `can` lists; `nil` if `can` lists no framings.
     var framings: Set<TransportFraming>?
     /// The minor version of the adapter protocol; 0 if the field `minor` is missing. This implementation uses 4.
     var minor = AdapterHello.minorVersion

@@ -181,7 +181,7 @@ final class AdapterProcess: Sendable {
         return failure
     }
 
-    /// The program and every process that it has started; `nil` before its start and after its end.
+    /// The program and every process that it has started; `nil` before the program starts and after it has ended.
     var processes: ProcessTree? { state.withLock { $0.processes } }
 
     /// The last case that the process served; `nil` before the first case.

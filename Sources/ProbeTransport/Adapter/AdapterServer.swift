@@ -102,7 +102,7 @@ package final class AdapterServer: Sendable {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Writes a message. The call blocks while the harness does not read, and so delays the transport's later reports.
+    /// Writes a message. While the harness does not read, the call blocks, which delays the transport's later reports.
     private func say(_ message: AdapterMessage) {
         let line = message.encoded()
         canWrite.withLock { canWrite in

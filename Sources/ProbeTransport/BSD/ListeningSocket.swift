@@ -6,7 +6,7 @@ final class ListeningSocket: Sendable {
     /// The result of one `accept`.
     enum Outcome {
         case connection(CInt)
-        /// No connection is pending, or the peer closed it before it was accepted.
+        /// No connection is pending, or the peer closed the pending connection before it was accepted.
         case noConnection
         case failed(SystemError)
     }

@@ -4,8 +4,8 @@ import Glibc
 /// A non-blocking stream socket, owned by one thread and closed in `deinit` at the latest.
 ///
 /// The type is a class because a race between addresses keeps several sockets in an array. While the connection may
-/// still be read, SO_ERROR must not be read: that would consume ECONNRESET, and the next `recv` would return EOF for a
-/// reset connection.
+/// still be read, SO_ERROR must not be read: reading it would consume ECONNRESET, and the next `recv` would return EOF
+/// for a reset connection.
 final class StreamSocket {
     /// The result of one system call.
     enum Outcome: Equatable {

@@ -72,7 +72,8 @@ package final class InProcessSubject: SubjectDriver {
             defer { (state.transports, state.listeners) = ([:], [:]) }
             return (Array(state.transports.values), Array(state.listeners.values))
         }
-        // The stops run on the queue, like every operation, so that a call that hangs blocks only the queue's thread.
+        // Calls of `stop()` run on the queue, like every operation, so that a call that hangs blocks only the queue's
+        // thread.
         queue.async {
             for listener in left.1 { listener.stop() }
             for transport in left.0 {

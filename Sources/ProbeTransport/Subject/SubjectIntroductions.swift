@@ -1,8 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Determines the names of a run's subjects, all at the same time, because the first line of a report already contains
-/// the names.
+/// Determines the names of a run's subjects, all at the same time. Reports need the names for their first lines.
 package final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
