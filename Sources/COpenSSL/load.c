@@ -47,7 +47,7 @@ int probe_tls_alert_of_error(void) {
 }
 
 const char *probe_tls_take_error(void) {
-    // The first error is the cause. The errors after it only show which functions passed it on.
+    // The first error is the cause. Later errors only show which functions propagated the first one.
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
     if (code && !text) text = ERR_lib_error_string(code);

@@ -118,7 +118,7 @@ int probe_tls_session_notify(probe_tls_session *session) {
     return returned >= 0 ? PROBE_TLS_DONE : result(session, returned);
 }
 
-// Writes the message that was requested, by calling the handshake function again.
+// Calls the handshake function again, which writes the requested message.
 static int continued(probe_tls_session *session, int is_accepted) {
     return is_accepted ? probe_tls_session_handshake(session) : PROBE_TLS_FAILED;
 }

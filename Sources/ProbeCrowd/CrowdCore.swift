@@ -19,7 +19,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     let matchers: [Int: MemberInput.LineMatcher]
     let input: MemberInput
 
-    /// A time at which a member wakes up or reads again. The timer is valid only while the member still has this time.
+    /// A time at which a member wakes up or reads again. The timer is valid only as long as the member's own time has
+    /// the same value.
     struct Timer: Comparable {
         var at: Int64
         var member: UInt32
@@ -420,7 +421,7 @@ extension MemberInput {
                 place += 1
             case .jump(let target):
                 // Bytes that were received before a new request do not answer that request. In a loop without requests,
-                // the peer sends by itself, and the next rounds consume the bytes.
+                // the peer sends unprompted, and the next rounds consume the bytes.
                 let asks = program.instructions[target..<place].contains { if case .send = $0 { true } else { false } }
                 if asks || taken == rest.count || takenBefore == taken { return taken }
                 (takenBefore, place) = (taken, target)

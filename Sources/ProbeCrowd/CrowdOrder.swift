@@ -57,7 +57,7 @@ package struct SourceAddresses: Sendable, Equatable {
         (self.first, self.addresses, self.ports) = (first, addresses, ports)
     }
 
-    /// Returns the source address 127.0.0.1, the only one that every server considers local.
+    /// Returns the source address 127.0.0.1, the only address that every server considers local.
     package static func localhost(offset: Int) -> SourceAddresses {
         var sources = SourceAddresses(first: 0x7f00_0001, addresses: 1, ports: ports)
         sources.offset = offset

@@ -50,7 +50,7 @@ enum FrameEdit {
 
     // MARK: Packet faults
 
-    /// Returns the frame with an incorrect TCP checksum, or `nil` if it is not a TCP segment.
+    /// Returns the frame with an incorrect TCP checksum, or `nil` if the frame is not a TCP segment.
     static func withBrokenChecksum(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp else { return nil }
         var frame = frame
@@ -58,7 +58,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the frame with its last payload byte changed, or `nil` if it has no payload.
+    /// Returns the frame with its last payload byte changed, or `nil` if the frame has no payload.
     static func altered(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.payloadLength > 0 else { return nil }
         var frame = frame

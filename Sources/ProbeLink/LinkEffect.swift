@@ -10,8 +10,7 @@ struct LinkTally: Sendable, Equatable {
     }
 }
 
-/// The effect of a link command since it was issued, and the packets that have passed since then. This type has no side
-/// effects.
+/// The effect of a link command since it was issued, and the packets that have passed since then.
 struct LinkEffect: Sendable {
     /// The reason why a packet that matches a selection was left unchanged.
     enum Obstacle: Sendable {

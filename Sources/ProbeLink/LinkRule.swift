@@ -1,7 +1,6 @@
 import ProbeBase
 
-/// A fault for selected packets on a link, with the number of packets that it has counted. This type has no side
-/// effects.
+/// A fault for selected packets on a link, with the number of packets that it has counted.
 struct LinkRule {
     enum Action: Equatable {
         case fault(PacketFault)

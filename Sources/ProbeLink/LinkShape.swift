@@ -1,7 +1,6 @@
 import ProbeBase
 
-/// The state of one direction of a link, which applies to every packet until it is healed. This type has no side
-/// effects.
+/// The state of one direction of a link, which applies to every packet until it is healed.
 struct LinkShape {
     struct Delay {
         var id: Int

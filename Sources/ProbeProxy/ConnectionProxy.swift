@@ -70,7 +70,7 @@ package final class ConnectionProxy {
         watchAgain()
     }
 
-    /// Duplicates the listening socket for another process that also accepts connections to it.
+    /// Duplicates the listening socket for another process that also accepts connections on the socket.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
     /// Whether bytes, FINs or RSTs are in flight through one of the proxy's connections.

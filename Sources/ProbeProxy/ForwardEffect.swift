@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The effects of a step on one direction of a proxied connection so far. This type has no side effects.
+/// The effects of a step on one direction of a proxied connection so far.
 package struct ForwardEffect: Sendable, Equatable {
     /// The number of bytes that were forwarded while the step was in effect.
     package var passed = 0

@@ -104,7 +104,7 @@ package struct ForwardQueue {
         add(bytes, at: time)
     }
 
-    /// Returns bytes to the front of the queue that were removed for forwarding but not sent.
+    /// Puts bytes that were removed for forwarding, but not sent, back at the front of the queue.
     package mutating func putBack(_ bytes: [UInt8]) {
         if bytes.isEmpty || hasEnded { return }
         chunks.removeFirst(first)

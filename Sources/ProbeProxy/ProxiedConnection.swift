@@ -5,8 +5,8 @@ package import ProbeSystem
 ///
 /// Confined to its reactor's thread. ``onChange`` is called on that thread after each change that may end a wait.
 package final class ProxiedConnection {
-    /// The number of bytes that are buffered for a direction that forwards; further bytes remain unread in the kernel.
-    /// For a direction that is held, up to ``Connection/receiveLimit`` bytes are buffered.
+    /// The number of bytes that are buffered for a direction that is not held; further bytes remain unread in the
+    /// kernel. For a direction that is held, up to ``Connection/receiveLimit`` bytes are buffered.
     private static let maxInFlight = 256 << 10
 
     package let client: Connection
@@ -24,7 +24,7 @@ package final class ProxiedConnection {
     enum Fault { case reset, vanish }
     /// The faults that are applied when a side is connected.
     var pendingFaults: [ConversationSide: (fault: Fault, id: Int)] = [:]
-    /// Called when a fault could not be applied, after it had been requested before the connection was established.
+    /// Called when a fault that was requested before the connection was established could not be applied.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
     private var mustPumpAgain = false

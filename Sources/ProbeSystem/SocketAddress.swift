@@ -70,7 +70,7 @@ package struct SocketAddress: Sendable, Hashable {
     package var isIPv6: Bool { endpoint?.address.family == .v6 }
     /// The address family: AF_INET, AF_INET6 or AF_UNIX.
     package var family: Int32 { isUnix ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
-    /// The address without port and brackets; for a Unix socket its path.
+    /// The address without port and brackets; for a Unix socket, its path.
     package var host: String { endpoint.map { "\($0.address)" } ?? description }
     /// The host with the zone of a link-local address, such as `fe80::1%2`.
     package var scopedHost: String {

@@ -62,8 +62,8 @@ package struct SocketFile: Sendable, Hashable {
     /// - Throws: an error if no descriptor is available for the check.
     package static func removeAbandoned(_ path: String) throws(SystemError) {
         guard let found = socket(at: path), let address = SocketAddress(unixPath: path) else { return }
-        // The probe is non-blocking: a listener with a full queue then responds with EAGAIN immediately, and a datagram
-        // socket with EPROTOTYPE.
+        // The probe is non-blocking, so that `connect` returns immediately: with EAGAIN for a listener with a full
+        // queue, and with EPROTOTYPE for a datagram socket.
         let probe = try openSocket(for: address)
         guard address.withSystemAddress({ connect(probe.raw, $0, $1) }) < 0, errno == ECONNREFUSED else { return }
         remove(path, ifStill: found)
@@ -84,7 +84,7 @@ package struct SocketFile: Sendable, Hashable {
         own.withLock { $0[path] = identity }
     }
 
-    /// Removes the file that this process or a program that has ended left at the path.
+    /// Removes the file at the path if the file was left by this process or by a program that has ended.
     package static func release(_ path: String) {
         if let identity = own.withLock({ $0.removeValue(forKey: path) }) { remove(path, ifStill: identity) }
         // If the file can't be examined for lack of descriptors, it is kept. The next case that needs the path examines

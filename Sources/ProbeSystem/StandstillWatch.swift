@@ -16,7 +16,8 @@ package struct StandstillWatch: Sendable {
     /// Restarts the watch when the loop starts, or resumes after a period in which nothing was due.
     package mutating func restart() { lastRun = .now }
 
-    /// Records work. Long work delays what the loop waits for, and therefore counts as a stall.
+    /// Records that the loop has done work. Work that takes long delays the events that the loop waits for, and
+    /// therefore counts as a stall.
     package mutating func worked(until now: MonotonicTime = .now) {
         var own = Duration.zero
         if ignoresWork, now > lastRun + Standstills.tolerance {

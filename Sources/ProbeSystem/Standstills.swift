@@ -3,8 +3,8 @@ package import ProbeBase
 /// The stalls of a reactor's thread: the periods in which it had something to do but did not run, because the process
 /// was stopped, the machine was suspended or busy, or the harness itself was busy.
 ///
-/// Events in a stall were noticed later, and every wait in this process was delayed as well. This is a value without a
-/// clock: times are passed as arguments.
+/// Events that occurred during a stall were noticed later, and every wait in this process was delayed as well. This is
+/// a value without a clock: times are passed as arguments.
 package struct Standstills: Sendable {
     private struct Interval: Sendable {
         var from: MonotonicTime
@@ -18,7 +18,7 @@ package struct Standstills: Sendable {
         }
     }
 
-    /// The maximum delay of a thread that is still considered on time.
+    /// The maximum delay with which a thread is still considered on time.
     package static let tolerance: Duration = .milliseconds(2)
     /// The interval at which a waiting thread wakes up, so that the time at which it last ran is known after a stall.
     package static let heartbeat: Duration = .milliseconds(20)

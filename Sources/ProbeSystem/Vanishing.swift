@@ -58,7 +58,7 @@ struct SilencedSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Closes the socket. The kernel sends an RST if that can't be prevented.
+    /// Closes the socket silently or, if the repair state is not available, with an RST.
     deinit {
         do throws(SystemError) { try TCPRepair.start(descriptor.raw) } catch {
             var reset = linger(l_onoff: 1, l_linger: 0)

@@ -25,7 +25,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
 
     let job: RunJob
 
-    /// The id, which a parameterised test shows as the name of its case.
+    /// The id, which a parameterized test shows as the name of its case.
     public var description: String { id }
 
     /// Returns all cases of the conformance suite that comes with this package, in the order of their ids.

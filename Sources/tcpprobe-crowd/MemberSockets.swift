@@ -144,8 +144,8 @@ final class MemberSockets: CrowdConnections {
         return attempt >= Self.attempts / 2 || !sources.suffices(for: order.first + member * order.step)
     }
 
-    /// Returns the unspecified address, with which the system chooses the source address, and the crowd chooses only
-    /// the port.
+    /// Returns the unspecified address, so that the crowd chooses only the source port, and the system chooses the
+    /// source address.
     private func unspecified(for target: SocketAddress) -> IPAddress {
         target.isIPv6 ? IPAddress(v6High: 0, low: 0) : IPAddress(v4: 0)
     }
