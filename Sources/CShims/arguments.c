@@ -29,7 +29,7 @@ const char *probe_executable(void) { return (const char *)getauxval(AT_EXECFN); 
 void probe_show_as(const char *name, pid_t run) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
     if (count < 1) return;
-    // The arguments are contiguous in memory, which is the memory that /proc/PID/cmdline shows.
+    // The arguments are contiguous in memory, and /proc/PID/cmdline shows that memory.
     char *end = words[0];
     for (int i = 0; i < count && words[i] == end; i++) end += strlen(end) + 1;
     size_t room = (size_t)(end - words[0]);

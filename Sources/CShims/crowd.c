@@ -1,4 +1,4 @@
-// The sockets of a crowd. There are many, so each of them uses as few system calls as possible.
+// The sockets of a crowd. A crowd has many sockets, so each socket uses as few system calls as possible.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -53,7 +53,8 @@ static int become_program(void *argument) {
         program->code = errno;
         _exit(127);
     }
-    // This must precede the change of directory, because the working directory may be below the temporary mount.
+    // The names are set up before the change of directory, because the working directory may be below the temporary
+    // mount.
     if (program->uses_names && probe_use_names() < 0) {
         program->code = errno;
         _exit(127);
