@@ -2,8 +2,8 @@ package import ProbeBase
 
 /// The durations of waits of one kind, each measured from the time at which the wait was due.
 ///
-/// The values are those of the HDR histogram buckets that the workers use; they have three significant digits. Records
-/// of several workers can be merged.
+/// The values are those of the HDR histogram buckets that the workers use, with three significant digits. Records of
+/// several workers can be merged.
 package struct LatencyRecord: Sendable, Equatable {
     /// The number of waits by duration in nanoseconds. Waits in progress in later rounds of a `repeat` are included
     /// with their duration so far.

@@ -190,7 +190,7 @@ enum FrameEdit {
             put(Int(~sum(answer[start...]) & 0xffff), at: start + 2, in: &answer)
             return answer
         case 6:
-            // The message contains as much of the packet as fits into the minimum MTU of IPv6.
+            // The ICMP message contains as much of the packet as fits into the minimum MTU of IPv6.
             let quoted = frame[LinkFrame.ip..<min(frame.count, LinkFrame.ip + 1280 - 48)]
             var answer = Array(frame[..<LinkFrame.ip])
             answer += [0x60, 0, 0, 0, 0, 0, 58, 64]

@@ -3,7 +3,7 @@
 /// A packet that a fault changed or delayed has two records: one as it was sent, and one as it arrived.
 package struct LinkRecord: Sendable, Equatable {
     package enum View: Sendable {
-        /// The packet as its sender sent it; it was dropped, or it arrived later or modified.
+        /// The packet as its sender sent it. The packet was then dropped, or arrived later or modified.
         case left
         /// The packet as it arrived at its receiver, later or modified.
         case arrived

@@ -1,7 +1,7 @@
 package import ProbeBase
 import HeapModule
 
-/// Deadlines, each with an action. This is a value without a clock: times are passed as arguments.
+/// Deadlines, each with an action. The queue has no clock: times are passed as arguments.
 package struct TimerQueue {
     package struct ID: Hashable, Sendable {
         fileprivate let number: UInt64

@@ -11,8 +11,8 @@ package struct Vanishing {
         self.connection = connection
     }
 
-    /// The number of bytes that the peer's kernel has not acknowledged (SIOCOUTQ). They would be retransmitted as long
-    /// as the socket exists.
+    /// The number of bytes that the peer's kernel has not acknowledged (SIOCOUTQ). The kernel would retransmit these
+    /// bytes as long as the socket exists.
     package var unacknowledged: Int { max(0, Int(probe_unacknowledged_bytes(connection.raw))) }
 
     /// Whether both sides have ended the connection or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT), so
@@ -48,7 +48,7 @@ package struct Vanishing {
 /// The socket of a connection that has vanished silently.
 ///
 /// A filter on the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP processes it, so that neither an
-/// ACK nor an RST is sent. That requires no privilege and no separate network. The socket stays open, because the
+/// ACK nor an RST is sent. The filter requires no privilege and no separate network. The socket stays open, because the
 /// kernel would respond with an RST if there were no socket.
 struct SilencedSocket: ~Copyable {
     private let descriptor: OwnedDescriptor

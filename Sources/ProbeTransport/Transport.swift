@@ -331,7 +331,7 @@ public protocol TransportFactory: Sendable {
 
 /// A listening socket whose connections are transports.
 ///
-/// Guarantees of a conforming type: it listens as soon as it has been created. Each connection is reported as
+/// Guarantees of a conforming type: a listener listens as soon as it has been created. Each connection is reported as
 /// `accepted` before any event of that connection. `stopped` is reported once, and nothing after it. A listener that is
 /// released by its owner closes without reporting anything. Accepted connections are independent of the listener, and
 /// each of them closes when its owner releases it.

@@ -49,7 +49,7 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// Replaces the pipeline's decoder. The old decoder is removed shortly afterwards. It then passes on its buffered
+    /// Replaces the pipeline's decoder. The old decoder is removed shortly afterwards, and then passes on its buffered
     /// bytes, which the last handler of the pipeline must ignore. Must be called on the channel's event loop.
     func replaceDecoder(in pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {

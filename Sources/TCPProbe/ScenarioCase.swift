@@ -116,8 +116,8 @@ public struct ScenarioSettings: Sendable {
     /// The folder to which the captures of cases that did not pass are written, as pcapng files; `nil` to write no
     /// captures.
     public var captures: String?
-    /// Whether scripts may start programs (`process`). No scenario of the conformance suite starts any. If `true`,
-    /// child processes of this process that no other code waits for are reaped.
+    /// Whether scripts may start programs (`process`). No scenario of the conformance suite starts a program. If
+    /// `true`, child processes of this process that no other code waits for are reaped.
     public var allowsProcesses: Bool
 
     /// Creates settings. By default, no captures are written and no programs are started.

@@ -259,12 +259,12 @@ int probe_release_after_exit(int fd);
 // Sets the name of the calling thread, at most 15 bytes, which tools that list threads show.
 void probe_name_thread(const char *name);
 
-// Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec, and an epoll watches each of
-// them, edge-triggered, for input, output and the peer's end. The functions return a descriptor, or a negative errno.
-// Each length is that of a socket address; if it is 0, the system chooses the address.
+// Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec, and an epoll instance watches
+// each of them, edge-triggered, for input, output and the peer's end. The functions return a descriptor, or a negative
+// errno. Each length is that of a socket address; if it is 0, the system chooses the address.
 int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
-// Listens as a member of an SO_REUSEPORT group. The epoll watches the socket for connections.
+// Listens as a member of an SO_REUSEPORT group. The epoll instance watches the socket for connections.
 int probe_crowd_listen(const void *address, unsigned length, int receive_buffer, int epoll, uint64_t data);
 // Watches an accepted socket. On failure, the socket is closed.
 int probe_crowd_adopt(int fd, int no_delay, int epoll, uint64_t data);

@@ -23,8 +23,8 @@ package final class AdapterSource: SubjectSource {
         var isShutDown = false
     }
 
-    /// The number of consecutive processes that may end without having answered an op before no further process is
-    /// started.
+    /// The maximum number of consecutive processes that end without having answered an op. After that, no further
+    /// process is started.
     private static let maxFailedStarts = 3
 
     private let command: AdapterCommandLine

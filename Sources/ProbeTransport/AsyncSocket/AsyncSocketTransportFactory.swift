@@ -10,8 +10,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     /// The name of the transport: `async-socket`.
     public var name: String { "async-socket" }
 
-    /// The capabilities of AsyncSocket, which has no half-close and no idle timeout. It can't stop reading, because it
-    /// reads only on request.
+    /// The capabilities of AsyncSocket, which has no half-close and no idle timeout. AsyncSocket can't stop reading,
+    /// because it reads only on request.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .data, .framing, .reads, .stop, .reset, .sent, .leftover,

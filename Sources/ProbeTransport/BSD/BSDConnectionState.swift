@@ -409,8 +409,8 @@ extension BSDConnectionState {
     struct Limits: Sendable, Equatable {
         /// The time from `start` to `started`, including name resolution; `nil` for the system's limit.
         var connect: Int64?
-        /// The time without a byte received or written, from `started` on, after which the connection stops. It
-        /// includes the time while reading is stopped.
+        /// The time without a byte received or written, from `started` on, after which the connection stops. The time
+        /// while reading is stopped is included.
         var idle: Int64?
         /// Whether the connection stays open after the peer's FIN.
         var allowsHalfClose = false
@@ -426,8 +426,8 @@ extension BSDConnectionState {
         /// The time without progress in writing the queued messages after which a connection that is being closed is
         /// abandoned.
         var linger: Int64 = 1_000_000_000
-        /// The time to wait for the peer's FIN after this side's FIN. It restarts as long as the peer acknowledges
-        /// data.
+        /// The time to wait for the peer's FIN after this side's FIN. The wait restarts as long as the peer
+        /// acknowledges data.
         var drain: Int64 = 250_000_000
 
         struct Beat: Sendable, Equatable {

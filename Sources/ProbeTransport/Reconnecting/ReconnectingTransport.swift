@@ -226,8 +226,8 @@ final class ReconnectingTransport: Transport {
         if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
-    /// Passes a request to the connection. If the connection has just ended, it refuses the request; this is ignored,
-    /// because the end is about to be reported.
+    /// Passes a request to the connection. If the connection has just ended, it refuses the request; the refusal is
+    /// ignored, because the end is about to be reported.
     private func pass(
         _ connection: (any Transport)?, _ call: (any Transport) throws(TransportError) -> Void
     ) throws(TransportError) {

@@ -13,7 +13,7 @@ public struct TransportReconnect: Sendable, Equatable {
         self.longest = longest
     }
 
-    /// Returns the time to wait before the next attempt. It doubles with each failed attempt.
+    /// Returns the time to wait before the next attempt. The time doubles with each failed attempt.
     ///
     /// - Parameter waits: the number of earlier waits since a connection was last established.
     func wait(after waits: Int) -> Duration {
