@@ -75,7 +75,7 @@ package struct ProcessTree: Sendable, Equatable {
     // MARK: Members
 
     /// Returns a measurement of the members. The measurement is repeated, at most a few times, until the members before
-    /// and after it are the same, because a process that ends during the measurement hands its children to the guard,
+    /// and after it are the same. If a process ends during the measurement, its children become children of the guard,
     /// which may already have been read.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()

@@ -34,9 +34,8 @@ package struct TimerQueue {
 
     package mutating func cancel(_ id: ID) {
         actions[id.number] = nil
-        // A cancelled entry is removed when it becomes due, or together with all other cancelled entries when they
-        // outnumber the live ones, so that the memory of a run that sets and cancels a deadline at every step does not
-        // grow.
+        // A cancelled entry is removed when it becomes due. When cancelled entries outnumber the live ones, all of them
+        // are removed, so that memory does not grow if a run sets and cancels a deadline at every step.
         if heap.count > 64 && heap.count > 2 * actions.count {
             heap = Heap(heap.unordered.filter { actions[$0.number] != nil })
         }

@@ -29,8 +29,8 @@ package final class InProcessSubject: SubjectDriver {
     private let handler: @Sendable (SubjectReport) -> Void
     private let queue = DispatchQueue(label: "tcpprobe.subject")
     private let state = Mutex(State())
-    /// A lock that is held from the report of the last message with the old framing until the framing has changed, so
-    /// that a send in response to that message uses the new framing.
+    /// A lock that is held from the report of the last message with the old framing until the framing has changed. A
+    /// send in response to that message therefore uses the new framing.
     private let switching = Mutex(())
 
     package init(factory: any TransportFactory, handler: @escaping @Sendable (SubjectReport) -> Void) {
