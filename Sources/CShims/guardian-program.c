@@ -34,7 +34,7 @@ struct program {
     int code;
 };
 
-// Runs in the program's process until exec. The process shares the memory of the guard, which is suspended meanwhile.
+// Runs in the program's process until exec. The process shares the memory of the guard, which is suspended until then.
 static int become_program(void *argument) {
     struct program *program = argument;
     setpgid(0, 0);

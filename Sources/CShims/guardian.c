@@ -146,7 +146,7 @@ static int parent_folder(struct guardian *guardian, const char *path) {
 }
 
 // Returns 0 or errno. The folder is recorded as soon as it has been created, so that it is removed even if the run is
-// killed meanwhile.
+// killed in the meantime.
 static int make_folder(struct guardian *guardian) {
     const struct guardian_request *request = &guardian->request;
     if (!has_room(&guardian->folders, (size_t)(guardian->folder_count + 1) * sizeof(struct folder))) return ENOMEM;

@@ -42,7 +42,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     /// Creates the core of a crowd.
     ///
     /// - Parameters:
-    ///   - members: the number of members that start by themselves; 0 for a crowd of servers.
+    ///   - members: the number of members that start on the schedule; 0 for a crowd of servers.
     ///   - schedule: returns the start time of each member, in nanoseconds since the start of the crowd; times are in
     ///     ascending order.
     ///   - matchers: a matcher for each instruction that expects a line that matches a regex.

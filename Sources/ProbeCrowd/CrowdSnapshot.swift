@@ -47,7 +47,7 @@ package struct CrowdSnapshot: Sendable {
 
     package init() {}
 
-    /// A reason for members' failures that does not indicate a problem of the server to which they connect.
+    /// A reason for members' failures that does not indicate a problem with the server to which they connect.
     package enum Obstacle: Equatable {
         case harnessLimit
         case machine(MachineError)

@@ -3,7 +3,7 @@ struct MemberTurns {
     /// Returns the start time of member `n`, in nanoseconds since the start of the crowd; `nil` if members start as
     /// soon as possible.
     private let schedule: ((Int) -> Int64)?
-    /// The number of members that start by themselves.
+    /// The number of members that start on the schedule.
     private let starting: Int
     private var nextStart = 0
     private var begun: Int64?

@@ -30,7 +30,7 @@ package struct LinkCore: Sendable {
         var faults: [Int]
         /// The frame as its sender sent it.
         let original: [UInt8]
-        /// Whether the frame arrives modified, or later than it was sent.
+        /// Whether the frame arrives modified or delayed.
         var isChanged = false
         var isSound = true
         var isDuplicate = false

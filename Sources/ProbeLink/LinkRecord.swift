@@ -3,9 +3,9 @@
 /// A packet that a fault changed or delayed has two records: one as it was sent, and one as it arrived.
 package struct LinkRecord: Sendable, Equatable {
     package enum View: Sendable {
-        /// The packet as its sender sent it. The packet was then dropped, or arrived later or modified.
+        /// The packet as its sender sent it. The packet was then dropped, delayed or modified.
         case left
-        /// The packet as it arrived at its receiver, later or modified.
+        /// The packet as it arrived at its receiver, delayed or modified.
         case arrived
         /// The packet arrived immediately and unmodified.
         case both

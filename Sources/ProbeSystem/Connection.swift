@@ -497,8 +497,8 @@ extension Connection {
 }
 
 extension Connection {
-    /// The maximum number of sends whose pieces are checked in the capture. A proxy creates such a send for each piece
-    /// that it forwards.
+    /// The maximum number of sends whose pieces are checked in the capture. A proxy creates a send of this kind for
+    /// each piece that it forwards.
     private static let maxCutSends = 4096
 
     /// Queues an operation, and starts it immediately if all earlier operations have finished.

@@ -39,7 +39,7 @@ package enum MachineError: String, Sendable, CaseIterable {
     package static let shortages: [MachineError] = [.EADDRNOTAVAIL, .EMFILE, .ENFILE, .ENOBUFS, .ENOMEM]
 
     /// Returns the errors of a connection that a case may have provoked, and that therefore do not indicate a problem
-    /// of the machine.
+    /// with the machine.
     ///
     /// - Parameters:
     ///   - staysHere: whether the connection stays on this machine; another host may be unreachable.

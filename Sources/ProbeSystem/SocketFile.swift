@@ -87,8 +87,8 @@ package struct SocketFile: Sendable, Hashable {
     /// Removes the file at the path if the file was left by this process or by a program that has ended.
     package static func release(_ path: String) {
         if let identity = own.withLock({ $0.removeValue(forKey: path) }) { remove(path, ifStill: identity) }
-        // If the file can't be examined for lack of descriptors, it is kept. The next case that needs the path examines
-        // it again.
+        // If the file can't be examined for lack of descriptors, the file is kept. The next case that needs the path
+        // examines it again.
         try? removeAbandoned(path)
     }
 

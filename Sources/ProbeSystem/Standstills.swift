@@ -1,7 +1,7 @@
 package import ProbeBase
 
-/// The stalls of a reactor's thread: the periods in which it had something to do but did not run, because the process
-/// was stopped, the machine was suspended or busy, or the harness itself was busy.
+/// The stalls of a reactor's thread: the periods in which the thread had something to do but did not run, because the
+/// process was stopped, the machine was suspended or busy, or the harness itself was busy.
 ///
 /// Events that occurred during a stall were noticed later, and every wait in this process was delayed as well. The
 /// value has no clock: times are passed as arguments.

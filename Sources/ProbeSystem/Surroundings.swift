@@ -65,7 +65,7 @@ package enum Loopback {
         }
     }
 
-    /// Returns whether the interface was found to be down at or after a time.
+    /// Returns whether the interface was found to be down at or after the given time.
     package static func wasDown(since time: MonotonicTime) -> Bool {
         state.withLock { state in
             look(&state)

@@ -12,8 +12,8 @@ struct NIOSecurity: Sendable {
     /// The host name to verify; `nil` if the peer is identified by a numeric address.
     private let name: String?
 
-    /// The time to wait for the peer's close_notify, after this side has sent its own, before the channel is closed.
-    /// NIOSSL's default of five seconds is longer than a peer waits for the FIN.
+    /// The time to wait for the peer's close_notify, after this side has sent its own close_notify, before the channel
+    /// is closed. NIOSSL's default of five seconds is longer than a peer waits for the FIN.
     private static let shutdownTimeout = TimeAmount.milliseconds(250)
 
     /// Creates the TLS settings of one connection.
