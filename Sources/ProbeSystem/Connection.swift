@@ -519,8 +519,8 @@ extension Connection {
     /// The number of queued bytes that the kernel has not accepted yet.
     package var unacceptedBytes: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
-    /// The time at which a send last made progress, or until which a send waits for its pace. A queued send is not
-    /// considered stalled while the send before it makes progress.
+    /// The time at which a send last made progress or, if the pace delays a send, the time until which it waits. A
+    /// queued send is not considered stalled while the send before it makes progress.
     package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
 
     func pump() {

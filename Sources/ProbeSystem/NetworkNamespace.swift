@@ -22,8 +22,8 @@ package final class NetworkNamespace: Sendable {
     /// - Throws: the error that the closure throws.
     package func run<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
         let own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
-        // A socket in a different network than the script's would make every verdict wrong, so the process ends instead
-        // of continuing.
+        // A socket in a network other than the script's network would make every verdict wrong, so the process ends
+        // instead of continuing.
         guard own >= 0, probe_enter_network(descriptor) == 0 else { Self.abandon("entering a network namespace") }
         defer {
             if probe_enter_network(own) < 0 { Self.abandon("leaving a network namespace") }

@@ -16,7 +16,7 @@ package struct StandstillWatch: Sendable {
     /// Restarts the watch when the loop starts, or resumes after a period in which nothing was due.
     package mutating func restart() { lastRun = .now }
 
-    /// Records that the loop has done work. Work that takes long delays the events that the loop waits for, and
+    /// Records that the loop has done work. Work that takes a long time delays the events that the loop waits for, and
     /// therefore counts as a stall.
     package mutating func worked(until now: MonotonicTime = .now) {
         var own = Duration.zero

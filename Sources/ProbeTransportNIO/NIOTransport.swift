@@ -109,7 +109,7 @@ final class NIOTransport: Transport {
 
     func reset() throws(TransportError) {
         guard lifecycle.wasStarted else { throw .notStarted }
-        // A reset takes effect even if a stop is still waiting until the queued messages have been written.
+        // A reset takes effect even if a stop is still waiting for the queued messages to be written.
         lifecycle.end()
         session.perform { $0.reset() }
     }

@@ -16,7 +16,7 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words);
 size_t probe_plain_json(const void *bytes, size_t count);
 
 // Requests the largest pages that the system has for the memory. Large pages make access faster, but are not required.
-// The memory should begin and end at boundaries of such pages.
+// The memory should begin and end at boundaries of large pages.
 void probe_prefer_large_pages(void *memory, size_t count);
 
 #endif
