@@ -62,8 +62,7 @@ extension ForwardStyle<Resolved> {
         case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
         case .every?, .rate?, nil: break
         }
-        // Delaying or joining bytes also counts as an effect before they are forwarded, because the bytes are held
-        // back.
+        // Holding bytes back, to delay or join them, also counts as an effect, even before the bytes are forwarded.
         if !hasPassed, !effect.hasKept {
             missing.append("there was nothing to forward \(destination), neither bytes nor an end")
         }

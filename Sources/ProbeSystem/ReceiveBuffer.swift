@@ -164,7 +164,8 @@ package struct ReceiveBuffer: Sendable {
             rest += storage[(head + range.upperBound)..<(head + next)]
         }
         storage.replaceSubrange((head + first.lowerBound)..., with: rest)
-        // Positions before a gap increase by the gap's length, so that each byte keeps its arrival time.
+        // The positions of the bytes before a removed range increase by the range's length, so that each byte keeps its
+        // arrival time.
         var (gap, before) = (0, 0)
         for index in firstMark..<marks.count {
             let end = marks[index].end - consumed
