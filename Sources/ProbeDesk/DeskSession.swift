@@ -243,7 +243,7 @@ package actor DeskSession {
         try script.extended(by: text, allowing: configuration.allowedTargets, loader: FileAccess.load)
     }
 
-    /// Checks and runs the steps in a text.
+    /// Checks and runs the steps in the text.
     ///
     /// - Returns: whether the steps passed.
     private func perform(_ text: String, reporting message: String = "") async -> Bool {

@@ -185,7 +185,7 @@ package final class LineInput: Sendable {
                 return count > 0 ? Array(buffer[..<count]) : nil
             }
             guard let chunk else {
-                // The last line counts even if it does not end with a line feed.
+                // The last line is delivered even if it does not end with a line feed.
                 return bytes.isEmpty ? .end : .line(bytes)
             }
             bytes += chunk
@@ -254,7 +254,7 @@ package final class LineInput: Sendable {
         return true
     }
 
-    /// Returns the completion of a text: the characters to insert after it, and the candidates to show.
+    /// Returns the completion of the text: the characters to insert after it, and the candidates to show.
     fileprivate func completion(of text: String) -> (insert: String, shown: String) {
         let (typed, words) = completions(text)
         guard let first = words.first else { return ("", "") }

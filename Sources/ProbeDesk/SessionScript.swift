@@ -26,7 +26,7 @@ package struct SessionScript: Sendable {
     package private(set) var count = 0
     /// The number of bytes from peers that may still be written out, as counted by ``StreamStatements``.
     private var room: Int
-    /// The number of bytes that steps expect only by count, because the limit for bytes that are written out was
+    /// The number of bytes of which steps expect only the count, because the limit for bytes that are written out was
     /// reached.
     private var unwritten = 0
 
@@ -191,7 +191,7 @@ package struct SessionScript: Sendable {
     /// The contents of a scenario file.
     package struct Saved: Sendable, Equatable {
         package var bytes: [UInt8]
-        /// The number of bytes from peers that are expected only by count, because the limit was reached.
+        /// The number of bytes from peers of which only the count is expected, because the limit was reached.
         package var unwritten: Int
     }
 

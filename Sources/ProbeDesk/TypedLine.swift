@@ -126,7 +126,7 @@ package struct LineReader: Sendable {
 // MARK: Completion
 
 extension LineReader {
-    /// Returns the possible completions of a text: whole words, sorted.
+    /// Returns the possible completions of the text: whole words, sorted.
     ///
     /// - Parameter text: the line before the cursor.
     package func completions(of text: String) -> (typed: String, words: [String]) {

@@ -11,7 +11,7 @@ package struct Explorer {
     /// The duration of a batch of variations, in seconds. It is short, so that a failure is noticed soon.
     private static let batchTime = 0.3
     /// The number of variations with the same failure that are examined before the failure is attributed to chance. A
-    /// busy machine can make a variation fail at the same step as a bug does, and this must not hide the bug.
+    /// busy machine can make a variation fail at the same step as a bug does, and such a failure must not hide the bug.
     private static let rareAttempts = 4
 
     private let runner: EngineRunner
@@ -197,7 +197,7 @@ package struct Explorer {
             return .explored(report)
         }
         if !base.ownVariation.isEmpty {
-            // If the scenario does not pass without its cuts, they are not the cause of the failure.
+            // If the scenario does not pass without its cuts, the cuts are not the cause of the failure.
             let plain = await runner(for: base, shrinkRunner).settled(Array(repeating: Candidate(), count: 3))
             if !plain.allSatisfy(\.hasPassed) {
                 base = ExploredScenario(runner.job.plan, runner.job.casePlan, observations: [], takesCutsOff: true)

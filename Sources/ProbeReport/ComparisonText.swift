@@ -3,7 +3,7 @@ import ProbeEvents
 
 /// The expected bytes above the actual bytes, escaped, with the first difference marked.
 ///
-/// A line is about as wide as a terminal at most. Characters of valid UTF-8 are shown unchanged. If the first
+/// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown unchanged. If the first
 /// difference is far into the data, the two lines begin later, at the same byte, so that the equal bytes before the
 /// mark are aligned.
 enum ComparisonText {
@@ -43,8 +43,8 @@ enum ComparisonText {
             + paint(.marker, "\(mark) \(explanation(expected, actual, difference))") + "\n"
     }
 
-    /// Returns the start of the character that contains the byte at an index; the index itself if no character of
-    /// several bytes contains it.
+    /// Returns the start of the character that contains the byte at an index; the index itself if the byte is not
+    /// inside a multibyte character.
     private static func boundary(_ bytes: [UInt8], _ index: Int) -> Int {
         for start in stride(from: min(index, bytes.count) - 1, through: max(0, index - 3), by: -1) {
             if Escaped.readableUnit(of: bytes, at: start).length > index - start { return start }
@@ -72,7 +72,7 @@ enum ComparisonText {
     /// two thirds of the window's width.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
         if start(of: widest * 2 / 3, before: difference, bytes) == 0 { return 0 }
-        // If the difference is farther into the data, the window begins a third of its width before it.
+        // If the difference is farther into the data, the window begins a third of its width before the difference.
         return start(of: widest / 3, before: difference, bytes)
     }
 

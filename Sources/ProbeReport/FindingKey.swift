@@ -21,7 +21,7 @@ struct FindingKey: Hashable {
     private var level: Scenario.Level
     private var parts: [Part]
 
-    /// Returns the keys of a case; the first one compares cases of one script. The result is empty if the case has no
+    /// Returns the keys of a case; the first key compares cases of one script. The result is empty if the case has no
     /// finding.
     static func keys(of result: CaseResult) -> [FindingKey] {
         if result.findings.isEmpty { return [] }

@@ -159,7 +159,7 @@ enum JSONEncoding {
     }
 
     /// Returns bytes in a script's notation, without quotes. The bytes can be recovered from the text unless the limit
-    /// cut them.
+    /// truncated them.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),

@@ -3,8 +3,8 @@ package import ProbeEvents
 /// The recorders of one run: one for the console, and one for each report that was requested.
 ///
 /// Before the summary is passed to the recorders, the set completes it with the cases that were not run, the failures
-/// that do not count and the reports that could not be written, so that all reports agree. The exit code must be taken
-/// from ``summary``.
+/// that do not fail the run, and the reports that could not be written, so that all reports agree. The exit code must
+/// be taken from ``summary``.
 package struct RecorderSet: Sendable {
     private struct Output {
         var recorder: any Recorder

@@ -73,10 +73,10 @@ package final class ReportFile: Sendable {
 
     /// Removes the file at a path, before the report at this path is opened.
     ///
-    /// - Parameter file: a descriptor of the file that may be removed. If the path leads to any other file, nothing is
+    /// - Parameter file: a descriptor of the file that may be removed. If the path refers to any other file, nothing is
     ///   removed.
     package static func remove(_ path: String, openedAs file: Int32) {
-        // If the path can't be accessed, this is reported when the report is opened.
+        // A path that can't be accessed is reported as an error when the report is opened.
         guard let place = try? FilePlace(path), let folder = try? place.folder.status().identity,
             let status = place.status, status.identity == FileStatus(of: file)?.identity
         else { return }

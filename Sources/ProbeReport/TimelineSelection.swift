@@ -1,7 +1,7 @@
 import ProbeEvents
 import ProbeScenario
 
-/// Selects the entries of a timeline that a report shows in a limited number of lines. Pure.
+/// Selects the entries of a timeline that a report shows in a limited number of lines.
 ///
 /// The selection always contains the failed step and the entries directly before it, each actor's first and last packet
 /// and event, and the packets that open and close each connection. The next in priority are the first entry of each
@@ -22,7 +22,7 @@ struct TimelineSelection {
 
     private let kinds: [Int]
     private let entries: [TimelineEntry]
-    /// The entries that are not shown because they are inside a run of equal steps.
+    /// The entries that are not shown because they are inside a sequence of equal steps.
     private var folded: Set<Int> = []
 
     init(_ entries: [TimelineEntry]) {
@@ -160,7 +160,7 @@ private struct Kind: Hashable {
 }
 
 extension TimelineSelection {
-    /// Returns the first word of a text: `line` for `line "anna"`, `either:` for `either: took branch 2 of 3`.
+    /// Returns the first word of the text: `line` for `line "anna"`, `either:` for `either: took branch 2 of 3`.
     fileprivate static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " }) }
 }
 

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// A text that can be inserted at a position.
+/// Text that can be inserted at a position.
 struct CompletionItem: Sendable {
     /// The kind of item, with the protocol's number.
     enum Kind: Int, Sendable {

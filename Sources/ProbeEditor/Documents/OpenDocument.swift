@@ -3,7 +3,7 @@ import ProbeScenario
 
 /// A document that is open in the editor.
 struct OpenDocument: Sendable {
-    /// The maximum size of a text, in bytes. A larger text is not kept, because it can't be a scenario.
+    /// The maximum size of a document's text, in bytes. Larger text is not kept, because it can't be a scenario.
     static let largestText = 64 << 20
 
     let uri: String

@@ -53,7 +53,7 @@ struct ScriptAnalysis: Sendable {
     /// Returns the range in the document at which a diagnostic is shown: the diagnostic's own range or, if it is in
     /// another file, the range of the `include` through which that file is included.
     ///
-    /// - Returns: the range; `nil` if no `include` leads to the file.
+    /// - Returns: the range; `nil` if the file is not reached through any `include`.
     func spanInDocument(of span: SourceSpan) -> Range<Int>? {
         if span.file == 0 { return span.start..<max(span.start, span.end) }
         guard files.indices.contains(span.file) else { return nil }

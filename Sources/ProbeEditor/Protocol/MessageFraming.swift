@@ -122,7 +122,7 @@ package struct MessageFraming: Sendable {
         return value
     }
 
-    /// Returns the beginning of a text, escaped for display in a terminal.
+    /// Returns the beginning of the text, escaped for display in a terminal.
     private static func shown(_ text: some Collection<UInt8>) -> String {
         "`\(Escaped.text(text.prefix(60)))\(text.count > 60 ? "…" : "")`"
     }

@@ -230,7 +230,7 @@ extension EditorServer {
         forgetDependents(on: document.path, but: uri)
     }
 
-    /// Invalidates the documents that include a file, because they use the text of that file in the editor.
+    /// Invalidates the documents that include a file, because they use the editor's version of that file.
     private mutating func forgetDependents(on path: String?, but uri: String) {
         guard let path else { return }
         for other in documents.keys where other != uri && documents[other]?.includedPaths.contains(path) == true {
@@ -294,7 +294,7 @@ extension EditorServer {
                     analysis: try analysis(of: uri), uri: uri, clientCapabilities: clientCapabilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
-                // This can't happen, because the document was found above and is therefore open.
+                // This error can't occur, because the document was found above and is therefore open.
             }
         }
     }

@@ -32,7 +32,8 @@ package struct FaultExplorer {
         package var rate: FailureRate
     }
 
-    /// If a fault does not fail in every run, the number of additional batches that are tried to find one that does.
+    /// The number of additional batches that are tried after a fault that fails only in some runs, to find a fault that
+    /// fails in every run.
     private static let batchesForReliableFault = 4
 
     private let runner: EngineRunner
@@ -46,7 +47,7 @@ package struct FaultExplorer {
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: KnownGoodScenario? = nil) {
         self.good = good
         var configuration = runner.configuration
-        // Cases spend most of their time waiting. With still more parallel cases, programs that spin would share the
+        // Cases spend most of their time waiting. With even more parallel cases, programs that spin would share the
         // processors, and each of them would use too little processor time to be noticed.
         configuration.parallel = min(64, configuration.parallel * 2)
         self.runner = runner.with(configuration: configuration)

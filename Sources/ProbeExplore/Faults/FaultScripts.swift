@@ -6,7 +6,7 @@ package import ProbeScenario
 ///
 /// After the fault, the original script's expectations no longer apply. Instead, the program must not be killed by a
 /// signal, and must not use the processor while it receives nothing. A server must also serve the unchanged script to
-/// the next client, and must then have no more descriptors and memory than after the first client.
+/// the next client, and must then use no more descriptors or memory than after the first client.
 package struct FaultScripts {
     /// A fault, and the script that injects it.
     package struct Script: Sendable {
@@ -237,9 +237,9 @@ package struct FaultScripts {
         return Array((1...999).lazy.map { "Next\($0)" }.filter { !text.contains($0) }.prefix(count))
     }
 
-    /// Returns the script for a program that is a server. It has a client that behaves as in the original script, one
-    /// with the fault, and then another one as in the original script; by the second client, the allocator has reached
-    /// its final size.
+    /// Returns the script for a program that is a server. Two clients behave as in the original script, so that the
+    /// program's allocator reaches its final size. They are followed by the client with the fault, and by another
+    /// client that behaves as in the original script.
     private func serverScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)?) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let names = unusedNames(3)

@@ -1,4 +1,4 @@
-/// A scenario that is to be run: the explored scenario without some of its parts, and with a variation of the others.
+/// A scenario to run: the explored scenario with some parts removed and the others varied.
 package struct Candidate: Hashable, Sendable {
     package var variation: Variation
     /// The numbers of the removed steps. If a block is removed, its contents are removed too.

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A line or message of a recorded turn, bytes that do not form one, or an event such as a FIN.
+/// A line or message of a recorded turn, bytes that form neither, or an event such as a FIN.
 struct RecordedUnit: Equatable {
     enum Kind: Equatable {
         /// A line or message, excluding its terminator or length.

@@ -3,16 +3,16 @@ import ProbeScenario
 
 /// Creates script statements that expect or send the bytes of a stream.
 package enum StreamStatements {
-    /// The maximum length of a literal, in bytes. A longer piece is expected by its length, because such a literal
-    /// would be unreadable.
+    /// The maximum length of a literal, in bytes. For a longer piece, only the length is expected, because such a
+    /// literal would be unreadable.
     private static let longestLiteral = 1024
 
     /// Returns expectations that together consume the given bytes. Complete lines or messages of the framing are
     /// expected as such, and all other bytes as plain bytes.
     ///
     /// - Parameter room: the number of bytes that may be written as literals; each statement takes an additional
-    ///   ``RecordedConversation/turnCost`` bytes. All bytes beyond the limit are expected by their number, in a single
-    ///   statement.
+    ///   ``RecordedConversation/turnCost`` bytes. For all bytes beyond the limit, a single statement expects only their
+    ///   number.
     /// - Returns: the statements, and the number of bytes that are not written as literals.
     package static func expectations(
         of bytes: [UInt8], _ framing: Framing, by actor: String, room: inout Int

@@ -18,7 +18,7 @@ package struct FailureRate: Sendable, Equatable {
     package var isTooRare: Bool { failed * 5 < runs }
 
     /// The number of consecutive passes whose probability by chance is below 1 %. A failure that has occurred in every
-    /// run so far may still be absent from the next one, so one additional passing run is assumed.
+    /// run so far may still be absent from the next run, so one additional passing run is assumed.
     package var passesForConfidence: Int {
         let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)

@@ -210,7 +210,7 @@ struct Reduction {
     // MARK: Data that is sent
 
     /// Removes lines or messages from the data that is sent. If necessary, a later expectation is removed together with
-    /// a unit.
+    /// the line or message.
     private func removeUnits(_ current: inout Candidate, _ rate: FailureRate) async {
         let joined = Set(current.variation.joined.flatMap(\.self))
         for site in shrinker.sites where site.isConstant && site.destination == nil && !joined.contains(site.step) {

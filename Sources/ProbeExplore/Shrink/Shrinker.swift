@@ -137,7 +137,7 @@ package struct Shrinker {
             ?? others.first
     }
 
-    /// Returns the values and the rate of the failure with a signature, measured by ten runs of a candidate.
+    /// Returns the values and the rate of the failure with the given signature, measured by ten runs of a candidate.
     private func learned(_ signature: Signature, from candidate: Candidate) async -> (ShownFailure, FailureRate) {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)

@@ -61,7 +61,8 @@ package struct MinimumSentence {
         return text
     }
 
-    /// Returns a description of the position of a cut, such as `between CR and LF`; `nil` if it is not special.
+    /// Returns a description of the position of a cut, such as `between CR and LF`; `nil` if the position is not
+    /// special.
     private func place(of offset: Int, in bytes: [UInt8]) -> String? {
         guard offset > 0, offset < bytes.count else { return nil }
         let (before, after) = (bytes[offset - 1], bytes[offset])

@@ -1,4 +1,4 @@
-/// A set of replacements of byte ranges in a text. An edit that is inside another edit, or overlaps it, is dropped.
+/// A set of replacements of byte ranges in text. An edit that is inside another edit, or overlaps it, is dropped.
 package struct TextEdits {
     private var edits: [(range: Range<Int>, text: [UInt8])] = []
 

@@ -63,7 +63,7 @@ package enum ConnectionOrder: String, Sendable, CaseIterable {
             -(conversation.fromClient.stream.deliveredLength + conversation.fromServer.stream.deliveredLength)
         case .packets: -Int64(conversation.packetCount)
         case .duration: -conversation.duration
-        // A flow without a response, or without a pause, is last.
+        // A flow without a response, or without a pause, is sorted last.
         case .firstByte: timing?.firstByte.map { -$0 } ?? Int64.max
         case .longestPause: timing?.longestPause.map { -$0.duration } ?? Int64.max
         }

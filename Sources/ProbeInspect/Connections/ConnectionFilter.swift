@@ -39,7 +39,7 @@ package struct ConnectionFilter: Sendable {
         return ports.isEmpty || ends.contains { ports.contains($0.port) }
     }
 
-    /// The filter in the words of the command line, for the message that no flow matches.
+    /// A description of the filter, such as `host 10.0.0.1, port 80`, for the message that no flow matches.
     package var text: String {
         var words: [String] = []
         if let number { words.append("flow \(number)") }

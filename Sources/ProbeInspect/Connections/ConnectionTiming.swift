@@ -63,8 +63,8 @@ package struct ConnectionTiming: Sendable, Hashable {
     private func pause(until time: UInt64, by side: ConversationSide, closes: Bool) -> Pause? {
         guard let turn else { return nil }
         let duration = DurationText.difference(from: turn.time, to: time)
-        // If only one side retransmitted, it was waiting for the other. If the pause ends with a FIN or RST, the side
-        // that sent last was waiting.
+        // If only one side retransmitted, that side was waiting for the other. If the pause ends with a FIN or RST, the
+        // side that sent last was waiting.
         let waits: ConversationSide? =
             repeaters.count == 1 ? repeaters.first : closes ? turn.side : nil
         return Pause(duration: duration, silent: waits?.opposite ?? side)

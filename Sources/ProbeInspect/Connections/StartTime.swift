@@ -1,9 +1,9 @@
 import Glibc
 import ProbeBase
 
-/// The earliest start of a flow that is shown: a time of day (`14:03`, `14:03:22.5`), a date and time
-/// (`2026-11-22T14:03:22`, with `Z` for UTC), or a number of seconds after the capture's first packet (`+2.5`). Times
-/// without `Z` are in the machine's time zone.
+/// The lower bound for the start times of the flows that are shown: a time of day (`14:03`, `14:03:22.5`), a date and
+/// time (`2026-11-22T14:03:22`, with `Z` for UTC), or a number of seconds after the capture's first packet (`+2.5`).
+/// Times without `Z` are in the machine's time zone.
 package struct StartTime: Sendable, Hashable {
     private enum Moment: Hashable {
         case ofDay(seconds: Int, nanoseconds: UInt64)

@@ -4,12 +4,12 @@ package import ProbeSystem
 package import ProbeWire
 
 /// Writes each direction of each flow into a file. For example, `flow-0-client.bin` contains the bytes that the client
-/// of flow 0 sent, in order. Gaps are omitted from it and listed in `flow-0-client.gaps.txt`. No file is created for a
-/// direction without bytes.
+/// of flow 0 sent, in order. Gaps are omitted from the file and listed in `flow-0-client.gaps.txt`. No file is created
+/// for a direction without bytes.
 ///
 /// Files are written from buffers of limited size, and are not kept open between two writes, so that any number of
 /// flows can be extracted. Each file is created relative to the open folder. Its identity is checked before each
-/// further write, so that a link or a pipe with which another user replaces the file is never written to.
+/// further write, so that nothing is written to a link or a pipe with which another user has replaced the file.
 package final class StreamExtractor: InspectionObserver {
     /// A file that could not be written.
     package struct Failure: Error, Sendable, Hashable {

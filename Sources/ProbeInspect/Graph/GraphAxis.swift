@@ -27,7 +27,8 @@ package struct GraphAxis: Sendable, Hashable {
     /// Creates an axis.
     ///
     /// - Parameters:
-    ///   - low: the smallest value that is shown. `high` must be at least `low`, and at most 2^62 greater.
+    ///   - low: the smallest value that is shown. `high` must be at least `low`, and must not exceed `low` by more than
+    ///     2^62.
     ///   - count: the approximate number of ticks.
     ///   - folds: the folds, in order. They must be inside the range and must not touch each other.
     package init(_ quantity: Quantity, from low: Int64, to high: Int64, count: Int, folds: [Range<Int64>] = []) {

@@ -1,7 +1,7 @@
 /// A mark in a time-sequence graph. It stands for one packet, or for several packets of the same kind that are too
 /// close together to be distinguished in a drawing.
 package struct SequenceBar: Sendable, Hashable {
-    /// The time of the first packet, in nanoseconds. `end` is the time of the last one.
+    /// The time of the first packet, in nanoseconds. `end` is the time of the last packet.
     package var start: Int64
     package var end: Int64
     /// The lowest sequence number that the mark covers, relative to the SYN. `high` is the end of the covered range,

@@ -38,7 +38,7 @@ package struct SequenceTrace: Sendable {
     package private(set) var shutCount = 0
     private var isShut = false
     private var highestAcknowledgment = Int64.min
-    /// The time of the first packet from either side. `lastTime` is the time of the last one.
+    /// The time of the first packet from either side. `lastTime` is the time of the last packet.
     package private(set) var firstTime: Int64?
     package private(set) var lastTime: Int64?
 

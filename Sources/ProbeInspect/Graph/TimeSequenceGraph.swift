@@ -179,7 +179,7 @@ package struct TimeSequenceGraph {
 
     private enum Line { case acknowledgments, edges }
 
-    /// Returns a stepped line, on which each value extends to the time of the next one.
+    /// Returns a stepped line, on which each value extends to the time of the next value.
     private func line(_ line: Line, _ style: String) -> HTMLText {
         let points = SampledLine.reduced(
             line == .edges ? trace.edges.points : trace.acknowledgments.points, columns: 350)

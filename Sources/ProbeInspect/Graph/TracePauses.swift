@@ -52,9 +52,9 @@ package struct TracePauses: Sendable {
     /// The range of times from the first packet to the last.
     package var times: ClosedRange<Int64> { (first ?? 0)...max(first ?? 0, last) }
 
-    /// The pauses that a graph shortens, in order. They are the smallest number of pauses without which at most a tenth
-    /// of the time is left. There are none if more than four pauses would be needed, or if there are fewer than four
-    /// packets per pause. A small part at each end of a pause is not shortened.
+    /// The pauses that a graph shortens, in order. As few pauses as possible are shortened, such that the remaining
+    /// time is at most a tenth of the total. No pause is shortened if more than four pauses would be needed, or if
+    /// there are fewer than four packets per pause. A small part at each end of a pause is not shortened.
     package var folds: [Range<Int64>] {
         let total = times.upperBound - times.lowerBound
         var chosen: [Range<Int64>] = []

@@ -186,7 +186,7 @@ package struct ProtobufText: Sendable {
             return "0x" + String(repeating: "0", count: digits - text.count) + text
         }
 
-        /// Formats a number with the fewest digits from which the same number is parsed again, as `protoc` does.
+        /// Formats a number with the fewest digits that are parsed as the same number, as `protoc` does.
         private static func shortest(_ value: Double) -> String {
             if value.isNaN { return "nan" }
             let text = printed("%.15g", value)

@@ -7,7 +7,7 @@ package struct InspectedPacket: Sendable {
     /// The comments in the file's packet block. A run records its steps in these comments.
     package var comments: [String]
     /// The ranges that the packet's SACK blocks report, in order. They consist of the peer's sequence numbers, relative
-    /// to the peer's SYN. Empty for a packet that was reassembled from fragments.
+    /// to the peer's SYN. The list is empty for a packet that was reassembled from fragments.
     package var sacks: [Range<Int64>] = []
     /// Whether the packet's data fills the window that the receiver most recently advertised, so that the sender must
     /// wait.

@@ -98,8 +98,8 @@ package struct Inspection: Sendable {
     ///
     /// The analysis waits for missing bytes until the end of the capture, as far as the memory allows, so that late
     /// segments are still added to their streams. Most captures have no missing bytes, so a source that can be read
-    /// again is first read with gaps given up early. The result of this first pass is used if none of the gaps' bytes
-    /// arrived later.
+    /// again is first read in a pass that skips gaps early. The result of this first pass is used if none of the gaps'
+    /// bytes arrived later.
     ///
     /// - Parameters:
     ///   - observer: receives the packets, and the streams if `limits.deliversParts` is set.
@@ -135,7 +135,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Returns the result of a pass that gives up gaps early, as described at `of`.
+    /// Returns the result of a pass that skips gaps early, as described in the documentation of `of`.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
@@ -435,8 +435,8 @@ extension Inspection {
             problem: own.problem)
     }
 
-    /// Returns whether a single analysis might have exceeded the limits. It would not have done so if the sum of the
-    /// two shares' peaks is within the limits.
+    /// Returns whether a single analysis might have exceeded the limits. If the sum of the two shares' peaks is within
+    /// the limits, a single analysis would not have exceeded them.
     private static func isTooMuch(_ one: ConversationTable, _ other: ConversationTable, _ limits: ConversationLimits)
         -> Bool
     {

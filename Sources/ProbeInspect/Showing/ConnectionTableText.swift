@@ -5,7 +5,7 @@ package import ProbeWire
 /// Writes the table of flows.
 ///
 /// Columns are as wide as their contents. If the columns together are wider than a line, each flow takes several lines,
-/// and the columns that do not fit on the first line follow on the next ones, indented.
+/// and the columns that do not fit on the first line follow on indented lines.
 package enum ConnectionTableText {
     /// The appearance of the table.
     package struct Style: Sendable {

@@ -76,8 +76,8 @@ package final class DecryptionObserver: InspectionObserver {
 
     // MARK: What was encrypted
 
-    /// Shows decrypted bytes. Call it in the order in which the bytes were transferred. Offsets count the bytes that
-    /// have been shown.
+    /// Shows decrypted bytes. Must be called in the order in which the bytes were transferred. Offsets count the bytes
+    /// that have been shown.
     package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
         guard let conversation, !bytes.isEmpty else { return }
         shown.observe(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)

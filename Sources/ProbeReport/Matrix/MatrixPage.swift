@@ -214,7 +214,7 @@ struct MatrixPage {
                 "p", ["class": "known"], "Expected: \(expected.verdict.rawValue), according to \(expected.place)\(why)")
         }
         if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], cell.summary) }
-        // A diagnostic of one line is identical to the summary, which is already shown.
+        // A one-line diagnostic is identical to the summary, which is already shown.
         if cell.diagnostic.contains("\n  ") { parts += .element("pre", [:], FailureMarkup.diagnostic(cell.diagnostic)) }
         if !cell.timeline.isEmpty {
             parts += .element(

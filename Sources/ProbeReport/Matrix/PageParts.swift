@@ -59,8 +59,8 @@ enum IssueLink {
         return .element("a", ["href": address, "rel": "noreferrer"], text)
     }
 
-    /// Returns the URL of the issue that a text names. Returns `nil` unless the text is two names separated by a slash,
-    /// followed by `#` and a number. A name consists of letters, digits, `-`, `_` and `.`.
+    /// Returns the URL of the issue that the text names. Returns `nil` unless the text consists of two names separated
+    /// by a slash, followed by `#` and a number. A name consists of letters, digits, `-`, `_` and `.`.
     static func address(_ text: String) -> String? {
         let halves = text.split(separator: "#", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[1].isEmpty, halves[1].utf8.allSatisfy({ (48...57).contains($0) }) else {

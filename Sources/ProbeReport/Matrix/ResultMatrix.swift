@@ -39,8 +39,8 @@ struct ResultMatrix: Sendable {
         var duration: Int64 = 0
         /// The reason for the verdict, on one line; empty for a case that passed.
         var summary = ""
-        /// The diagnostic and the timeline of the worst round; empty if it has none, or if the matrix does not keep
-        /// them.
+        /// The diagnostic and the timeline of the worst round; empty if the round has neither, or if the matrix does
+        /// not keep diagnostics.
         var diagnostic = ""
         var timeline = ""
         /// The path of the capture; `nil` if the case has none, or if the matrix does not keep diagnostics.
@@ -185,7 +185,7 @@ struct ResultMatrix: Sendable {
         return String(id[..<end])
     }
 
-    /// Returns whether a text ends with the label of a single variable, `x=…]`.
+    /// Returns whether the text ends with the label of a single variable, `x=…]`.
     private static func isLabel(_ text: Substring) -> Bool {
         let name = text.prefix { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return !name.isEmpty && text[name.endIndex...].hasPrefix("=") && text.hasSuffix("]")

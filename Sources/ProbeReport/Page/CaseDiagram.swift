@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// Builds the sequence diagram of a case from its timeline. Pure.
+/// Builds the sequence diagram of a case from its timeline.
 struct CaseDiagram {
     /// The maximum number of rows. If the timeline has more entries, ``TimelineSelection`` chooses those that are
     /// drawn.

@@ -22,11 +22,11 @@ package struct HTMLText: Sendable {
     package static let empty = HTMLText(safe: "")
     package static let newline = HTMLText(safe: "\n")
 
-    /// Returns markup that shows an untrusted text. Control characters and invisible characters are shown as escapes of
+    /// Returns markup that shows untrusted text. Control characters and invisible characters are shown as escapes of
     /// the script language; then the characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
     package static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
-    /// Returns markup that shows an untrusted text of several lines, keeping its line breaks.
+    /// Returns markup that shows multi-line untrusted text, keeping its line breaks.
     package static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ package struct HTMLText: Sendable {
 
     // MARK: Elements
 
-    /// Returns an element. The attribute values may be untrusted texts.
+    /// Returns an element. The attribute values may be untrusted.
     package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: HTMLText...
     ) -> HTMLText {
@@ -54,7 +54,7 @@ package struct HTMLText: Sendable {
         return element
     }
 
-    /// Returns an element that contains an untrusted text.
+    /// Returns an element that contains untrusted text.
     package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: String
     ) -> HTMLText {
@@ -77,7 +77,7 @@ package struct HTMLText: Sendable {
         return element
     }
 
-    /// Returns an SVG path that consists of lines. They have the colour of the text, even if the page has no style
+    /// Returns an SVG path that consists of lines. The lines have the colour of the text, even if the page has no style
     /// sheet.
     ///
     /// - Parameter data: the path (SVG 2, 9.3).
@@ -129,7 +129,7 @@ package struct HTMLText: Sendable {
     private mutating func append(_ literal: StaticString) { literal.withUTF8Buffer { bytes += $0 } }
 
     private static func escaped(_ text: String) -> String {
-        // Most texts need no escapes. There may be millions of texts, so this case must be fast.
+        // Most strings need no escapes. There may be millions of such strings, so they must be handled quickly.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             !bytes.contains { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }
         }

@@ -3,7 +3,7 @@ import ProbeBase
 /// A small SVG chart that scales with the page: bars or lines above a horizontal axis. A table or legend next to the
 /// chart contains the numbers.
 package struct Plot: Sendable {
-    /// A line of the chart. Lines differ in their dashes too, and not only in their colours.
+    /// A line of the chart. Lines differ in their dash patterns as well as in their colours.
     package struct Series: Sendable {
         package var name: String
         package var points: [(x: Double, y: Double)]
@@ -19,7 +19,7 @@ package struct Plot: Sendable {
     let title: String
     /// The text for the largest value, such as `12 MB/s`.
     let largest: String
-    /// The ticks from left to right; a place is a fraction of the axis, from 0 to 1.
+    /// The ticks from left to right. The place of a tick is a fraction of the axis, from 0 to 1.
     let ticks: [(place: Double, text: String)]
     private var content = HTMLText.empty
 

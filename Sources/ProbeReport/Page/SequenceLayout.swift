@@ -3,9 +3,9 @@ import ProbeBase
 /// Computes the position of each part of a sequence diagram, in pixels. Lifelines are next to each other, and rows are
 /// below each other.
 ///
-/// The font is monospaced, so that the width of each text is known; a text for which there is not enough room is cut,
-/// so texts never overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a
-/// long period without rows is folded and shown as its duration.
+/// The font is monospaced, so that the width of each text is known. Text that does not fit is truncated, so that texts
+/// never overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a long
+/// period without rows is folded and shown as its duration.
 package struct SequenceLayout: Sendable {
     /// The position of a row: its top, its height, and the texts as they are drawn.
     struct Place: Sendable {
@@ -194,8 +194,8 @@ package struct SequenceLayout: Sendable {
         return (xs[low] + xs[high]) / 2
     }
 
-    /// Places a text next to a lifeline, on the side with more room. If the text does not fit, the drawing becomes
-    /// wider on the right.
+    /// Places text next to a lifeline, on the side with more room. If the text does not fit, the drawing becomes wider
+    /// on the right.
     private mutating func beside(_ lifeline: Int, _ text: String) -> (String, Side) {
         let text = Columns.cut(text, to: Self.widestEvent)
         let needed = Self.pixels(text) + 22

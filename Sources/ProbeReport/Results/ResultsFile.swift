@@ -4,8 +4,9 @@ import ProbeScenario
 
 /// A results file that has been read: the description of its run, and its cases.
 ///
-/// Cases that passed without further data are kept as a few words each; the other results are read from the bytes again
-/// when they are needed. Otherwise, a large run with many timelines would take many times as much memory as its file.
+/// A case that passed without further data is kept in a few machine words; other results are read from the bytes again
+/// when they are needed. Without this, a large run with many timelines would take many times as much memory as its
+/// file.
 package struct ResultsFile: Sendable {
     /// The result of a case. ``ResultsFile/planned`` contains the data of the case that is known before it runs.
     struct Entry: Sendable {

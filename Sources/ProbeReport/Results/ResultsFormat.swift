@@ -344,7 +344,7 @@ extension ResultsFormat {
 
     // MARK: Numbers
 
-    /// Returns exactly `count` whole numbers, none of them negative.
+    /// Returns exactly `count` non-negative whole numbers.
     static func numbers(_ value: JSONValue, _ count: Int, _ name: String) throws(JSONContentError) -> [Int] {
         guard case .array(let values) = value, values.count == count else {
             throw JSONContentError("each element of `\(name)` must have \(count) numbers")

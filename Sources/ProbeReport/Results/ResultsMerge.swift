@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// Merges the results files of all shards of a run: the results, in the order of the plan, and how the run ended.
 package struct ResultsMerge: Sendable {
-    /// Where a result is, and its position in the order of the run.
+    /// The location of a result, and its position in the order of the run.
     private struct Place: Sendable {
         /// The index of the result's file in ``files``.
         var file: Int
@@ -297,7 +297,7 @@ extension ResultsMerge {
         return (chosen, remarks)
     }
 
-    /// Returns a text about the differences between two files of the same shard, for a message.
+    /// Returns a description of the differences between two files of the same shard, for a message.
     private static func verdicts(_ one: ResultsFile, _ other: ResultsFile) -> String {
         var known: [CaseKey: Verdict] = [:]
         for entry in one.entries { known[one.planned[entry.item].item.key] = entry.verdict }

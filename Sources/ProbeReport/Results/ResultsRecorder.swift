@@ -8,8 +8,8 @@ import ProbeScenario
 /// Each case is written when it ends, once for every round. Data that is complete only at the end, such as the texts of
 /// the scripts, follows the cases.
 package struct ResultsRecorder: Recorder {
-    /// The maximum total size of the timelines of cases that passed, in bytes, over all shards. It keeps the results of
-    /// a large run small, and is more than a page can show.
+    /// The maximum total size of the timelines of cases that passed, in bytes, over all shards. The limit keeps the
+    /// results of a large run small, but allows more than a page can show.
     package static let passedTimelines = 16 << 20
 
     /// The first bytes of every results document.

@@ -31,13 +31,13 @@ package enum OtherPacket: Sendable, Hashable {
     /// A PPP packet with compressed IP and TCP headers.
     case compressedHeaders
 
-    // The following packets may contain segments of flows of which no packet can be read.
+    // The following packets may belong to flows none of whose packets can be read.
 
     case encryptedWireless
     case encryptedPPP
     /// A packet encrypted with IPsec.
     case encryptedIP
-    /// A packet in a tunnel, if tunnels are not opened.
+    /// A packet in a tunnel, if tunnels are not decapsulated.
     case tunnel(TunnelProtocol)
 
     init(_ error: PacketError) {
@@ -127,7 +127,7 @@ package enum OtherPacket: Sendable, Hashable {
     }
 }
 
-/// The tunnels that `PacketDecoder` can open.
+/// The tunnels that `PacketDecoder` can decapsulate.
 package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
     case gre = "GRE"
     case erspan = "ERSPAN"
@@ -175,8 +175,8 @@ package struct OtherPackets: Sendable, Hashable {
     /// The number of packets that could not be read and may contain a segment of any flow.
     package var unreadCount: Int { count(\.isUnread) }
 
-    /// The number of packets that may contain segments of flows of which no packet can be read: encrypted packets, and
-    /// packets in tunnels that were not opened.
+    /// The number of packets that may belong to flows none of whose packets can be read: encrypted packets, and packets
+    /// in tunnels that were not decapsulated.
     package var hiddenCount: Int { count(\.isHidden) }
 
     package func count(_ isCounted: (OtherPacket) -> Bool) -> Int {

@@ -7,8 +7,8 @@ import ProbeBase
 ///
 /// The shortest of the lengths in a packet's headers determines where the packet ends: if the length in a PPPoE or
 /// 802.3 header is less than that of the IP datagram, the datagram is shortened accordingly, and the bytes after it are
-/// padding. The frame's own length is not a limit, because some programs store the captured length as both lengths of a
-/// record: a datagram that is longer than its frame was cut short by the capture.
+/// padding. The frame's own length does not limit the datagram, because some programs store the captured length as both
+/// lengths of a record: a datagram that is longer than its frame was cut short by the capture.
 package enum PacketDecoder {
     /// Decodes a captured packet, beginning with its link-layer header.
     ///
@@ -313,7 +313,8 @@ package enum PacketDecoder {
         return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
-    /// Decodes a TCP segment (RFC 9293 3.1). If the capture cut the options off, those that are present are read.
+    /// Decodes a TCP segment (RFC 9293 3.1). If the capture cut the options short, the options that are present are
+    /// read.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress
     ) throws(PacketError) -> DecodedTCP {
@@ -435,7 +436,8 @@ extension PacketDecoder {
         switch type {
         case 0x0021, 0x0057: return try decodeIP(bytes, at: offset, extent)
         case 0x0281, 0x0283: return try decodeMPLS(bytes, at: offset, extent)
-        // Van Jacobson, RFC 2507 and robust header compression, and fragments of packets (multilink PPP).
+        // These protocols are Van Jacobson, RFC 2507 and robust header compression, and fragments of packets (multilink
+        // PPP).
         case 0x002d, 0x002f, 0x003d, 0x0003, 0x0005, 0x004f, 0x0061, 0x0063, 0x0065, 0x0067, 0x0069:
             return .other(.compressedHeaders)
         case 0x0053, 0x0055, 0x00fb, 0x00fd: return .other(.encryptedPPP)
@@ -507,7 +509,7 @@ extension PacketDecoder {
     }
 
     /// Decodes an 802.11 frame (IEEE 802.11 9.2 and 9.3.2). The header has 24 bytes, or more if it contains a fourth
-    /// address, QoS control or HT control.
+    /// address, a QoS Control field or an HT Control field.
     private static func decodeWireless(
         _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -548,8 +550,8 @@ extension PacketDecoder {
 
 /// Decodes tunnels. A packet in a tunnel is decoded as if it had been captured outside the tunnel.
 ///
-/// The bytes between the end of the inner packet and the end of the outer one are padding. An inner packet that is
-/// longer than the outer one was cut short by the device that mirrored it.
+/// The bytes between the end of the inner packet and the end of the outer packet are padding. An inner packet that is
+/// longer than the outer packet was cut short by the device that mirrored it.
 extension PacketDecoder {
     /// The UDP ports of VXLAN: the port that IANA assigned (RFC 7348), the port that Linux used before, and the port of
     /// VXLAN-GPE.
@@ -558,7 +560,7 @@ extension PacketDecoder {
     /// The UDP port of GTP-U, the user plane of mobile networks (3GPP TS 29.281 4.4.2).
     static let gtpPort: UInt16 = 2152
 
-    /// Returns the extent of a tunnel's contents; `nil` if tunnels are not opened.
+    /// Returns the extent of a tunnel's contents; `nil` if tunnels are not decapsulated.
     private static func inner(_ extent: PacketExtent, end: Int, offset: Int) throws(PacketError) -> PacketExtent? {
         guard extent.reading == .opened else { return nil }
         guard extent.tunnels > 0 else { throw .tooManyHeaders(offset: offset) }

@@ -2,24 +2,24 @@
 package enum TunnelReading: Sendable, Hashable {
     /// Tunnelled packets are counted as packets of the tunnel's own protocol, such as UDP.
     case ignored
-    /// Tunnelled packets are recognized, but the tunnels are not opened.
+    /// Tunnelled packets are recognized, but the tunnels are not decapsulated.
     case named
     /// The inner packets are decoded instead of the outer ones.
     case opened
 }
 
-/// The boundaries within which a packet's headers are decoded, and the number of tunnels in it that may still be
-/// opened.
+/// The boundaries within which a packet's headers are decoded, and the number of tunnels in the packet that may still
+/// be decapsulated.
 struct PacketExtent {
     /// The end of the frame on the wire.
     let wireEnd: Int
     /// The smallest packet end that follows from the lengths in the headers read so far.
     private(set) var bound = Int.max
-    /// The number of tunnels that may still be opened.
+    /// The number of tunnels that may still be decapsulated.
     let tunnels: Int
     let reading: TunnelReading
 
-    /// The maximum number of nested tunnels that are opened, which is more than any network has.
+    /// The maximum number of nested tunnels that are decapsulated, which is more than any network has.
     static let maxTunnels = 6
 
     init(wireEnd: Int, reading: TunnelReading, tunnels: Int = maxTunnels) {

@@ -29,8 +29,8 @@ extension CaptureAnalysis {
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
 
-    /// Adds a packet that is ordinary both by its headers and in the state of its connection, and skips a packet that
-    /// belongs to another share. Returns `false` and changes nothing for any other packet.
+    /// Adds a packet if its headers and the state of its connection are ordinary, and skips a packet that belongs to
+    /// another share. Returns `false` and changes nothing for any other packet.
     @inline(__always)
     private mutating func takeOnFastPath(
         _ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int, _ rings: RecentPackets.Rings
@@ -46,8 +46,8 @@ extension CaptureAnalysis {
         return true
     }
 
-    /// Merges the results of an analysis of another share of the same capture. Both analyses must have finished. If one
-    /// of the two shares has the number 0, its analysis must be the one that merges the other.
+    /// Merges the results of an analysis of another share of the same capture. Both analyses must have finished. If
+    /// either of the two shares has the number 0, this function must be called on the analysis of that share.
     ///
     /// Connections are renumbered in the order of their first packets, which is how a single analysis would have
     /// numbered them.

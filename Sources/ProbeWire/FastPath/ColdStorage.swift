@@ -8,8 +8,8 @@ protocol ColdValue: Sendable {
 ///
 /// Use cold storage for data that only a few of many structs need. With thousands of flows, most time is spent fetching
 /// them from memory, so the data that each packet touches must be close together. The storage has value semantics: a
-/// copy becomes independent when it is changed. Each new instance allocates memory, but unchanged copies share it, so a
-/// table creates one instance and copies it for each of its flows.
+/// copy becomes independent when it is changed. Each new instance allocates memory, but unchanged copies share that
+/// memory, so a table creates one instance and copies it for each of its flows.
 struct ColdStorage<Value: ColdValue>: Sendable {
     /// An array with exactly one element: the value.
     private var storage = [Value()]

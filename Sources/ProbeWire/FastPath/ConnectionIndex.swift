@@ -28,8 +28,8 @@ struct ConnectionIndex: Sendable {
         return nil
     }
 
-    /// Inserts a new position. `hashes` returns the hash of any position inserted before; it is needed when the table
-    /// grows.
+    /// Inserts a new position. `hashes` returns the hash of any position inserted before; these hashes are needed when
+    /// the table grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
         // The table is at most half full, so a search rarely examines more than one entry.
         if count &* 2 >= entries.count { grow(hashes) }
@@ -37,7 +37,7 @@ struct ConnectionIndex: Sendable {
         count += 1
     }
 
-    /// Replaces `old`, which was found under this hash, with `new`.
+    /// Replaces `old`, which was found under the given hash, with `new`.
     mutating func replace(_ old: Int, by new: Int, hash: UInt64) {
         let mask = entries.count &- 1
         var slot = Int(truncatingIfNeeded: hash) & mask

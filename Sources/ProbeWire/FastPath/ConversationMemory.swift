@@ -1,11 +1,11 @@
 import CBytes
 
-/// The memory that holds the connections of a list. Each connection begins at a cache line. Only the first few
-/// connections of a list are ever moved.
+/// The memory that holds the connections of a list. Each connection begins at the start of a cache line. Only the first
+/// few connections of a list are ever moved.
 ///
 /// Arrays are not used, because every access to an element reads its array's header, and the headers would all be at
 /// the same position in a page, so that they would evict each other from the cache.
-// @unchecked: many threads may read the memory, and it is changed only by a list that is its sole owner at that time
+// @unchecked: many threads may read the memory, and only a list that is the sole owner of the memory changes it
 // (`ConversationList.makeUnique`).
 final class ConversationMemory: @unchecked Sendable {
     private struct Chunk {
@@ -18,8 +18,8 @@ final class ConversationMemory: @unchecked Sendable {
 
     private var chunks: [Chunk] = []
 
-    // Large enough that a chunk has its own pages, of which untouched ones cost nothing, and that it nearly fills a
-    // large page.
+    // A chunk of this length nearly fills a large page. It is also large enough to have its own pages, and pages that
+    // are never touched cost nothing.
     static let chunkBits = 11
     static let chunkLength = 1 << chunkBits
     private static let firstLength = 8

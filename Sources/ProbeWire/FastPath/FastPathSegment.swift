@@ -37,8 +37,8 @@ struct FastPathSegment {
             guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }
             // The length of `header` is a constant, so the bounds are checked only once.
             let header = bytes.extracting(0..<FastPathSegment.shortest)
-            // One word contains the EtherType, the IP version and the header length; another one the fragmentation, the
-            // hop limit and the protocol.
+            // One word contains the EtherType, the IP version and the header length; another word contains the
+            // fragmentation, the hop limit and the protocol.
             guard let type = header.big32(at: 12), type & 0xffff_ff00 == 0x0800_4500,
                 let transport = header.big32(at: 20), transport & 0x3fff_00ff == 0x0000_0006,
                 let source = header.big32(at: 26), let destination = header.big32(at: 30),

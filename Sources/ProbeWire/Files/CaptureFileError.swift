@@ -7,7 +7,8 @@ package struct CaptureFileError: Error, Sendable, Hashable {
         /// The first four bytes of the file are not those of a capture file.
         case notACapture(magic: UInt32)
         case unsupportedVersion(major: UInt16, minor: UInt16)
-        /// The file ends inside a record or block, of whose `length` bytes only `present` bytes are there.
+        /// The file ends inside a record or block of `length` bytes, and contains only the first `present` of these
+        /// bytes.
         case endsInside(length: Int, present: Int)
         /// The length of a record is greater than that of any packet.
         case recordTooLong(length: Int, limit: Int)

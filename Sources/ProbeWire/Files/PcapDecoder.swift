@@ -92,7 +92,8 @@ struct PcapDecoder: Sendable {
             var original = word(header, 12)
         else { return nil }
         if mayHaveSwapped {
-            // In version 2.3, the order depends on the program that wrote the file; this check is libpcap's.
+            // In version 2.3, the order depends on the program that wrote the file; the check below is the one that
+            // libpcap makes.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {

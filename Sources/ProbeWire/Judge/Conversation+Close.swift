@@ -7,11 +7,11 @@ extension Conversation {
 
     /// Judges whether `side` closed first by comparing the first FIN or RST of each side.
     ///
-    /// If one side's FIN or RST acknowledges the other side's FIN, it was the second, whatever the timestamps are. If
-    /// neither acknowledges the other, the timestamps decide; if they are too close to be reliable, the statement is
-    /// inconclusive.
+    /// A side whose FIN or RST acknowledges the other side's FIN closed second, whatever the timestamps are. If neither
+    /// side's FIN or RST acknowledges the other side's FIN, the timestamps decide; if the timestamps are too close to
+    /// be reliable, the statement is inconclusive.
     ///
-    /// An RST outside the window counts only if packets before it are missing from the capture.
+    /// An RST outside the window is considered only if packets before the RST are missing from the capture.
     func judgeClosedFirst(by side: ConversationSide, _ names: SideNames) -> WireVerdict {
         let verdict = judgeClosedFirst(by: side, names, countsOutside: false)
         guard let refused = ConversationSide.allCases.first(where: { sentOutside($0) != nil }),

@@ -3,8 +3,9 @@ import ProbeBase
 extension Conversation {
     /// Judges a statement about this connection by the packets captured so far.
     ///
-    /// A statement about segments, gaps or lines never passes if there are none: the verdict is `waiting` while more
-    /// can still arrive, and `failed` afterwards. The verdict's texts refer to the two sides by `names`.
+    /// A statement about segments, gaps or lines never passes if the capture contains no segment, gap or line: the
+    /// verdict is `waiting` while more can still arrive, and `failed` afterwards. The verdict's texts refer to the two
+    /// sides by `names`.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         let verdict = judgeCaptured(assertion, names)
         guard let doubt = MissingPackets.unknownPart(concerning: assertion, in: self, names),
@@ -35,8 +36,8 @@ extension Conversation {
         }
     }
 
-    /// Judges whether all lines from `side` end with CRLF. `HalfConnectionJudge` is used only if necessary, because it
-    /// copies the flow, and a capture may have thousands of flows.
+    /// Judges whether all lines from `side` end with CRLF. `HalfConnectionJudge` is used only if necessary, because
+    /// creating a judge copies the flow, and a capture may have thousands of flows.
     private func judgeLines(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines { return .passed }
         let failure =

@@ -1,10 +1,10 @@
 package import ProbeBase
 
-/// The result of checking whether the pieces of one send left in separate segments.
+/// The result of checking whether the pieces of one send were sent in separate segments.
 package enum PieceVerdict: Sendable, Hashable {
     /// Each boundary between two pieces was also a boundary between two segments.
     case exact
-    /// Some pieces left in the same segment. There is one line of details for each segment that carried parts of
+    /// Some pieces were sent in the same segment. There is one line of details for each segment that carried parts of
     /// several pieces.
     case coalesced([String])
     /// Not all bytes of the send have been captured yet.
@@ -21,7 +21,8 @@ extension Conversation {
         return Set(edges).sorted()
     }
 
-    /// Checks in the capture whether the pieces of one send, which began at `streamOffset`, left in separate segments.
+    /// Checks in the capture whether the pieces of one send, which began at `streamOffset`, were sent in separate
+    /// segments.
     ///
     /// A piece that is too long for one segment may span several segments, but no segment may carry parts of two
     /// pieces. Retransmissions are ignored.

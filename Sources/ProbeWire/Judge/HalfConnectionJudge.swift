@@ -240,8 +240,8 @@ extension HalfConnectionJudge {
 extension StreamAssembler {
     /// Returns a failure that describes the first bare LF or CR from the side `name`; `nil` if there is none.
     ///
-    /// This is not a member of `HalfConnectionJudge`, because that would copy the flow, and a capture may have a bare
-    /// line end in each of thousands of flows.
+    /// This function is not a member of `HalfConnectionJudge`, because creating a judge copies the flow, and a capture
+    /// may have a bare line end in each of thousands of flows.
     func bareLineEnd(of name: String) -> WireFailure? {
         guard lines.hasBare else { return nil }
         let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
@@ -256,8 +256,8 @@ extension StreamAssembler {
 
     /// Returns the bytes around a line end, quoted; `nil` if they were not kept.
     private func context(at delivered: Int64) -> String? {
-        // The excerpt never extends beyond the segment, so the kept bytes of the stream are used instead if there are
-        // any.
+        // The excerpt never extends beyond its segment. If bytes of the stream are kept, they are used instead of the
+        // excerpt.
         var there = lines.bareExcerpt[...]
         if limits.keptBytes > 0, delivered < Int64(bytes.count) {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
@@ -490,7 +490,8 @@ extension HalfConnectionJudge {
                 details: unfinished(records)))
     }
 
-    /// Judges whether all bytes from the first TLS record on belong to records, and the last record is complete.
+    /// Judges whether all bytes from the first TLS record on belong to records, and whether the last record is
+    /// complete.
     func judgeTLS(fromStart: Bool) -> WireVerdict {
         if fromStart, let unknownStart { return .inconclusive(unknownStart) }
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: fromStart)

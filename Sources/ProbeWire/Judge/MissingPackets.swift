@@ -94,7 +94,7 @@ enum MissingPackets {
     }
 
     /// Returns whether the statement depends on the last byte before the capture: if the first captured byte is an LF,
-    /// that byte may have been its CR.
+    /// the byte before the capture may have been the CR of the same line end.
     private static func dependsOnFirstByte(_ assertion: WireAssertion, in conversation: Conversation) -> Bool {
         guard case .halfConnection(.lines, let side) = assertion else { return false }
         return conversation.halfConnection(from: side).stream.lines.firstBareLF == 0

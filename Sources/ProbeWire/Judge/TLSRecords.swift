@@ -112,8 +112,8 @@ package struct TLSRecords: Equatable {
         // a ClientHello, 2 a ServerHello).
         guard 1...2 ~= bytes[5] else { return .other }
         if bytes[0] == alert { return bytes.count < 7 ? .undecided : .record }
-        // The protocol version follows the message's type and length. It is in this record unless the message is split
-        // into very short records.
+        // The protocol version follows the message's type and length. The version is in this record unless the message
+        // is split into very short records.
         if length < 6 { return .record }
         if bytes.count > 9, bytes[9] != 3 { return .other }
         if bytes.count > 10 { return bytes[10] <= 4 ? .record : .other }

@@ -29,7 +29,7 @@ package enum WireVerdict: Sendable, Equatable {
 package struct WireFailure: Sendable, Equatable {
     /// A one-line description of the failure.
     package var summary: String
-    /// The expected bytes, if the statement compares bytes. `actual` has the bytes that were sent.
+    /// The expected bytes, if the statement compares bytes. `actual` contains the bytes that were sent.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
     /// Further details, one per line (`gap 2: 12.1 ms`).

@@ -126,11 +126,11 @@ package struct CaptureAnalysis: Sendable {
     }
 
     /// A sentence about the unreadable packets that may contain segments of any flow; `nil` if there are none. If there
-    /// are any, no statement about a flow is certain.
+    /// are such packets, no statement about a flow is certain.
     package var unread: String? { sentence(\.isUnread) }
 
-    /// The same as `unread`, but also covers the packets that may contain flows of which no packet can be read. It is
-    /// used for statements about a capture in which no flow was found.
+    /// The same as `unread`, but also covers the packets that may belong to flows none of whose packets can be read. It
+    /// is used for statements about a capture in which no flow was found.
     package var unreadOrHidden: String? { sentence { $0.isUnread || $0.isHidden } }
 
     private func sentence(_ isIncluded: (OtherPacket) -> Bool) -> String? {

@@ -3,9 +3,9 @@
 package struct ConversationLimits: Sendable, Hashable {
     /// The number of bytes of a stream that are kept for judging. Later bytes are counted and scanned, but not kept.
     package var keptBytes: Int
-    /// The number of bytes that may wait after a gap before the gap is given up. Each waiting chunk adds 64 bytes of
-    /// overhead. If the peer has acknowledged the missing bytes, giving up is not reported as reaching a limit, unless
-    /// the bytes arrive afterwards.
+    /// The number of bytes that may wait after a gap before the gap is skipped. Each waiting chunk adds 64 bytes of
+    /// overhead. If the peer has acknowledged the missing bytes, skipping the gap is not reported as reaching a limit,
+    /// unless the bytes arrive afterwards.
     package var waitingBytes: Int
     /// The number of entries of each list (repeated segments, closed windows, urgent data). Later events are only
     /// counted.
@@ -13,8 +13,8 @@ package struct ConversationLimits: Sendable, Hashable {
     /// The number of first transmissions that are listed. Later ones are only counted.
     package var keptSegments: Int
     /// The total number of bytes that are kept or waiting in all connections of a table. If the limit is exceeded,
-    /// connections give up gaps that their peers have acknowledged. If that is not enough, the half connection of the
-    /// current packet gives up all its gaps and drops the bytes that it kept.
+    /// connections skip gaps that their peers have acknowledged. If that is not enough, the half connection of the
+    /// current packet skips all its gaps and drops the bytes that it kept.
     package var totalBytes: Int
 
     /// The number of connections in a table. Packets of further connections are counted, but their connections are not

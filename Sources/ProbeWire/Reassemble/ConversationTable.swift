@@ -14,7 +14,7 @@ package struct ConversationTable: Sendable {
     package private(set) var hasReachedTotal = false
     /// Whether some streams were not kept completely, or have gaps, because the memory for all connections was used up.
     package private(set) var hasUsedUpMemory = false
-    /// Whether bytes arrived for gaps that had already been given up. With a more patient `GapTolerance`, the streams
+    /// Whether bytes arrived for gaps that had already been skipped. With a more patient `GapTolerance`, the streams
     /// would contain these bytes.
     package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
     /// The connections whose endpoints were reused by a later connection for which there was no room. Packets of the
@@ -24,7 +24,7 @@ package struct ConversationTable: Sendable {
     var heldBytes = 0
     /// The maximum number of bytes that all streams together held in memory at the same time.
     package internal(set) var peakHeldBytes = 0
-    /// The connections that gave up gaps because a packet of another connection used up the memory; only if
+    /// The connections that skipped gaps because a packet of another connection used up the memory; only if
     /// `ConversationLimits.deliversParts` is set.
     private var withReleasedParts: [Int] = []
     private var sweepPosition = 0
@@ -197,8 +197,8 @@ package struct ConversationTable: Sendable {
 }
 
 extension ConversationList {
-    /// Returns whether a packet with the same endpoints opens another connection: it is a SYN whose sequence number
-    /// differs from that of the connection at `position`.
+    /// Returns whether a packet with the same endpoints opens another connection, which is the case for a SYN whose
+    /// sequence number differs from that of the connection at `position`.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)

@@ -2,8 +2,8 @@ import ProbeBase
 
 /// Reassembles IP datagrams from their fragments (RFC 791 3.2, RFC 8200 4.5).
 ///
-/// If fragments overlap, the bytes that arrived first are used. An incomplete datagram is given up after `lifetime`
-/// more fragments have arrived. If incomplete datagrams take more than `memory` bytes, the oldest is given up.
+/// If fragments overlap, the bytes that arrived first are used. An incomplete datagram is discarded after `lifetime`
+/// more fragments have arrived. If incomplete datagrams take more than `memory` bytes, the oldest is discarded.
 /// Timestamps are ignored, because they may be wrong in a capture.
 package struct FragmentReassembler: Sendable {
     /// A complete datagram: the captured part of its payload after the IP header, and the payload's length on the wire.
@@ -46,13 +46,13 @@ package struct FragmentReassembler: Sendable {
     /// The lifetime of an incomplete datagram, as a number of fragments. It is much lower than the number of datagrams
     /// after which a 16-bit identification is reused.
     private static let lifetime: UInt64 = 16_384
-    /// The length of the longest IP payload. Together with `maxParts`, it limits the length of the lists that tiny
-    /// fragments can cause.
+    /// The length of the longest IP payload. Together with `maxParts`, this limit bounds the lists of fragments, even
+    /// if the fragments are tiny.
     private static let longestDatagram = 65_535
     private static let maxParts = 2_048
     /// The number of fragments of incomplete datagrams that may contain a TCP segment.
     private var unjoined = 0
-    /// The number of incomplete datagrams that were given up.
+    /// The number of incomplete datagrams that were discarded.
     package private(set) var lostCount = 0
 
     package init(memory: Int = 4 << 20) {

@@ -7,7 +7,7 @@ package struct HalfConnection: Sendable {
     // packet from either side touches the first line, and a packet with data also the next two. Rarely used values
     // follow.
 
-    /// The offset after everything that has been sent, including the SYN and the FIN.
+    /// The end of everything that has been sent, as an offset; includes the SYN and the FIN.
     var sentEnd: Int64 = 0
     /// The value of `acknowledgedEnd`, or `Int64.min` if that is `nil`.
     private(set) var acknowledged = Int64.min
@@ -51,7 +51,7 @@ package struct HalfConnection: Sendable {
         let rawValue: UInt8
         /// The peer's response to a probe is pending, or the conclusion drawn from the response may still be corrected.
         static let probing = Conditions(rawValue: 1)
-        /// The base is known only from the other side or from an RST, and the side's next packet replaces it.
+        /// The base is known only from the other side or from an RST, and the side's next packet replaces the base.
         static let baseGuessed = Conditions(rawValue: 2)
         /// The side has sent a valid RST, which is stored in `rst`.
         static let reset = Conditions(rawValue: 4)
@@ -222,7 +222,7 @@ package struct HalfConnection: Sendable {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
         let segmentCount: Int
-        /// Whether this side has sent neither data nor a SYN, as far as was captured.
+        /// Whether this side has sent neither data nor a SYN, as far as the capture shows.
         let hasOnlyAcknowledged: Bool
     }
 
@@ -312,7 +312,7 @@ package struct HalfConnection: Sendable {
 
 /// The rules that decide whether a packet is new, a repetition or a probe. The first rule that applies decides.
 ///
-/// `sentEnd` is the offset after everything that the side has sent so far. The *tail* is the last segment sent.
+/// `sentEnd` is the end of everything that the side has sent so far, as an offset. The *tail* is the last segment sent.
 ///
 /// 1. The packet occupies no sequence number. It is a keep-alive if its number is one before `sentEnd` and everything
 ///    is acknowledged (RFC 9293 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is
@@ -481,7 +481,8 @@ extension HalfConnection {
         }
         if !tcp.isSYN, segmentCount == 0, !tcp.flags.contains(.rst) { accept(acknowledgment: tcp.acknowledgment) }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
-        // An acknowledgment of more than any window can have allowed is forged or corrupted, so it is ignored.
+        // An acknowledgment of more data than any window can have allowed is forged or corrupted, so the acknowledgment
+        // is ignored.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
@@ -498,8 +499,8 @@ extension HalfConnection {
         return start..<end
     }
 
-    /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap. It does if
-    /// it has a SACK block (RFC 2018 3) that is not a DSACK.
+    /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap. A SACK block
+    /// (RFC 2018 3) that is not a DSACK is such a report.
     func reportsGap(_ tcp: DecodedTCP, acknowledged: Int64?) -> Bool {
         guard tcp.options.sack.first != nil, let acknowledged else { return false }
         return duplicateRange(tcp, acknowledged: acknowledged) == nil || tcp.options.sack.second != nil
@@ -593,7 +594,7 @@ extension HalfConnection {
             hasRestarted = true
         } else if isSYN, base != first {
             if initialSequence == nil, segmentCount == 0 {
-                // A packet before the SYN (split handshake, or forged) does not show where the stream begins.
+                // A packet before the SYN (from a split handshake, or forged) does not show where the stream begins.
                 restart(at: first)
                 hasRestarted = true
             } else if let kind = otherSYN(tcp, time: time) {
@@ -679,7 +680,7 @@ extension HalfConnection {
                 noteRecovery(place)
             }
             // Repeated bytes are not part of the first transmission, except for the byte of a zero-window probe. Bytes
-            // that fill a gap are part of it.
+            // that fill a gap are part of the first transmission.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
             let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
@@ -725,8 +726,8 @@ extension HalfConnection {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// Inserts the text of an RST (RFC 1122 4.2.2.12). As in other tools, it is data, but it does not advance
-    /// `sentEnd`.
+    /// Inserts the text of an RST (RFC 1122 4.2.2.12). As in other tools, the text is treated as data, but it does not
+    /// advance `sentEnd`.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {
@@ -748,8 +749,8 @@ extension HalfConnection {
         if segments.count < limits.keptSegments { segments.append(segment) }
     }
 
-    /// Records that something was sent again. No other repeated segment is considered a probe until everything sent
-    /// before is acknowledged.
+    /// Records that a segment was sent again. Until all data sent so far is acknowledged, no other repeated segment is
+    /// considered a probe.
     private mutating func noteRecovery(_ place: Placement) {
         recovery.lastStart = place.start
         recovery.end = max(recovery.end, sentEnd)

@@ -1,7 +1,7 @@
 /// The state of a loss recovery, and the numbers of repeated segments by reason.
 struct RetransmissionRecovery: Sendable {
-    /// The offset after everything that had been sent when a segment was last repeated. Until everything before it is
-    /// acknowledged, no repeated segment is considered a probe.
+    /// The end of the data that had been sent when a segment was last repeated, as an offset. Until all data before
+    /// this offset is acknowledged, no repeated segment is considered a probe.
     var end = Int64.min
     /// The time of the third duplicate acknowledgment since the last acknowledgment of new data.
     var thirdDuplicateTime: UInt64 = 0
@@ -22,7 +22,7 @@ struct OtherSYN: Sendable {
     var time: UInt64
 }
 
-/// The observations after an RST that can show that it had no effect.
+/// The observations after an RST that can show that the RST had no effect.
 struct ResetWatch: Sendable {
     /// The offset up to which the peer had sent data.
     var peerEnd: Int64

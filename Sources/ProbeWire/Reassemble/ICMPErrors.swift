@@ -12,7 +12,7 @@ package struct ICMPErrors: Sendable {
         package var time: UInt64
         package var packetIndex: Int
 
-        /// A description of the report: `destination unreachable (port), from 10.0.0.9`.
+        /// A description of the error: `destination unreachable (port), from 10.0.0.9`.
         package var text: String { "\(error.text), from \(error.reporter)" }
     }
 

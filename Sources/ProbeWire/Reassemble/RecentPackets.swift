@@ -75,7 +75,7 @@ struct RecentPackets: Sendable {
     /// The number of packets that are kept for each half of the connections, which is also the number of possible
     /// values of ``Entry/hash``.
     private static let depth = 4096
-    /// The number of packets before a copy whose IP identifications are examined.
+    /// The number of preceding packets whose IP identifications are compared with that of a possible copy.
     private static let numbering = 512
     /// The maximum number of packets between a packet without an IP identification and its copy.
     private static let maxBetween = 512

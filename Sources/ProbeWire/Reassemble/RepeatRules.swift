@@ -24,8 +24,8 @@ enum RepeatRules {
     }
 
     /// Returns whether a repeated segment is a fast retransmission. It is one if three duplicate acknowledgments since
-    /// the last acknowledgment of new data have asked for it, it has not been repeated since then, and at most about
-    /// one round trip has passed since the third one, which is too short for a timer to have expired.
+    /// the last acknowledgment of new data have requested it, it has not been repeated since then, and at most about
+    /// one round trip has passed since the third acknowledgment. No timer can have expired in such a short time.
     static func isFast(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64) -> Bool {
         guard flow.duplicateAcks >= 3, place.start <= flow.acknowledgedEnd ?? Int64.min,
             place.end > flow.acknowledgedEnd ?? Int64.max
@@ -37,7 +37,7 @@ enum RepeatRules {
     }
 
     /// Returns `tailLossProbe` if a sender may probe for a lost tail at this time, and `retransmissionOrProbe` if its
-    /// retransmission timer may also have expired; `nil` if it can't be probing at this time.
+    /// retransmission timer may also have expired; `nil` if the sender can't be probing at this time.
     private static func probeTiming(in flow: borrowing HalfConnection, at time: UInt64) -> SegmentKind? {
         guard time >= firstProbeTime else { return nil }
         let elapsed = time &- flow.tailTime

@@ -113,7 +113,7 @@ package struct CloseMark: Sendable, Hashable {
     /// The offset up to which the FIN or RST acknowledges the peer's stream, which is one more than the stream's length
     /// if it acknowledges the peer's FIN; `nil` if it has no ACK.
     package var acknowledged: Int64?
-    /// The reason why the RST had no effect; `nil` if it had one, or if this is a FIN.
+    /// The reason why the RST had no effect; `nil` if the RST had an effect, or if this is a FIN.
     package var refusal: Refusal?
 
     init(time: UInt64, packetIndex: Int, offset: Int64, acknowledged: Int64? = nil, refusal: Refusal? = nil) {

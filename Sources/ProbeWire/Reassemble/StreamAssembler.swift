@@ -26,7 +26,7 @@ package struct StreamAssembler: Sendable {
     /// Whether any bytes of the stream were skipped, even if there was no room to list the gap.
     private(set) var hasGaps = false
     package internal(set) var hasReachedLimit = false
-    /// Whether any bytes of a gap arrived after the gap had been given up.
+    /// Whether any bytes of a gap arrived after the gap had been skipped.
     var hasLateBytes = false
     private var keepsNoMore = false
     package private(set) var lines = LineStatistics()
@@ -57,7 +57,7 @@ package struct StreamAssembler: Sendable {
     package var bytes: [UInt8] { rest.value.bytes }
     package var conflictCount: Int { rest.value.conflictCount }
     package var firstConflict: Int64? { rest.value.firstConflict }
-    /// The number of bytes that arrived for a gap after it had been given up. These bytes are not used.
+    /// The number of bytes that arrived for a gap after the gap had been skipped. These bytes are not used.
     package var lateLength: Int64 { rest.value.lateLength }
     /// The chunks that wait, sorted and without overlap, all after `end`.
     var waiting: [Chunk] { rest.value.waiting }
@@ -87,7 +87,7 @@ package struct StreamAssembler: Sendable {
         rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
     }
 
-    /// Releases the stream's memory when the memory for all connections is used up. Gaps are given up, kept bytes are
+    /// Releases the stream's memory when the memory for all connections is used up. Gaps are skipped, kept bytes are
     /// dropped, and later bytes are not kept.
     mutating func release() {
         hasReachedLimit = true
@@ -110,8 +110,8 @@ package struct StreamAssembler: Sendable {
     /// Whether `bytes` contains everything that was delivered.
     package var isKeptWhole: Bool { Int64(bytes.count) == deliveredLength }
 
-    /// Returns the kept bytes of a part of the stream. There are fewer if the limits or a gap end them; the result is
-    /// `nil` if the first byte is not kept.
+    /// Returns the kept bytes of a part of the stream. The result is shorter if the limits or a gap end the kept bytes,
+    /// and `nil` if the first byte is not kept.
     package func kept(_ range: Range<Int64>) -> ArraySlice<UInt8>? {
         guard range.lowerBound >= 0, range.lowerBound < end else { return nil }
         guard !gaps.contains(where: { $0.offset <= range.lowerBound && range.lowerBound < $0.end }) else { return nil }
@@ -187,7 +187,7 @@ package struct StreamAssembler: Sendable {
         }
     }
 
-    /// Gives up the first gap when the memory for the bytes that wait after it is used up.
+    /// Skips the first gap when the memory for the bytes that wait after it is used up.
     private mutating func giveUpFirst(_ received: Int64) {
         // If a gap is not listed, its late bytes can't be distinguished from repeated bytes.
         if let first = firstWaitingOffset, first <= received, gaps.count < maxListedGaps {
@@ -358,8 +358,8 @@ extension StreamAssembler {
         }
     }
 
-    /// Records that bytes of a gap have arrived after the gap was given up. With `GapTolerance.memory`, that means that
-    /// the memory was too small.
+    /// Records that bytes of a gap have arrived after the gap was skipped. With `GapTolerance.memory`, this can happen
+    /// only if the memory was too small.
     private mutating func noteLate(forGapAt index: Int) {
         guard rest.value.gaps[index].cause != .cutShort else { return }
         hasLateBytes = true

@@ -23,7 +23,7 @@ package struct StreamGap: Sendable, Hashable {
         case notCaptured
         /// The packet with the bytes was captured, but the snap length cut it short.
         case cutShort
-        /// The bytes were given up because the bytes waiting after them reached the limit in `ConversationLimits`.
+        /// The bytes were skipped because the bytes waiting after them reached the limit in `ConversationLimits`.
         case limitReached
     }
 

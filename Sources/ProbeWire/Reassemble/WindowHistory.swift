@@ -22,8 +22,7 @@ package struct WindowHistory: Sendable {
     }
 
     package var shutCount: Int { shutting.value.count }
-    /// The closures of the window: the changes from open to closed. Only the first ones are kept, as many as the limits
-    /// allow.
+    /// The closures of the window: the changes from open to closed. Only the first closures are kept, up to the limit.
     package var shuts: [Shut] { shutting.value.shuts }
 
     init() {}
