@@ -7,7 +7,7 @@ import Synchronization
 /// Briefly collects the bytes that arrive on a session's connections, then shows the lines and the segments in which
 /// they arrived.
 ///
-/// It is notified on the reactor's thread, and shows text only on that thread.
+/// The collector is notified on the reactor's thread, and shows text only on that thread.
 final class DeskArrivals: Sendable {
     /// The extent to which a connection's events have been shown.
     struct Shown {

@@ -6,8 +6,8 @@ import ProbeScenario
 ///
 /// `failed` is reported as a `failure`, `error` and `inconclusive` as an `error`. `skipped`, `unsupported` and cases
 /// that were not run are reported as `skipped`. An expected failure, and a failure of a level that does not fail the
-/// run, are also `skipped`, and include the failure detail. A problem of the run itself (an interruption, a report that
-/// could not be written) is an error in a final suite named `tcpprobe`.
+/// run, are also `skipped`, and include the failure detail. A problem with the run itself (an interruption, a report
+/// that could not be written) is an error in a final suite named `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
         var name: String

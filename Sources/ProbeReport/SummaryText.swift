@@ -13,8 +13,8 @@ struct SummaryText {
 
     let options: ReportOptions
     let paint: Paint
-    /// The cases that fail the run, in the order in which they ended. A case with the same finding as an earlier one is
-    /// listed together with that case.
+    /// The cases that fail the run, in the order in which they ended. A case with the same finding as an earlier case
+    /// is listed together with the earlier case.
     private var bad: [(verdict: Verdict, name: String, label: String, others: [String])] = []
     private var groups: [FindingKey: Int] = [:]
     private var rounds = PassRates()

@@ -8,7 +8,7 @@ import ProbeScenario
 struct Completions: Sendable {
     let analysis: ScriptAnalysis
     let offset: Int
-    /// The outline of the text before the position; the text after it has no influence.
+    /// The outline of the text before the position; the text after the position is ignored.
     private let before: ScriptOutline
 
     init(_ analysis: ScriptAnalysis, at offset: Int) {

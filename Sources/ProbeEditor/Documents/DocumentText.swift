@@ -70,8 +70,8 @@ struct DocumentText: Sendable {
         return start..<end
     }
 
-    /// Returns the offset of a position. A column inside a character is treated as the start of the character, and one
-    /// after the line as the end of the line.
+    /// Returns the offset of a position. A column inside a character is treated as the start of the character, and a
+    /// column beyond the end of the line is treated as the end of the line.
     func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int { cut(at: position, encoding).offset }
 
     /// Returns the offset of a position, and whether the position is between the two halves of a surrogate pair.

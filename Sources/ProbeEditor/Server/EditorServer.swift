@@ -230,7 +230,7 @@ extension EditorServer {
         forgetDependents(on: document.path, but: uri)
     }
 
-    /// Invalidates the documents that include a file, because they use the editor's version of that file.
+    /// Invalidates the documents that include a file, because these documents use the editor's version of that file.
     private mutating func forgetDependents(on path: String?, but uri: String) {
         guard let path else { return }
         for other in documents.keys where other != uri && documents[other]?.includedPaths.contains(path) == true {

@@ -67,8 +67,8 @@ package struct ReadingSites {
         }
     }
 
-    /// Returns the lowest rate, in bytes per millisecond, at which every expectation is still met within a third of its
-    /// deadline.
+    /// Returns the lowest rate, in bytes per millisecond, at which every expectation still succeeds within a third of
+    /// its deadline.
     static func pace(_ taken: [(step: Int, count: Int)], _ deadlines: [Int: Duration]) -> Int {
         taken.reduce(1) { pace, step in
             guard let deadline = deadlines[step.step] else { return pace }

@@ -208,8 +208,8 @@ package struct FaultScripts {
         return String(decoding: edits.applied(to: bytes), as: UTF8.self)
     }
 
-    /// Returns the text before the first step, to which endpoints like the script's own are added. The timeouts in it
-    /// are raised to the given patience.
+    /// Returns the text before the first step, to which endpoints like the script's own are added. The timeouts in this
+    /// text are raised to the given patience.
     private func header(_ parts: Parts, adding names: [String]) -> String {
         let end = base.original.steps[0].span.start
         let lines = SourceLines(Array(base.bytes[..<end]))

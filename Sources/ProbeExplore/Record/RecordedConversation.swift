@@ -1,6 +1,7 @@
 package import ProbeBase
 
-/// What the two sides of a connection sent, in the order in which the recorder observed it.
+/// The data that the two sides of a connection sent, and the related events, in the order in which the recorder
+/// observed them.
 package struct RecordedConversation: Sendable, Equatable {
     /// The names that were exchanged in a TLS handshake, if they could be read.
     package struct Handshake: Sendable, Equatable {

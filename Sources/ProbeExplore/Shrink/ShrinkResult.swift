@@ -10,7 +10,8 @@ package struct ShrinkResult: Sendable {
     /// Whether all steps before the failing step were kept, because there was no evidence that a correct program passes
     /// without them.
     package var keepsPremises = false
-    /// Whether a smaller scenario was found but rejected, because it did not pass in every run in which it must.
+    /// Whether a smaller scenario was found but rejected, because it did not pass in every run in which it was required
+    /// to pass.
     package var hasUnsureReduction = false
 
     package init(candidate: Candidate, rate: FailureRate, cutTables: [Int: CutTable] = [:]) {

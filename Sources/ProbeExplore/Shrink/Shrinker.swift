@@ -11,7 +11,7 @@ package struct Shrinker {
     /// The maximum length of a send for which every single cut is tried, in bytes.
     private static let longestForAll = 1024
     private static let longestForPairs = 48
-    /// The number of candidates that are run in one batch, in which the first failing one is then determined.
+    /// The number of candidates that are run in one batch, before the first failing candidate is determined.
     private static let batch = 32
 
     let runner: any CandidateRunner
@@ -313,7 +313,7 @@ extension Shrinker {
             guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
                 sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
             else { continue }
-            // One failure fewer in ten runs may be due to chance, and the longer pause is still the more reliable one.
+            // One failure fewer in ten runs may be due to chance, and the longer pause is still more reliable.
             _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
         }
         return result

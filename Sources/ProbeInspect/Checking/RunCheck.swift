@@ -46,8 +46,8 @@ package struct RunCheck {
         self.isOnWhole = isOnWhole
     }
 
-    /// Returns the judgements that a check requires: one for each step with the same text, or a single one if there is
-    /// no such step.
+    /// Returns the judgements that a check requires: one for each step with the same text, or a single judgement if
+    /// there is no such step.
     package func tasks(_ check: WireCheck) -> [Task] {
         func scope(_ statement: WireStatement<Resolved>, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)

@@ -25,8 +25,8 @@ package struct SequenceTrace: Sendable {
     private var bars = [[SequenceBar]](repeating: [], count: Kind.allCases.count)
     /// The receiver's acknowledgment numbers over time.
     package private(set) var acknowledgments = SampledLine()
-    /// The sums of acknowledgment number and window over time. Each is the first sequence number for which the receiver
-    /// has no room.
+    /// The sums of acknowledgment number and window over time. Each sum is the first sequence number for which the
+    /// receiver has no room.
     package private(set) var edges = SampledLine()
 
     // The following counts are numbers of packets unless noted otherwise.
@@ -90,8 +90,8 @@ package struct SequenceTrace: Sendable {
         let summary = packet.summary
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
-            // An older acknowledgment that was overtaken contains nothing new, and its window is outdated as well (RFC
-            // 9293 3.10.7.4).
+            // An older acknowledgment that was overtaken contains no new information, and its window is outdated as
+            // well (RFC 9293 3.10.7.4).
             guard acknowledgment >= highestAcknowledgment else { return }
             highestAcknowledgment = acknowledgment
             acknowledgments.add(acknowledgment, at: time)

@@ -24,7 +24,8 @@ package struct TimeSequenceGraph {
     let id: String
     let time: GraphAxis
     let sequence: GraphAxis
-    /// The highest sequence number for which the receiver had room, if it is too far above the data to be shown.
+    /// The highest sequence number for which the receiver had room, if this number is too far above the data to be
+    /// shown.
     let hiddenEdge: Int64?
 
     /// Creates a graph.

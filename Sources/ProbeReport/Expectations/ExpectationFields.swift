@@ -138,7 +138,7 @@ extension String {
 
 /// Writes words in the form that ``ExpectationFields`` reads.
 enum ExpectationWord {
-    /// Returns the word, in quotes only if it needs them.
+    /// Returns the word, in quotes only if it requires quotes.
     static func quoted(_ word: String) -> String {
         let isPlain =
             word.unicodeScalars.first.map { !"'\"#".unicodeScalars.contains($0) } ?? false

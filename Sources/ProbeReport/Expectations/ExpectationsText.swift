@@ -98,7 +98,8 @@ struct ExpectationsText {
         return ExpectationsText.joined(all + footer)
     }
 
-    /// Returns the lines, in which consecutive empty lines are reduced to one, and those at the end are removed.
+    /// Returns the lines, in which consecutive empty lines are reduced to one empty line, and empty lines at the end
+    /// are removed.
     private static func joined(_ lines: [String]) -> String {
         var kept: [String] = []
         for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }

@@ -143,7 +143,7 @@ struct MatrixText {
 
     // MARK: Cells
 
-    /// Returns a fraction such as `11/12`; if no case was judged, the number of cases that were not.
+    /// Returns a fraction such as `11/12`; if no case was judged, the number of cases that were not judged.
     private func fraction(_ score: Score) -> (role: Paint.Role?, text: String) {
         if score.allJudged > 0 {
             let isGood = score.allPassed == score.allJudged

@@ -80,7 +80,7 @@ enum IssueLink {
     }
 }
 
-/// Diagnostics and timelines on the page, with the same lines as on the console. Important lines have classes.
+/// Diagnostics and timelines on the page, with the same lines as on the console. Important lines have CSS classes.
 enum FailureMarkup {
     static func diagnostic(_ text: String) -> HTMLText {
         lines(text) { line in

@@ -4,8 +4,8 @@ package import ProbeScenario
 /// The number of cases of each level that a subject passed.
 ///
 /// A case is judged if its verdict is `passed`, `failed`, `error` or `inconclusive`. The denominator is the number of
-/// judged cases, and the numerator the number of passed ones, regardless of any expectations file. Unsupported, skipped
-/// and unfinished cases are counted separately. A repeated case counts as passed if every round passed.
+/// judged cases, and the numerator is the number of passed cases, regardless of any expectations file. Unsupported,
+/// skipped and unfinished cases are counted separately. A repeated case counts as passed if every round passed.
 package struct Score: Sendable, Equatable {
     package var passed: [Scenario.Level: Int] = [:]
     package var judged: [Scenario.Level: Int] = [:]

@@ -22,8 +22,8 @@ struct CaseMarkup {
         anchor = Self.anchor(of: result)
     }
 
-    /// Returns the anchor of a result: the same as in the matrix, followed by the number of the round in a repeated
-    /// run.
+    /// Returns the anchor of a result: the anchor in the matrix, followed by the number of the round if the run repeats
+    /// its cases.
     static func anchor(of result: CaseResult) -> String {
         PageAnchor.of(result.id, result.subject) + (result.round.map { ":\($0)" } ?? "")
     }

@@ -41,8 +41,8 @@ package struct DecodedTCP: Sendable, Hashable {
     /// Whether the capture contains only a part of the payload.
     package var payloadIsCut: Bool { payload.count < payloadLength }
 
-    /// Whether the segment opens a connection. A segment with the RST flag never opens one, whatever its other flags
-    /// are.
+    /// Whether the segment opens a connection. A segment with the RST flag never opens a connection, whatever its other
+    /// flags are.
     package var isSYN: Bool { flags.contains(.syn) && !flags.contains(.rst) }
 
     package init(

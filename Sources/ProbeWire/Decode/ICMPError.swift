@@ -110,7 +110,7 @@ extension ICMPError {
         }
     }
 
-    /// Returns the position of the TCP header in a quoted IPv6 packet; `nil` if there is none.
+    /// Returns the position of the TCP header in a quoted IPv6 packet; `nil` if the packet has no TCP header.
     private static func transport(_ bytes: Span<UInt8>, at quote: Int) -> Int? {
         guard var next = bytes.byte(at: quote + 6) else { return nil }
         var offset = quote + 40

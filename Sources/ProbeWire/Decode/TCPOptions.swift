@@ -77,8 +77,8 @@ package struct SACKBlock: Sendable, Hashable {
     }
 }
 
-/// The SACK blocks of a header, which has room for at most four. They are not stored in an array, which would cost an
-/// allocation for each packet.
+/// The SACK blocks of a header, which has room for at most four blocks. The blocks are not stored in an array, because
+/// an array would cost an allocation for each packet.
 package struct SACKBlocks: Sendable, Hashable {
     package private(set) var first: SACKBlock?
     package private(set) var second: SACKBlock?

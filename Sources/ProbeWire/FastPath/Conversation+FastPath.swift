@@ -35,8 +35,8 @@ extension Conversation {
         guard ahead <= 0 else { return false }
         let acknowledged = receiver.sentEnd + Int64(ahead)
         if payload.count == 0 {
-            // An acknowledgment that repeats the last one is a duplicate or a window update; an older one may be a
-            // copy.
+            // An acknowledgment that repeats the previous acknowledgment is a duplicate or a window update; an older
+            // acknowledgment may be a copy.
             guard acknowledged > receiver.acknowledged else { return false }
         } else {
             guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {

@@ -75,7 +75,7 @@ final class ConversationMemory: @unchecked Sendable {
     }
 
     /// Makes room for another connection. The first chunk begins small, because most lists stay small, and grows to the
-    /// size of the others; once it has that size, another chunk is added.
+    /// full size of a chunk. After that, further chunks are added.
     private func makeRoom() {
         guard let last = chunks.last, last.capacity < Self.chunkLength else {
             chunks.append(Self.chunk(of: chunks.isEmpty ? Self.firstLength : Self.chunkLength))

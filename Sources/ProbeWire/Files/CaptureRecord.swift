@@ -27,7 +27,7 @@ package struct CaptureRecord: Sendable, Hashable {
     }
 }
 
-/// An interface of a capture file. A pcap file has exactly one.
+/// An interface of a capture file. A pcap file has exactly one interface.
 package struct CaptureInterface: Sendable, Hashable {
     package var linkType: LinkType
     /// The snap length; 0 if it is unlimited.

@@ -132,8 +132,8 @@ extension Conversation {
         }
     }
 
-    /// Returns a sentence about the repeated segments of one side that may have replaced lost ones; `nil` if there are
-    /// none.
+    /// Returns a sentence about the repeated segments of one side that may have replaced lost segments; `nil` if there
+    /// are no such segments.
     func repeatDoubt(of side: ConversationSide, _ names: SideNames) -> String? {
         let count = halfConnection(from: side).doubtfulCount
         guard count > 0 else { return nil }
@@ -144,7 +144,7 @@ extension Conversation {
                 + "the capture does not show whether the originals were lost"
     }
 
-    /// Returns a sentence about an RST that had no effect on its receiver; `nil` if there is none.
+    /// Returns a sentence about an RST that had no effect on its receiver; `nil` if there is no such RST.
     func refusal(of side: ConversationSide, _ names: SideNames) -> String? {
         guard let rst = halfConnection(from: side).refusedRST, let refusal = rst.refusal else { return nil }
         return switch refusal {

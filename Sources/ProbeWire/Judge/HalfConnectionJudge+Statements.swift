@@ -55,7 +55,7 @@ extension HalfConnectionStatement<Resolved> {
 }
 
 extension HalfConnectionStatement<Resolved> {
-    /// Returns how missing packets can affect the verdict; `nil` if the statement does not depend on them.
+    /// Returns how missing packets can affect the verdict; `nil` if the verdict does not depend on missing packets.
     ///
     /// - Parameter isPeers: whether only packets of the other side are missing.
     func effect(isPeers: Bool) -> MissingEffect? {

@@ -76,8 +76,8 @@ struct HalfConnectionJudge {
             ))
     }
 
-    /// Judges the number of retransmissions. A tail-loss probe, or a segment that may be one, is counted if it replaced
-    /// a lost segment.
+    /// Judges the number of retransmissions. A definite or possible tail-loss probe is counted if it replaced a lost
+    /// segment.
     func judgeRetransmissions(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.retransmissionCount
         if comparison.holds(count, bound) != comparison.holds(count + flow.doubtfulCount, bound),
@@ -303,8 +303,8 @@ extension HalfConnectionJudge {
                     + "expected \(comparison.phrase(bound))"))
     }
 
-    /// Returns the number of complete messages, the number of bytes after the last one, and a description of what makes
-    /// these bytes unreadable, if anything.
+    /// Returns the number of complete messages, the number of bytes after the last message, and a description of what
+    /// makes these bytes unreadable, if anything.
     private static func units(
         of bytes: [UInt8], _ framing: Framing
     ) -> (count: Int, unfinished: Int, damage: String?) {
@@ -555,7 +555,8 @@ extension HalfConnectionJudge {
             ? "the capture does not contain the SYN from \(name): what it sent before is unknown" : nil
     }
 
-    /// The reason why the stream is not completely available for a judgement; `nil` if it is.
+    /// The reason why the stream is not completely available for a judgement; `nil` if the stream is completely
+    /// available.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
     /// The `waiting` verdict for a stream whose missing bytes may still be retransmitted; `nil` if no bytes are

@@ -13,8 +13,7 @@ package enum MissingEffect: Sendable, Hashable, CaseIterable {
 }
 
 extension WireAssertion {
-    /// Returns how missing packets of one side could affect the verdict; `nil` if the statement does not depend on
-    /// them.
+    /// Returns how missing packets of one side could affect the verdict; `nil` if the verdict does not depend on them.
     package func effect(ofMissing side: ConversationSide) -> MissingEffect? {
         switch self {
         case .halfConnection(let statement, let from): statement.effect(isPeers: side != from)
@@ -153,7 +152,7 @@ extension Conversation {
     package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
 
     /// Decides for each repeated segment whether the original was lost, by comparing the segments that were sent with
-    /// those that arrived. Only a caller that knows which packets were lost can provide `arrived`.
+    /// those that arrived. A caller can provide `arrived` only if the capture shows which packets were lost.
     package mutating func settleRepeats(by arrived: Conversation) {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)

@@ -3,13 +3,13 @@ import ProbeBase
 /// The state of a comparison of a number that can only grow while the connection lasts.
 enum MonotonicBound {
     case holds
-    /// The comparison holds, and holds for any greater number as well.
+    /// The comparison is true, and is also true for any greater number.
     case holdsForGood
-    /// The comparison does not hold yet, but it may still hold later.
+    /// The comparison is not true yet, but may become true later.
     case open
-    /// The comparison does not hold, and the number can no longer change.
+    /// The comparison is false, and the number can no longer change.
     case never
-    /// The comparison does not hold, and it would not hold for any greater number either.
+    /// The comparison is false, and is also false for any greater number.
     case exceeded
 
     init(_ value: Int, _ comparison: Comparison, _ bound: Int, canGrow: Bool) {

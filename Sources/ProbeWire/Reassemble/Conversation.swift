@@ -32,7 +32,7 @@ package struct Conversation: Sendable {
     /// The time at which both SYNs had been acknowledged.
     package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
 
-    /// The time of the earliest packet, which need not be the first one, because times may go backwards between the
+    /// The time of the earliest packet, which need not be the first packet, because times may go backwards between the
     /// directions.
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
@@ -64,7 +64,7 @@ package struct Conversation: Sendable {
         side == .client ? client : server
     }
 
-    /// Whether both sides have sent a FIN, or one has sent an RST.
+    /// Whether both sides have sent a FIN, or one side has sent an RST.
     @inline(__always)
     package var isClosed: Bool {
         fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)

@@ -7,8 +7,8 @@ package struct ConversationLimits: Sendable, Hashable {
     /// overhead. If the peer has acknowledged the missing bytes, skipping the gap is not reported as reaching a limit,
     /// unless the bytes arrive afterwards.
     package var waitingBytes: Int
-    /// The number of entries of each list (repeated segments, closed windows, urgent data). Later events are only
-    /// counted.
+    /// The maximum number of entries in each list (repeated segments, closed windows, urgent data). Later events are
+    /// only counted.
     package var keptEvents: Int
     /// The number of first transmissions that are listed. Later ones are only counted.
     package var keptSegments: Int

@@ -9,7 +9,7 @@ package struct HalfConnection: Sendable {
 
     /// The end of everything that has been sent, as an offset; includes the SYN and the FIN.
     var sentEnd: Int64 = 0
-    /// The value of `acknowledgedEnd`, or `Int64.min` if that is `nil`.
+    /// The value of `acknowledgedEnd`, or `Int64.min` if `acknowledgedEnd` is `nil`.
     private(set) var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
     /// The sequence number at offset 0.
@@ -113,8 +113,8 @@ package struct HalfConnection: Sendable {
     @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
-    /// The offset up to which the peer has acknowledged the stream. If the peer has acknowledged the FIN, this is one
-    /// more than the stream's length.
+    /// The offset up to which the peer has acknowledged the stream. If the peer has acknowledged the FIN, this offset
+    /// is one more than the stream's length.
     package internal(set) var acknowledgedEnd: Int64? {
         @inline(__always) get { acknowledged == Int64.min ? nil : acknowledged }
         set { acknowledged = newValue ?? Int64.min }
@@ -441,8 +441,8 @@ extension HalfConnection {
         }
     }
 
-    /// Records whether the tail was lost, which a response from the peer has shown. The repeated segment is moved from
-    /// one count to another, so that it is counted only once.
+    /// Records whether the tail was lost, as shown by a response from the peer. The repeated segment is moved from one
+    /// count to another, so that it is counted only once.
     private mutating func settle(_ probe: TailProbe, wasLost: Bool) {
         if probe.isTreatedAsRetransmission {
             guard !wasLost else { return }
@@ -486,8 +486,8 @@ extension HalfConnection {
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
-    /// Returns the range that a DSACK reports (RFC 2883 4). It is the first SACK block, if that is below the
-    /// acknowledgment number or inside the second block.
+    /// Returns the range that a DSACK reports (RFC 2883 4). The DSACK is the first SACK block, if that block is below
+    /// the acknowledgment number or inside the second block.
     func duplicateRange(_ tcp: DecodedTCP, acknowledged: Int64) -> Range<Int64>? {
         guard let first = tcp.options.sack.first, let start = offset(of: first.start), let end = offset(of: first.end),
             start < end
@@ -642,8 +642,8 @@ extension HalfConnection {
 
     private static let maxOtherSYNs = 16
 
-    /// Classifies a SYN whose sequence number differs from that of the first SYN. The peer may accept it if it has not
-    /// accepted any SYN yet. Returns `nil` if the sequence number is the same, or no earlier SYN is known.
+    /// Classifies a SYN whose sequence number differs from that of the first SYN. The peer may accept such a SYN if it
+    /// has not accepted any SYN yet. Returns `nil` if the sequence number is the same, or no earlier SYN is known.
     private mutating func otherSYN(_ tcp: DecodedTCP, time: UInt64) -> SegmentKind? {
         guard let initialSequence, initialSequence != tcp.sequence else { return nil }
         guard segmentCount == 0, fin == nil, (acknowledgedEnd ?? -1) < 0 else { return .outOfWindow }

@@ -19,7 +19,7 @@ package struct LineStatistics: Sendable {
     package private(set) var longestLine = 0
     /// Whether the last byte is a CR. The next byte decides whether the CR is bare.
     package private(set) var endsWithCR = false
-    /// Whether the byte before the next byte is missing, so that it may have been a CR.
+    /// Whether the byte before the next byte is missing and may have been a CR.
     private var followsGap = false
     /// Whether bytes of the stream are missing, so that the counts cover only what was captured.
     package private(set) var isInterrupted = false

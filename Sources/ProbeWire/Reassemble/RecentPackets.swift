@@ -280,7 +280,8 @@ struct RecentPackets: Sendable {
         UInt32(truncatingIfNeeded: (hash >> 32) &+ source ^ source >> 32)
     }
 
-    /// Returns an endpoint as one word. For IPv4, it is the same as in `FastPathSegment`; for IPv6, it is a hash.
+    /// Returns an endpoint as one word. An IPv4 endpoint has the same form as in `FastPathSegment`; an IPv6 endpoint is
+    /// represented by a hash.
     private static func word(_ endpoint: SocketEndpoint) -> UInt64 {
         switch endpoint.address.family {
         case .v4: endpoint.address.low << 16 | UInt64(endpoint.port)

@@ -8,15 +8,15 @@ package enum SegmentKind: Sendable, Hashable {
     case new
     /// Data that was sent for the first time, but was captured after bytes that follow it in the stream.
     case outOfOrder
-    /// A segment that was sent before, or one that fills a gap so late that the original must have been lost before it
-    /// could be captured.
+    /// A segment that was sent before, or a segment that fills a gap so late that the original must have been lost
+    /// before it could be captured.
     case retransmission
     /// A retransmission in response to duplicate acknowledgments (RFC 5681 3.2).
     case fastRetransmission
     /// A segment that was sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
-    /// The last segment, sent again to find out whether it had arrived (RFC 8985 7). It had arrived, as far as is
-    /// known.
+    /// The last segment, sent again to find out whether it had arrived (RFC 8985 7). The original had arrived, as far
+    /// as is known.
     case tailLossProbe
     /// The last segment, sent again at a time at which the sender may have probed or its retransmission timer may have
     /// expired.

@@ -65,8 +65,8 @@ package struct StreamAssembler: Sendable {
 
     struct Chunk: Sendable {
         var start: Int64
-        /// The offset after the chunk's last byte on the wire. `bytes` has fewer bytes if the capture cut the packet
-        /// short.
+        /// The offset after the chunk's last byte on the wire. `bytes` contains fewer bytes if the capture cut the
+        /// packet short.
         var end: Int64
         var bytes: [UInt8]
     }
