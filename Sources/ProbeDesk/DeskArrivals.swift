@@ -109,7 +109,7 @@ final class DeskArrivals: Sendable {
             await Task.yield()
         }
         defer { state.withLock { $0.isFlushing = false } }
-        // All events taken here are shown; events that arrive in the meantime are left for the next round.
+        // All events taken in this round are shown; events that arrive in the meantime are left for the next round.
         let waiting = state.withLock { state in
             if let timer = state.timer { caseRun.reactor.cancel(timer) }
             (state.timer, state.since) = (nil, nil)

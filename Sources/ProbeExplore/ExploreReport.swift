@@ -73,9 +73,9 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// The results of variations that the known-good program also fails; only the first for each step.
+    /// The first result for each step of a variation that the known-good program also fails.
     package private(set) var failedByGood: [CaseResult] = []
-    /// Failures at steps other than the finding's step; only the first for each step.
+    /// The first failure at each step other than the finding's step.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
 

@@ -85,7 +85,7 @@ package struct CaseText {
         return text
     }
 
-    /// The maximum number of lines for all findings after the first one.
+    /// The maximum number of lines for all findings after the first finding.
     private static let maxFindingLines = 30
 
     /// Returns the text of the findings, without the timeline.

@@ -77,7 +77,7 @@ package struct ConsoleRecorder: Recorder {
             if case .expected = disposition { break }
             pending += cases.failureDetail(result)
             // An empty line ends the failure detail. The detail of a skipped case is a single sentence and needs no
-            // such line.
+            // empty line.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
         case .ended(let counts):
             let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text

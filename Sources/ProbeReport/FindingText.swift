@@ -2,8 +2,8 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The layout of a finding: its location, the script's line with a caret, the expected above the actual value, and then
-/// details and hints.
+/// The layout of a finding: its location, the script's line with a caret, the expected value above the actual value,
+/// and then details and hints.
 package enum FindingText {
     /// Returns the finding as text, without colour.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {

@@ -3,7 +3,7 @@ package import ProbeEvents
 
 /// Reports the run as JSON, one event per line, in the order of the events; `docs/events.schema.json` describes a line.
 ///
-/// The last line is always `run-ended`. If a file does not have this line, its run was killed.
+/// The last line is always `run-ended`. If this line is missing from a file, the run was killed.
 package struct JSONRecorder: Recorder {
     private let options: ReportOptions
 

@@ -153,8 +153,8 @@ package struct JUnitRecorder: Recorder {
         return detail.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(detail))</\(element)>\n"
     }
 
-    /// Returns the element for a case that is reported as skipped. The reason and the details are its content, because
-    /// the Jenkins schema allows no attributes here.
+    /// Returns the element for a case that is reported as skipped. The reason and the details are the element's
+    /// content, because the Jenkins schema allows no attributes here.
     private func skipped(_ message: String, _ detail: String) -> String {
         let text = detail.isEmpty ? Escaped.text(message) : Escaped.text(message) + "\n" + detail
         return "      <skipped>\(XMLText.content(text))</skipped>\n"

@@ -30,7 +30,7 @@ struct SummaryText {
 
     /// Records a result.
     ///
-    /// - Returns: the first case of the same script or subject with an equal finding; `nil` if there is none.
+    /// - Returns: the first case of the same script or subject with an equal finding; `nil` if there is no such case.
     mutating func note(_ result: CaseResult) -> String? {
         let disposition = options.disposition(of: result)
         var name = options.name(of: result)

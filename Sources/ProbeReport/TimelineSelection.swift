@@ -51,8 +51,8 @@ struct TimelineSelection {
         }
         let order = ranked(limit)
         // Each entry may require an additional line for the entries omitted before it, so the number of entries is
-        // reduced until the lines fit. The lines are only counted here, because creating them may involve the whole
-        // timeline.
+        // reduced until the lines fit. At this stage, the lines are only counted, because creating them may involve the
+        // whole timeline.
         var count = max(order.required, min(limit, order.ranked.count))
         while count > order.required, lineCount(order.ranked.prefix(count).sorted()) > limit { count -= 1 }
         return lines(order.ranked.prefix(count).sorted())

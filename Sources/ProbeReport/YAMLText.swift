@@ -22,7 +22,7 @@ enum YAMLText {
 
     /// Returns a literal block as the value of a key that is indented by `indent` columns; the block's lines are
     /// indented by two more columns. Characters that a block can't contain are shown as their codes. Because every line
-    /// is indented, no line is `...`, `---` or another text with a meaning in TAP.
+    /// is indented, no line is `...`, `---` or other text with a meaning in TAP.
     static func block(_ text: String, indent: Int) -> String {
         var result = "|2\n"
         let margin = String(repeating: " ", count: indent + 2)

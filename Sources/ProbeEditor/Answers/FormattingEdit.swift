@@ -37,7 +37,7 @@ struct RunLens: Equatable, Sendable {
     /// The label of the case that the lens runs; `nil` for all cases.
     var label: String?
 
-    /// Returns the lenses of a script. A script with errors has none, because none of its cases can run.
+    /// Returns the lenses of a script. A script with errors has no lenses, because none of its cases can run.
     static func lenses(of analysis: ScriptAnalysis) -> [RunLens] {
         guard analysis.caseCount > 0 else { return [] }
         let all = RunLens(title: analysis.caseCount == 1 ? "▶ run" : "▶ run \(analysis.caseCount) cases", label: nil)

@@ -73,8 +73,8 @@ struct NamedPlace: Sendable {
             || byte == UInt8(ascii: "-")
     }
 
-    /// Returns the location that defines a name: the last one before the use or, if there is none, the first one. The
-    /// document is searched before the files that it includes.
+    /// Returns the location that defines a name: the last definition before the use or, if there is none, the first
+    /// definition. The document is searched before the files that it includes.
     func binding(of use: NameUse) -> Found? {
         for (file, content) in analysis.files.enumerated() {
             let fitting = content.outline.bindings.filter {

@@ -137,7 +137,7 @@ struct DocumentText: Sendable {
     }
 
     /// Replaces the text between two offsets, which may be in either order. The time is linear in the size of the new
-    /// text and in the bytes and lines after it.
+    /// text and in the number of bytes and lines after the replaced range.
     mutating func replace(_ first: Int, _ second: Int, with text: some Collection<UInt8>) {
         let range = min(first, second)..<max(first, second)
         bytes.replaceSubrange(range, with: text)

@@ -49,7 +49,8 @@ struct CutRemoval {
         }
     }
 
-    /// Returns whether the cuts of a send may be removed. A send at a rate has no offsets that could be shrunk.
+    /// Returns whether the cuts of a send may be removed. The cuts of a rate-limited send have no offsets that could be
+    /// shrunk.
     private static func mayLose(_ statement: SendStatement) -> Bool {
         if case .rate? = statement.pace { return false }
         return statement.recordLength == nil && !statement.carriesFIN

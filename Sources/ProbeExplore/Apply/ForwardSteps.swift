@@ -1,6 +1,7 @@
 package import ProbeScenario
 
-/// Adds explicit forwarding steps for the proxies that have none in a script, so that forwarding can be varied.
+/// Adds explicit forwarding steps for the proxies that have no such steps in a script, so that forwarding can be
+/// varied.
 package struct ForwardSteps {
     private let plan: Plan
 
@@ -22,7 +23,7 @@ package struct ForwardSteps {
         return edits.applied(to: bytes)
     }
 
-    /// Returns the proxy whose forwarding a step of the script controls; `nil` if the step controls none.
+    /// Returns the proxy whose forwarding a step of the script controls; `nil` if the step does not control forwarding.
     private static func scriptControlledProxy(_ step: Step) -> String? {
         guard case .act(let name, .proxy(let action), _) = step.kind else { return nil }
         switch action {

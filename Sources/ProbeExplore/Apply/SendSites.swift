@@ -2,8 +2,8 @@ import ProbeBase
 package import ProbeEngine
 package import ProbeScenario
 
-/// Finds the sends of a scenario that may be varied: the sends of the harness's endpoints, except those that the script
-/// itself cuts or paces.
+/// Finds the sends of a scenario that may be varied: the sends of the harness's endpoints, except for sends that the
+/// script itself cuts or paces.
 package struct SendSites {
     /// The sends that may be varied, in the order of the script.
     package private(set) var sites: [SendSite] = []

@@ -55,9 +55,8 @@ package struct FaultExplorer {
         self.patience = patience
     }
 
-    /// Tries the faults in order until one of them fails in every run. After a fault that fails less often, but in at
-    /// least one of five runs, the same kind of fault is tried at a few more places, to find one that fails in every
-    /// run.
+    /// Tries the faults in order until a fault fails in every run. After a fault that fails less often, but in at least
+    /// one of five runs, the same kind of fault is tried at a few more places, to find one that fails in every run.
     ///
     /// - Parameter duration: the time after which no further faults are tried.
     package mutating func explore(for duration: Duration) async -> Report {
@@ -113,7 +112,8 @@ package struct FaultExplorer {
                     sentence: "fails when \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
                 if rate.failed == rate.runs { return report }
-                // Only the same kind of fault is tried from here, because another kind may fail for another reason.
+                // Only the same kind of fault is tried from this point on, because another kind may fail for another
+                // reason.
                 rest = rest.filter { $0.verb == script.verb }[...]
             }
         }

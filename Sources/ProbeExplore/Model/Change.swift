@@ -10,7 +10,7 @@ package enum Change: Hashable, Sendable {
     /// The data of a send on a TLS connection is divided into records of `size` plaintext bytes.
     case records(send: Int, size: Int)
     /// The FIN is sent with the last segment of a send. `end` is either the half-close after the send, which is
-    /// removed, or the close, which is not.
+    /// removed, or the close, which remains in the script.
     case fin(send: Int, end: Int)
     /// The option is set for an endpoint, as if it were part of the endpoint's declaration.
     case option(actor: String, SmallOption)

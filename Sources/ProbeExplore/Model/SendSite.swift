@@ -8,8 +8,8 @@ package struct SendSite: Hashable, Sendable {
     package var actor: String
     /// The bytes that the step's first execution sends, including terminators.
     package var bytes: [UInt8]
-    /// The smallest number of bytes in any execution of the step, so that every offset below it is valid in all of
-    /// them. On a TLS connection, the length of the records.
+    /// The smallest number of bytes in any execution of the step, so that every smaller offset is valid in all
+    /// executions. On a TLS connection, this is the length of the records.
     package var length: Int
     /// Whether the connection uses TLS. In this case, offsets are counted in the TLS records, and `bytes` is the
     /// plaintext.

@@ -24,7 +24,7 @@ package struct RecordedConversation: Sendable, Equatable {
         /// The side sent a FIN; on a TLS connection, a close_notify and then a FIN.
         case fin
         case reset
-        /// TLS begins here; all following events are decrypted.
+        /// TLS begins with this event; all following events are decrypted.
         case tls(Handshake)
         /// On a TLS connection, the side sent a FIN without a close_notify.
         case truncated

@@ -21,8 +21,8 @@ struct RecordedPatterns: Sendable {
         /// recording is used.
         var name: String
         var values: [[UInt8]]
-        /// Whether the part is a time. A time in a later line is a different time, even if the two have the same value
-        /// in both recordings.
+        /// Whether the part is a time. A time in a later line is a different time, even if the two times have the same
+        /// value in both recordings.
         var isTime = false
     }
 

@@ -22,7 +22,7 @@ struct RecordedUnit: Equatable {
     var kind: Kind
     var bytes: [UInt8] = []
     var time: Duration
-    /// Whether the unit is the first one of its turn.
+    /// Whether the unit is the first unit of its turn.
     var begins = false
     /// For a unit that ends the stream, whether the stream ended in another way in the other recording.
     var isUncertain = false

@@ -79,9 +79,9 @@ struct Reduction {
 
     // MARK: Reduction without evidence
 
-    /// Returns the candidate without the steps after the failing one. Data that a correct program would still send in
+    /// Returns the candidate without the steps after the failing step. Data that a correct program would still send in
     /// these steps is ignored. Returns `nil` if there are no such steps, or if something that is judged at the end of
-    /// the case may depend on one of them.
+    /// the case may depend on such a step.
     private func endedAtFailure(_ current: Candidate) -> Candidate? {
         guard scenario.links.isEmpty, scenario.names.isEmpty, !hasConditions,
             let span = shrinker.failure.signature.span,

@@ -37,7 +37,7 @@ package struct RunCheck {
     let notes: CaptureNotes
     /// The view to use for all statements; `nil` to use the view that each statement requires.
     let view: LinkView?
-    /// Whether all statements are judged on the whole capture, even those that are also steps.
+    /// Whether all statements are judged on the whole capture, even statements that are also steps.
     let isOnWhole: Bool
 
     package init(notes: CaptureNotes, view: LinkView?, isOnWhole: Bool) {

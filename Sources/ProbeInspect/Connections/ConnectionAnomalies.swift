@@ -1,7 +1,7 @@
 package import ProbeWire
 
-/// The numbers of unusual events in a flow, for both directions together. They exclude the events that `Conversation`
-/// counts itself.
+/// The numbers of unusual events in a flow, for both directions together. Events that `Conversation` itself counts are
+/// excluded.
 package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var outOfOrder = 0
     package private(set) var fastRetransmissions = 0

@@ -25,7 +25,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
     ]
 
     /// Parses a list of columns such as `flow,client,start`. A list such as `+start,rtt` stands for the standard
-    /// columns, with the given columns inserted before the last one. The error is the first name that is not a column.
+    /// columns, with the given columns inserted before the last column. The error is the first name that is not a
+    /// column.
     package static func list(_ text: String) -> Result<[ConnectionColumn], UnknownName> {
         let isMore = text.hasPrefix("+")
         var columns: [ConnectionColumn] = []

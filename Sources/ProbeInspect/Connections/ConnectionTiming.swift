@@ -70,8 +70,8 @@ package struct ConnectionTiming: Sendable, Hashable {
         return Pause(duration: duration, silent: waits?.opposite ?? side)
     }
 
-    /// The time from the client's request to the first byte of the server's response, in nanoseconds; `nil` if either
-    /// was not captured.
+    /// The time from the client's request to the first byte of the server's response, in nanoseconds; `nil` if the
+    /// request or the response was not captured.
     package var firstByte: Int64? {
         guard let request, let answer else { return nil }
         return DurationText.difference(from: request, to: answer)

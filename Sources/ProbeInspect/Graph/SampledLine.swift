@@ -1,7 +1,7 @@
 /// A value over time, drawn as a line in a graph. The number of points is limited, however many values are added.
 ///
 /// If there are too many values, time is divided into columns, and the values in each column are reduced to the first,
-/// the smallest, the largest and the last one, so that the drawn line looks the same.
+/// the smallest, the largest and the last value, so that the drawn line looks the same.
 package struct SampledLine: Sendable, Hashable {
     package struct Point: Sendable, Hashable {
         /// The time in nanoseconds.

@@ -1,4 +1,4 @@
-/// A mark in a time-sequence graph. It stands for one packet, or for several packets of the same kind that are too
+/// A mark in a time-sequence graph. The mark represents one packet, or several packets of the same kind that are too
 /// close together to be distinguished in a drawing.
 package struct SequenceBar: Sendable, Hashable {
     /// The time of the first packet, in nanoseconds. `end` is the time of the last packet.
@@ -8,7 +8,7 @@ package struct SequenceBar: Sendable, Hashable {
     /// which is equal to `low` for a packet that occupies no sequence numbers.
     package var low: Int64
     package var high: Int64
-    /// The number of packets that the mark stands for.
+    /// The number of packets that the mark represents.
     package var count: Int
 
     package init(time: Int64, low: Int64, high: Int64) {

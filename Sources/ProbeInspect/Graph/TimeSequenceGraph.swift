@@ -45,8 +45,8 @@ package struct TimeSequenceGraph {
         hiddenEdge = hidden
     }
 
-    /// Returns the range of the vertical axis. It includes everything that was sent and acknowledged. It includes the
-    /// window unless that would compress the data into a line at the bottom.
+    /// Returns the range of the vertical axis. It includes everything that was sent and acknowledged. The window is
+    /// also included, unless it would compress the data into a line at the bottom.
     private static func range(_ trace: SequenceTrace) -> (low: Int64, high: Int64, hidden: Int64?) {
         var (low, high) = (Int64.max, Int64.min)
         for kind in SequenceTrace.Kind.allCases where kind != .outside && kind != .sack && kind != .rst {

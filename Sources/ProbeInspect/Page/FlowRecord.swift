@@ -59,7 +59,7 @@ package struct FlowRecord {
         package var text: String
     }
 
-    // The first packets, the unusual packets among the later ones, and the last packets.
+    // The first packets, the unusual packets among the later packets, and the last packets.
     private var head: [Rung] = []
     private var unusual: [Rung] = []
     private var tail: [Rung] = []

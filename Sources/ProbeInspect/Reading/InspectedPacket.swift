@@ -15,8 +15,8 @@ package struct InspectedPacket: Sendable {
     /// Whether the scale of the packet's window is known, because the handshake was captured.
     package var isWindowScaled = true
 
-    /// Descriptions of what is unusual about the packet, including whether it fills the receiver's window, and which
-    /// data it reports as received after a gap.
+    /// Descriptions of what is unusual about the packet, including whether the packet fills the receiver's window, and
+    /// which data the packet reports as received after a gap.
     package var marks: [String] {
         var marks = summary.marks
         if isWindowFull { marks.append("window full") }

@@ -36,7 +36,7 @@ package struct Inspection: Sendable {
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
-    /// The number of packets in the file, of any kind, excluding those that a packet filter excluded.
+    /// The number of packets in the file, of any kind, excluding packets that a packet filter excluded.
     package let packetCount: Int
     /// The number of packets that a packet filter excluded.
     package let excludedCount: Int
@@ -49,7 +49,7 @@ package struct Inspection: Sendable {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
-    /// A message if no TCP segment could be read, but some packets may contain one; otherwise `nil`.
+    /// A message if no TCP segment could be read, but some packets may contain a segment; otherwise `nil`.
     package var unreadable: String? {
         guard analysis.tcpPacketCount == 0 else { return nil }
         return analysis.others.text { $0.isUnread || $0.isHidden }.map {
@@ -57,8 +57,8 @@ package struct Inspection: Sendable {
         }
     }
 
-    /// Discards the inspection without freeing its memory. Use this in a process that is about to exit, because freeing
-    /// thousands of flows one by one takes time.
+    /// Discards the inspection without freeing its memory. Use this function in a process that is about to exit,
+    /// because freeing thousands of flows one by one takes time.
     package consuming func abandon() {
         final class RetainedInspection {
             let inspection: Inspection
@@ -342,8 +342,8 @@ package struct InspectionPass {
 }
 
 extension CaptureAnalysis {
-    /// A sentence with the number of packets of flows that were not followed because of the limit; `nil` if there are
-    /// none.
+    /// A sentence with the number of packets of flows that were not followed because of the limit; `nil` if all flows
+    /// were followed.
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count

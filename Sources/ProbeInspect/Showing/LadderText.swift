@@ -35,7 +35,7 @@ package struct LadderText: Sendable {
     /// The width of the packet number and the time, including blanks.
     private static let leadWidth = 6 + 2 + 11 + 2
 
-    /// The width that is left after the columns that the caller fills.
+    /// The width that remains after the columns that the caller fills.
     private var room: Int { width - prefixWidth }
 
     /// The indentation of a packet's second and later lines.
@@ -88,7 +88,7 @@ package struct LadderText: Sendable {
         comments.isEmpty ? "" : "\n" + own(.faint, Columns.cut(comments, to: continuation))
     }
 
-    /// Appends anomalies and comments to a line. Those that don't fit follow on separate lines.
+    /// Appends anomalies and comments to a line. Anomalies and comments that don't fit follow on separate lines.
     private func finished(_ line: String, _ marks: String?, _ comments: String) -> String {
         var used = Columns.width(line)
         var text = line

@@ -5,7 +5,7 @@ package import ProbeWire
 /// Writes messages as a table, with a heading above the first message of each flow.
 ///
 /// If there is too little room for the contents next to the other columns, each message takes two lines, with the
-/// contents on the second one.
+/// contents on the second line.
 package final class MessageText {
     private let framing: Framing
     private let width: Int

@@ -14,7 +14,7 @@ enum WrappedText {
     /// - Parameters:
     ///   - start: the text at the beginning of the first line.
     ///   - indent: the indentation of the lines after the first one.
-    /// - Returns: the lines, without a line feed at the end of the last one.
+    /// - Returns: the lines, without a line feed at the end of the last line.
     static func lines(_ start: String, _ units: [String], width: Int, indent: Int) -> String {
         let indent = min(indent, max(width - 8, 0))
         let margin = String(repeating: " ", count: indent)

@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// Builds the sequence diagram of a case from its timeline.
 struct CaseDiagram {
-    /// The maximum number of rows. If the timeline has more entries, ``TimelineSelection`` chooses those that are
+    /// The maximum number of rows. If the timeline has more entries, ``TimelineSelection`` chooses the entries that are
     /// drawn.
     private static let maxRows = 600
     /// The maximum width of a payload, in columns.
@@ -38,8 +38,8 @@ struct CaseDiagram {
 
     // MARK: Preparation
 
-    /// Adds the lifelines: first those of the hosts that exchange packets, with the client on the left, and then those
-    /// of other actors that have events.
+    /// Adds the lifelines: first the lifelines of the hosts that exchange packets, with the client on the left, and
+    /// then the lifelines of other actors that have events.
     private mutating func placeLifelines() {
         for entry in result.timeline {
             guard case .packet(let packet) = entry.kind, let segment = packet.segment else { continue }

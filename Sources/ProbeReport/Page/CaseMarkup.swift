@@ -136,8 +136,8 @@ struct CaseMarkup {
         if let subject = result.subject { facts.append(subject) }
         facts.append(result.path)
         if !result.tags.isEmpty { facts.append(result.tags.joined(separator: ", ")) }
-        // The facts are one text, because a page may have thousands of cases, and each additional element slows down
-        // loading.
+        // The facts are a single piece of text, because a page may have thousands of cases, and each additional element
+        // slows down loading.
         var html = Self.soft(facts.joined(separator: " · "))
         if let expected = options.rules.expectations[result.key] {
             let why = expected.comment.map { ": \($0)" } ?? ""

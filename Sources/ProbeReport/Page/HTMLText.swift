@@ -4,7 +4,7 @@ import ProbeEvents
 /// HTML markup in which untrusted text can't become markup, neither in an element nor in an attribute value. Only this
 /// type writes tags; their names are literals, and all other strings are escaped.
 ///
-/// A template library is not used, because the maintained one for Swift, swift-mustache, imports Foundation, which
+/// A template library is not used, because the maintained library for Swift, swift-mustache, imports Foundation, which
 /// `tcpprobe run` does not load.
 package struct HTMLText: Sendable {
     /// The markup, which is well-formed, in UTF-8.

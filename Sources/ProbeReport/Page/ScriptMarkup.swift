@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// A script on a page: numbered lines, in which those that failed are marked.
+/// A script on a page: numbered lines, in which the failed lines are marked.
 struct ScriptMarkup {
     /// The maximum number of lines that are shown. In a longer script, these are the lines around the failures.
     private static let maxLines = 400

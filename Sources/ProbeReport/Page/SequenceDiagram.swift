@@ -15,7 +15,7 @@ package struct SequenceDiagram: Sendable, Equatable {
         case fault
     }
 
-    /// A message from one lifeline to another, or back to the same one.
+    /// A message from one lifeline to another, or back to the same lifeline.
     package struct Arrow: Sendable, Equatable {
         /// The sender's lifeline, as an index into ``SequenceDiagram/lifelines``.
         package var from: Int

@@ -54,7 +54,7 @@ struct CrowdShareMerge {
         result.duration = parts.map(\.result.duration).max() ?? 0
         result.isInterrupted = parts.contains { $0.result.isInterrupted } || lacks.contains(where: \.isInterrupted)
         if !lacks.isEmpty {
-            // The first finding must be the one that caused the verdict.
+            // The first finding must be the finding that caused the verdict.
             result.verdict = min(result.verdict, .error)
             let place = result.findings.firstIndex { $0.verdict > .error } ?? result.findings.count
             result.findings.insert(contentsOf: lacks.map(\.finding), at: place)
@@ -63,7 +63,8 @@ struct CrowdShareMerge {
         if let share = ordered[0].share { result.rerun = CrowdShareMerge.whole(result.rerun, share) }
     }
 
-    /// Returns the command that runs the case with the entire crowd; the recorded command runs only one share of it.
+    /// Returns the command that runs the case with the entire crowd; the recorded command runs only one share of the
+    /// crowd.
     static func whole(_ rerun: String, _ share: Share) -> String {
         guard let range = rerun.firstRange(of: " --crowd-share \(share)") else { return rerun }
         var rerun = rerun

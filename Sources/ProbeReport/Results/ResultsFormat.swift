@@ -104,7 +104,7 @@ enum ResultsFormat {
     }
 
     /// Returns the codec of an ascending list of positions such as `[1, 2, 3, 7]`. Consecutive positions are written as
-    /// a pair, the first and the last of them.
+    /// a pair of the first and the last position.
     private static func places(most: Int) -> JSONCodec<[Int]> {
         JSONCodec("an array", encode: { .array(ranges($0).map { .array([.integer($0), .integer($1)]) }) }) {
             (value, _) throws(JSONContentError) in
@@ -182,7 +182,7 @@ enum ResultsFormat {
         ])
 }
 
-/// The JSON format of what happened in a case: findings, the timeline, crowds.
+/// The JSON format of the observations in a case: findings, the timeline and crowds.
 extension ResultsFormat {
     static let finding = JSONCodec.object(
         Finding(.error, ""),

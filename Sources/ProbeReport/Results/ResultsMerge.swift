@@ -195,7 +195,7 @@ package struct ResultsMerge: Sendable {
         return end
     }
 
-    /// Returns the texts without duplicates, because a message that applies to all shards is reported by each of them.
+    /// Returns the texts without duplicates, because a message that applies to all shards is reported by each shard.
     private static func distinct(_ texts: [String]) -> [String] {
         var known: Set<String> = []
         return texts.filter { known.insert($0).inserted }

@@ -126,7 +126,7 @@ package struct ResultsRecorder: Recorder {
         return maps.count - 1
     }
 
-    /// Returns whether the sources are the same. The cases of a script usually share its bytes, in which case the
+    /// Returns whether two lists of sources are equal. The cases of a script usually share its bytes, in which case the
     /// comparison is fast.
     private func isSame(_ map: [Int], _ sources: [SourceFile]) -> Bool {
         map.count == sources.count

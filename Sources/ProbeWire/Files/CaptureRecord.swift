@@ -41,7 +41,7 @@ package struct CaptureInterface: Sendable, Hashable {
     /// The number of received packets according to the last statistics block, if the file has one.
     package var received: UInt64?
     package var dropped: UInt64?
-    /// The end of a link at which the packets were captured; only in captures written by a run.
+    /// The end of a link at which the packets were captured. Present only in captures that a run wrote.
     package var linkEnd: CaptureLinkEnd?
 }
 

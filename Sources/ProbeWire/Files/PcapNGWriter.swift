@@ -166,7 +166,7 @@ extension PcapNGWriter {
             option(code, value: text.utf8[..<end])
         }
 
-        // A time in an option consists of two 32-bit words, the high one first, as in a packet block.
+        // A time in an option consists of two 32-bit words, the high word first, as in a packet block.
         mutating func option(_ code: UInt16, time: UInt64) {
             append(code)
             append(UInt16(8))

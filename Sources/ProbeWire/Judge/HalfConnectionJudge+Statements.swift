@@ -63,7 +63,7 @@ extension HalfConnectionStatement<Resolved> {
         case .bytes, .segments, .gap, .records, .frames, .tls: isPeers ? nil : .decides
         case .messages(_, _, let framing):
             // If the beginning of a stream or the bytes of a gap are missing, only messages that end with a line end
-            // can be recognized in what follows.
+            // can be recognized in the bytes that follow.
             isPeers ? nil : framing == .crlf || framing == .lf ? .grows : .decides
         case .segmentCount, .largestSegment, .longestLine, .window: isPeers ? nil : .grows
         case .sacks: isPeers ? nil : .grows

@@ -238,7 +238,8 @@ extension HalfConnectionJudge {
 }
 
 extension StreamAssembler {
-    /// Returns a failure that describes the first bare LF or CR from the side `name`; `nil` if there is none.
+    /// Returns a failure that describes the first bare LF or CR from the side `name`; `nil` if the side sent no bare LF
+    /// or CR.
     ///
     /// This function is not a member of `HalfConnectionJudge`, because creating a judge copies the flow, and a capture
     /// may have a bare line end in each of thousands of flows.

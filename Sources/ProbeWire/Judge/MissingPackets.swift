@@ -4,9 +4,9 @@ package import ProbeBase
 package enum MissingEffect: Sendable, Hashable, CaseIterable {
     /// The number that the statement compares with a bound could be greater.
     case grows
-    /// The missing packets could contain what the statement excludes, so a failure is certain, but a pass is not.
+    /// The missing packets could contain what the statement excludes, so a failure is certain, but a pass is uncertain.
     case refutes
-    /// The missing packets could contain what the statement requires, so a pass is certain, but a failure is not.
+    /// The missing packets could contain what the statement requires, so a pass is certain, but a failure is uncertain.
     case confirms
     /// Neither a pass nor a failure is certain.
     case decides
@@ -58,7 +58,7 @@ extension WireAssertion {
 /// Decides how packets that are missing from the capture affect the verdict of a statement.
 enum MissingPackets {
     /// Returns the reason why the capture does not contain all packets that the statement depends on; `nil` if there is
-    /// no sign that any of them is missing.
+    /// no sign of missing packets.
     static func unknownPart(
         concerning assertion: WireAssertion, in conversation: Conversation, _ names: SideNames
     ) -> String? {
@@ -101,8 +101,8 @@ enum MissingPackets {
 }
 
 extension Conversation {
-    /// Returns the reason why the capture does not contain all packets of one side; `nil` if there is no sign that any
-    /// of them is missing.
+    /// Returns the reason why the capture does not contain all packets of one side; `nil` if there is no sign of
+    /// missing packets.
     package func unknownPart(of side: ConversationSide, _ names: SideNames = .plain) -> String? {
         if isUnseen(side) {
             return "the capture contains no packets from \(names[side]), only from \(names[side.opposite])"
@@ -152,7 +152,7 @@ extension Conversation {
     package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
 
     /// Decides for each repeated segment whether the original was lost, by comparing the segments that were sent with
-    /// those that arrived. A caller can provide `arrived` only if the capture shows which packets were lost.
+    /// the segments that arrived. A caller can provide `arrived` only if the capture shows which packets were lost.
     package mutating func settleRepeats(by arrived: Conversation) {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)

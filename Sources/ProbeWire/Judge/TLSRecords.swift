@@ -79,8 +79,8 @@ package struct TLSRecords: Equatable {
     // MARK: The first record
 
     /// Returns the number of bytes at the beginning of a stream that are certainly unencrypted, and whether the first
-    /// record begins after them. If no record begins there, the remaining bytes may still be the beginning of a record;
-    /// more bytes are needed to decide.
+    /// record begins directly after these bytes. If no record begins there, the remaining bytes may still be the
+    /// beginning of a record; more bytes are needed to decide.
     package static func plainText(in bytes: Span<UInt8>) -> (length: Int, isFollowedByRecord: Bool) {
         var offset = 0
         while let candidate = bytes.firstIndex(of: handshake, or: alert, from: offset) {

@@ -22,7 +22,7 @@ package struct CaptureAnalysis: Sendable {
     private var fragments = FragmentReassembler()
 
     private let tunnels: TunnelReading
-    /// The ICMP errors about segments of flows. Only the first ones of each flow are kept.
+    /// The ICMP errors about segments of flows. Only the first errors of each flow are kept.
     package internal(set) var icmpErrors = ICMPErrors()
 
     /// The connections that the analysis follows.

@@ -10,7 +10,7 @@ package struct ConversationLimits: Sendable, Hashable {
     /// The maximum number of entries in each list (repeated segments, closed windows, urgent data). Later events are
     /// only counted.
     package var keptEvents: Int
-    /// The number of first transmissions that are listed. Later ones are only counted.
+    /// The number of first transmissions that are listed. Later transmissions are only counted.
     package var keptSegments: Int
     /// The total number of bytes that are kept or waiting in all connections of a table. If the limit is exceeded,
     /// connections skip gaps that their peers have acknowledged. If that is not enough, the half connection of the

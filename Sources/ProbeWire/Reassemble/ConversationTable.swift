@@ -18,13 +18,13 @@ package struct ConversationTable: Sendable {
     /// would contain these bytes.
     package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
     /// The connections whose endpoints were reused by a later connection for which there was no room. Packets of the
-    /// later connection can't be distinguished from those of the earlier one.
+    /// later connection can't be distinguished from packets of the earlier connection.
     var superseded: Set<Int> = []
     var packetCount = 0
     var heldBytes = 0
     /// The maximum number of bytes that all streams together held in memory at the same time.
     package internal(set) var peakHeldBytes = 0
-    /// The connections that skipped gaps because a packet of another connection used up the memory; only if
+    /// The connections that skipped gaps because a packet of another connection used up the memory. Recorded only if
     /// `ConversationLimits.deliversParts` is set.
     private var withReleasedParts: [Int] = []
     private var sweepPosition = 0
@@ -130,7 +130,7 @@ package struct ConversationTable: Sendable {
 
     private var isFull: Bool { conversations.count >= limits.maxConversations }
 
-    /// Returns `false` for a packet of a connection for which there is no room.
+    /// Returns whether there is room for the connection that a packet belongs to.
     mutating func hasRoom(for tcp: DecodedTCP) -> Bool {
         guard isFull else { return true }
         if let known = latestIndex(between: tcp.source, and: tcp.destination) {
@@ -168,8 +168,8 @@ package struct ConversationTable: Sendable {
         return open(for: tcp, hash: own, known: known)
     }
 
-    /// Opens a new connection with a segment's endpoints, even if there already is a connection between them. This is
-    /// for callers that distinguish connections themselves and add packets by position.
+    /// Opens a new connection with a segment's endpoints, even if there already is a connection between these
+    /// endpoints. This function is for callers that distinguish connections themselves and add packets by position.
     package mutating func open(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
         let known = latest.position(of: own) { conversations.isBetween(tcp.source, tcp.destination, at: $0) }

@@ -43,8 +43,8 @@ package struct FragmentReassembler: Sendable {
     private var held = 0
     private var order: UInt64 = 0
     private let memory: Int
-    /// The lifetime of an incomplete datagram, as a number of fragments. It is much lower than the number of datagrams
-    /// after which a 16-bit identification is reused.
+    /// The lifetime of an incomplete datagram, as a number of fragments. The lifetime is much lower than the number of
+    /// datagrams after which a 16-bit identification is reused.
     private static let lifetime: UInt64 = 16_384
     /// The length of the longest IP payload. Together with `maxParts`, this limit bounds the lists of fragments, even
     /// if the fragments are tiny.

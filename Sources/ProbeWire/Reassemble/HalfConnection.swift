@@ -37,7 +37,7 @@ package struct HalfConnection: Sendable {
     package internal(set) var largestSegment = 0
     package internal(set) var stream: StreamAssembler
     private var events = ColdStorage<Events>()
-    // Nearly every flow has the following values, but few packets use them.
+    // The following values are present in nearly every flow, but used for few packets.
 
     package private(set) var synTime: UInt64?
     /// The SYN's sequence number.
@@ -96,7 +96,7 @@ package struct HalfConnection: Sendable {
 
     /// The numbers of signals in the packets without data that this side sent.
     package struct AckSignals: Sendable {
-        /// The number of acknowledgments that repeat the previous one while data is in flight (RFC 5681 2).
+        /// The number of acknowledgments that repeat the previous acknowledgment while data is in flight (RFC 5681 2).
         package var duplicates = 0
         /// The number of acknowledgments with SACK blocks for bytes after a gap (RFC 2018 3), excluding those with only
         /// a DSACK (RFC 2883).
@@ -172,10 +172,10 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.otherSYNs }
     }
 
-    /// Whether the SYN was sent more than once, so that it is unknown which one was answered.
+    /// Whether the SYN was sent more than once, so that it is unknown which SYN was answered.
     package var hasRepeatedSYN: Bool { events.value.hasRepeatedSYN }
 
-    /// The number of packets that are copies of a packet captured before. They are not included in any other count.
+    /// The number of packets that are copies of a packet captured before. Copies are not included in any other count.
     package internal(set) var copyCount: Int {
         get { events.value.copies }
         set { events.value.copies = newValue }
@@ -217,7 +217,8 @@ package struct HalfConnection: Sendable {
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// The values that decide whether a SYN belongs to this connection or opens another one between the same endpoints.
+    /// The values that decide whether a SYN belongs to this connection or opens another connection between the same
+    /// endpoints.
     struct Opening {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
@@ -420,9 +421,9 @@ extension HalfConnection {
         return true
     }
 
-    /// Decides for each doubtful repeated segment whether it replaced a lost one, by comparing the segments that were
-    /// sent with those that arrived. The original was not lost if its bytes arrived before the repetition was sent, or
-    /// if as many repetitions arrived as were sent.
+    /// Decides for each doubtful repeated segment whether it replaced a lost segment, by comparing the segments that
+    /// were sent with the segments that arrived. The original was not lost if its bytes arrived before the repetition
+    /// was sent, or if as many repetitions arrived as were sent.
     mutating func settleRepeats(by arrived: borrowing HalfConnection) {
         for index in repeats.indices where repeats[index].isDoubtful {
             let repeated = repeats[index]
@@ -790,8 +791,8 @@ struct TailProbe: Sendable {
     var repeatIndex: Int?
     var start: Int64
     var end: Int64
-    /// The probe's timestamp; `nil` if it is the same as the tail's, because an echo of it would not show which of
-    /// the two packets arrived.
+    /// The probe's timestamp; `nil` if the tail has the same timestamp, because the peer's echo would then not show
+    /// which of the two packets arrived.
     var stamp: UInt32?
     /// The kind that was assumed when the probe was captured.
     var kind = SegmentKind.tailLossProbe

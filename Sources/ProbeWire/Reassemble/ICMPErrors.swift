@@ -27,8 +27,8 @@ package struct ICMPErrors: Sendable {
     /// The flows with errors, and the number of errors in each flow.
     package var conversations: [(number: Int, count: Int)] { counts.map { (number: $0.key, count: $0.value) } }
 
-    /// Returns the report if the last packet was an ICMP error that has not been returned yet. This is for callers that
-    /// show packets as they are read.
+    /// Returns the ICMP error in the last packet, unless there is none or it has already been returned. This function
+    /// is for callers that show packets as they are read.
     package mutating func takeLast() -> (conversation: Int, report: Report)? {
         defer { last = nil }
         return last

@@ -25,12 +25,12 @@ package struct PacketSummary: Sendable, Hashable {
     /// Whether the packet carries a byte whose value differs from that of an earlier packet. The first value is used.
     package var hasConflict: Bool
     package var isUrgent: Bool
-    /// Whether this packet is the first one of its connection that exceeded the memory limit of its flow or of all
+    /// Whether this packet is the first packet of its connection that exceeded the memory limit of its flow or of all
     /// flows together.
     package var hasReachedLimit: Bool
 
     /// Returns the packet on one line: `P.  seq 1 ack 1 win 65536 len 7 "220 rea"  [retransmission]`. `payload` may be
-    /// empty if it is not available.
+    /// empty if the bytes are not available.
     package func text(payload: Span<UInt8>, payloadLimit: Int = 32) -> String {
         var flagText = flags.description
         while flagText.count < 3 { flagText += " " }

@@ -65,7 +65,7 @@ struct RecentPackets: Sendable {
     /// The degree of certainty that a packet is a copy.
     enum Certainty: Sendable {
         /// The sender numbers its packets with the IP identification, and the packet has the same identification as an
-        /// earlier one.
+        /// earlier packet.
         case numbered
         /// The packet has no IP identification, but everything else is the same as in a packet captured microseconds
         /// before, and the receiver has sent nothing in between.
@@ -123,7 +123,7 @@ struct RecentPackets: Sendable {
             entries &+ (Int(count) & (depth &- 1)) &* MemoryLayout<Entry>.stride
         }
 
-        /// Inserts a packet in place of the oldest one.
+        /// Inserts a packet in place of the oldest packet.
         @inline(__always)
         func insert(_ new: Entry) {
             let (count, hash) = (count, new.hash)
@@ -191,7 +191,7 @@ struct RecentPackets: Sendable {
         let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
         private static let size = 2 * Ring.size
 
-        /// Creates memory filled with zeros. An entry of zeros is equal to no packet.
+        /// Creates memory filled with zeros. An entry of zeros never equals a packet.
         init() { start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size) }
 
         init(_ other: Memory) { start.copyMemory(from: other.start, byteCount: Self.size) }
@@ -216,8 +216,8 @@ struct RecentPackets: Sendable {
         return Rings(memory: memory.start)
     }
 
-    /// Records a packet and returns `nil`, unless the packet may be a copy of an earlier one. In that case, returns how
-    /// certain it is that the packet is a copy.
+    /// Records a packet and returns `nil`, unless the packet may be a copy of an earlier packet. In that case, returns
+    /// how certain it is that the packet is a copy.
     mutating func note(_ tcp: DecodedTCP, time: UInt64) -> Certainty? {
         let (source, destination) = (Self.word(tcp.source), Self.word(tcp.destination))
         let hash = ConnectionShare.hash(source, destination)

@@ -5,8 +5,8 @@ enum RepeatRules {
     /// The minimum time from the tail to a probe. Linux sends a probe at least two timer ticks after the tail, and a
     /// copy from a mirror port arrives sooner.
     static let probeNanoseconds: UInt64 = 1_000_000
-    /// The time that a sender adds to two round trips to allow for a delayed acknowledgment. It is also the shortest
-    /// retransmission timeout in use.
+    /// The time that a sender adds to two round trips to allow for a delayed acknowledgment. This time is also the
+    /// shortest retransmission timeout in use.
     static let delayNanoseconds: UInt64 = 200_000_000
     /// The maximum time by which a timer may fire late.
     static let timerNanoseconds: UInt64 = 50_000_000

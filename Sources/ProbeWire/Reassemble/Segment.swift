@@ -111,7 +111,7 @@ package struct CloseMark: Sendable, Hashable {
     /// The offset of the FIN or RST in its sender's stream.
     package var offset: Int64
     /// The offset up to which the FIN or RST acknowledges the peer's stream, which is one more than the stream's length
-    /// if it acknowledges the peer's FIN; `nil` if it has no ACK.
+    /// if the peer's FIN is acknowledged; `nil` if the FIN or RST has no ACK.
     package var acknowledged: Int64?
     /// The reason why the RST had no effect; `nil` if the RST had an effect, or if this is a FIN.
     package var refusal: Refusal?

@@ -7,8 +7,8 @@ package struct WindowHistory: Sendable {
         package var openedAt: UInt64?
     }
 
-    // The last advertised window; -1 before the first one. The largest possible window, 2^30 (RFC 7323 2.3), fits into
-    // 32 bits.
+    // The last advertised window; -1 if no window has been advertised. The largest possible window, 2^30 (RFC 7323
+    // 2.3), fits into 32 bits.
     private var lastBytes: Int32 = -1
     private var smallestBytes = Int32.max
     private var largestBytes: Int32 = -1
@@ -46,8 +46,8 @@ package struct WindowHistory: Sendable {
         noteOpen(window, isScaleKnown: isScaleKnown)
     }
 
-    /// Records an advertised window without counting closures. Called for an open window that follows an open one, and
-    /// by `note`.
+    /// Records an advertised window without counting closures. Called by `note`, and directly for an open window that
+    /// follows another open window.
     @inline(__always)
     mutating func noteOpen(_ window: Int, isScaleKnown: Bool) {
         lastBytes = Int32(clamping: window)
