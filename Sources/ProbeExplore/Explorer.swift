@@ -6,7 +6,8 @@ import ProbeSystem
 
 /// Searches for a variation under which a scenario fails, and shrinks that variation.
 package struct Explorer {
-    /// The number of runs without variations that precede the search, and the number that follow it.
+    /// The number of runs without variations before the search. If the search finds failures, the same number of runs
+    /// follow it.
     package static let baselineRuns = 10
     /// The duration of a batch of variations, in seconds. It is short, so that a failure is noticed soon.
     private static let batchTime = 0.3

@@ -240,7 +240,7 @@ extension EditorServer {
 
     // MARK: Analysis
 
-    /// Returns the analysis of an open document, which is renewed if the text has changed.
+    /// Returns the analysis of an open document. The analysis is renewed if the text has changed.
     ///
     /// - Throws: an error if the document is not open.
     mutating func analysis(of uri: String) throws(ResponseError) -> ScriptAnalysis {

@@ -1,7 +1,7 @@
 package import ProbeEngine
 package import ProbeScenario
 
-/// The endpoints whose socket options and speed of reading may be varied, represented by the changes that may be made.
+/// The changes by which the socket options and the reading speed of endpoints may be varied.
 package struct ReadingSites {
     /// The changes that set a small buffer or a similar option, one for each endpoint and option.
     package private(set) var options: [Change] = []

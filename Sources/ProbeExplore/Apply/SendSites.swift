@@ -159,7 +159,7 @@ package struct SendSites {
         return sites.firstIndex { $0.step == step.id }
     }
 
-    /// Returns whether the value is bytes, which `+` concatenates. Integers would be added instead.
+    /// Returns whether the value consists of bytes, which `+` concatenates. Integers would be added instead.
     private static func isBytes(_ value: Expression) -> Bool {
         switch value.kind {
         case .string, .hex, .webSocket, .protobuf: true

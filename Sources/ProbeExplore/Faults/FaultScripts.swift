@@ -22,8 +22,8 @@ package struct FaultScripts {
     /// The same script without the fault, to verify that the program can meet the expectations at all; `nil` if the
     /// program is a client.
     package private(set) var control: Script?
-    /// The same script while another client is connected and silent. If a program fails it, the program serves only one
-    /// client at a time, so a vanished client would block the next client. `nil` if the program is a client.
+    /// The same script while another client is connected and silent. If a program fails this script, the program serves
+    /// only one client at a time, so a vanished client would block the next client. `nil` if the program is a client.
     package private(set) var crowdedControl: Script?
     /// The scripts that inject a fault, in the order in which they are tried.
     package private(set) var scripts: [Script] = []

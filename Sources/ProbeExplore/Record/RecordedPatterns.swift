@@ -26,7 +26,7 @@ struct RecordedPatterns: Sendable {
         var isTime = false
     }
 
-    /// The units of the first recording that are also in the second one.
+    /// The units of the first recording that are also in the second recording.
     let units: [RecordedUnit]
     private var sentTexts: [Int: Text] = [:]
     private var receivedTexts: [Int: Text] = [:]

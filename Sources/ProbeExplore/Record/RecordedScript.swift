@@ -147,7 +147,7 @@ package struct RecordedScript: Sendable {
         }
         var last = rest.first?.time ?? .zero
         for (index, unit) in zip(rest.indices, rest) {
-            // The connection does not exist after a reset by the harness.
+            // The connection no longer exists after a reset by the harness.
             if case .reset? = index > rest.startIndex ? rest[index - 1].kind : nil,
                 ownSides.contains(rest[index - 1].side)
             {

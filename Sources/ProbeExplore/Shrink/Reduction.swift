@@ -9,7 +9,7 @@ import ProbeSystem
 /// `=2` can be expected only after `SET a 2`, although a program that ignores the second SET fails even without it. A
 /// smaller scenario is therefore accepted only with evidence that a correct program passes it: the scenario passes
 /// without its variation, or the known-good program passes it. If neither is available, only two kinds of steps are
-/// removed: those after the failing step, and those that no program notices.
+/// removed: steps after the failing step, and steps that no program can observe.
 struct Reduction {
     let shrinker: Shrinker
     let scenario: Scenario
@@ -120,7 +120,7 @@ struct Reduction {
         return step.span.file == span.file && step.span.start <= span.start && span.end <= max(step.span.end, end)
     }
 
-    /// Removes the steps that no program notices, except for the failing step.
+    /// Removes the steps that no program can observe, except for the failing step.
     private func removeUnnoticed(_ current: inout Candidate, _ rate: FailureRate) async {
         var candidate = current
         for step in scenario.allSteps {

@@ -41,7 +41,8 @@ package final class FollowObserver: InspectionObserver {
         self.showsTimes = showsTimes
         self.paint = paint
         self.output = output
-        // A line consists of two blanks, the offset, each byte as ` 00` and as a character, and the separators.
+        // A line of a hexadecimal dump consists of two blanks, the offset, each byte as ` 00` and as a character, and
+        // the separators.
         rowLength = [16, 8].first { 15 + 4 * $0 <= width ?? .max } ?? 4
     }
 

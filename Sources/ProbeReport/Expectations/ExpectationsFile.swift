@@ -90,7 +90,7 @@ package struct ExpectationsFile: Sendable {
     }
 
     /// Splits the comments above the first expectation. The comments below the last empty line belong to the
-    /// expectation; all others are the file's header.
+    /// expectation; all other comments form the file's header.
     private static func split(_ comments: [String]) -> (header: [String], above: [String]) {
         guard let gap = comments.lastIndex(of: "") else { return (comments, []) }
         return (Array(comments[...gap]), Array(comments[(gap + 1)...]))

@@ -35,8 +35,8 @@ struct CaseMarkup {
         return CellAppearance(cell)
     }
 
-    /// Whether the result is shown opened when the page is loaded, which is the case for a result that is neither a
-    /// pass nor an expected failure.
+    /// Whether the result is expanded when the page is loaded, which is the case for a result that is neither a pass
+    /// nor an expected failure.
     var isOpen: Bool {
         if case .expected = options.disposition(of: result) { return false }
         return result.verdict < .unsupported || options.disposition(of: result) != .fine

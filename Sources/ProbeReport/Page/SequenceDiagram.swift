@@ -45,8 +45,8 @@ package struct SequenceDiagram: Sendable, Equatable {
     }
 
     package struct Row: Sendable, Equatable {
-        /// The time in nanoseconds since the beginning. Rows should be in chronological order; a row with an earlier
-        /// time is still drawn below the row before it.
+        /// The time in nanoseconds since the beginning of the diagram. Rows should be in chronological order; a row
+        /// with an earlier time is still drawn below the row before it.
         package var time: Int64
         package var content: Content
         package var tone: Tone

@@ -3,7 +3,7 @@ package enum OtherPacket: Sendable, Hashable {
     // The following packets do not contain a TCP segment.
 
     case udp
-    /// An IP packet of another protocol, identified by the protocol's number.
+    /// An IP packet of a protocol other than TCP, identified by the protocol's number.
     case ip(UInt8)
     /// A frame that does not carry IP, identified by its EtherType.
     case frame(UInt16)

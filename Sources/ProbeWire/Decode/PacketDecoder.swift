@@ -688,7 +688,7 @@ extension PacketDecoder {
             bytes.byte(at: start + 7) != nil
         else { return nil }
         let offset = start + 8 + Int(first & 0x3f) * 4
-        // This is a Geneve control packet, or not a Geneve packet at all.
+        // The packet is either a Geneve control packet or not a Geneve packet at all.
         guard offset < end else { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.geneve)) }
         if type == 0x6558 { return try decodeLink(bytes, .ethernet, at: offset, inner) }

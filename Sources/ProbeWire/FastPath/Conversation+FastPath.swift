@@ -86,7 +86,7 @@ extension ConversationTable {
             return side != nil
         }
         guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
-        // The packet that exceeds the memory limit must be reported, which is left to `add`.
+        // A packet that exceeds the memory limit is left to `add`, because it must be reported.
         guard heldBytes + payload.count <= limits.totalBytes else { return false }
         let before = limits.keptBytes == 0 ? 0 : conversations.heldBytes(at: position)
         guard conversations[position].takeOnFastPath(segment, from: side, payload: payload, time: time, index: index)

@@ -9,7 +9,7 @@ struct PcapNGDecoder: Sendable {
     static let sectionType: UInt32 = 0x0a0d_0d0a
     /// The secrets type of a TLS key log: `TLSK`.
     static let keyLogType: UInt32 = 0x544c_534b
-    /// The maximum total size of the key logs in a file, in bytes; key logs beyond it are skipped.
+    /// The maximum total size of the key logs in a file, in bytes; key logs beyond this limit are skipped.
     private static let maxKeyLogBytes = 16 << 20
 
     /// The lines of all TLS key logs in the file.

@@ -28,7 +28,7 @@ package struct CaptureAnalysis: Sendable {
     /// The connections that the analysis follows.
     let share: ConnectionShare
 
-    /// Creates an analysis. If it has only a share of the connections, `limits` applies to this share alone.
+    /// Creates an analysis. If the analysis has only a share of the connections, `limits` applies to this share alone.
     package init(
         limits: ConversationLimits = .live, share: ConnectionShare = .all, tunnels: TunnelReading = .opened
     ) {

@@ -20,8 +20,8 @@ package struct ConversationLimits: Sendable, Hashable {
     /// The number of connections in a table. Packets of further connections are counted, but their connections are not
     /// followed. Each connection takes 704 bytes in addition to its lists.
     package var maxConversations = Int(Int32.max)
-    /// Whether reassembled data is kept until `ConversationTable.takeParts` is called. The caller must call it after
-    /// each packet.
+    /// Whether reassembled data is kept until `ConversationTable.takeParts` is called. The caller must call `takeParts`
+    /// after each packet.
     package var deliversParts = false
 
     /// How long to wait for missing bytes that the peer has acknowledged. The peer has received these bytes, but they

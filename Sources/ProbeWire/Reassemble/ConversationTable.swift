@@ -10,7 +10,8 @@ package struct ConversationTable: Sendable {
     var latest = ConnectionIndex()
     private var isMerged = false
     let hash = ConnectionHash()
-    /// Whether a limit on all connections together was reached: on their memory (`hasUsedUpMemory`) or on their number.
+    /// Whether a limit for all connections together was reached: the limit on their memory (`hasUsedUpMemory`) or on
+    /// their number.
     package private(set) var hasReachedTotal = false
     /// Whether some streams were not kept completely, or have gaps, because the memory for all connections was used up.
     package private(set) var hasUsedUpMemory = false

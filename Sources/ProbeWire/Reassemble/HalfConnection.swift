@@ -7,7 +7,7 @@ package struct HalfConnection: Sendable {
     // packet from either side touches the first line, and a packet with data also the next two. Rarely used values
     // follow.
 
-    /// The end of everything that has been sent, as an offset; includes the SYN and the FIN.
+    /// The offset of the end of everything that has been sent, including the SYN and the FIN.
     var sentEnd: Int64 = 0
     /// The value of `acknowledgedEnd`, or `Int64.min` if `acknowledgedEnd` is `nil`.
     private(set) var acknowledged = Int64.min
@@ -264,7 +264,7 @@ package struct HalfConnection: Sendable {
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
-        /// The reason why the bytes are missing; `nil` if they are unacknowledged and may still be retransmitted.
+        /// The reason why the bytes are missing; `nil` if the bytes are unacknowledged and may still be retransmitted.
         package var cause: StreamGap.Cause?
 
         package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
@@ -313,7 +313,7 @@ package struct HalfConnection: Sendable {
 
 /// The rules that decide whether a packet is new, a repetition or a probe. The first rule that applies decides.
 ///
-/// `sentEnd` is the end of everything that the side has sent so far, as an offset. The *tail* is the last segment sent.
+/// `sentEnd` is the offset of the end of everything that the side has sent so far. The *tail* is the last segment sent.
 ///
 /// 1. The packet occupies no sequence number. It is a keep-alive if its number is one before `sentEnd` and everything
 ///    is acknowledged (RFC 9293 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is

@@ -1,6 +1,6 @@
 /// The state of a loss recovery, and the numbers of repeated segments by reason.
 struct RetransmissionRecovery: Sendable {
-    /// The end of the data that had been sent when a segment was last repeated, as an offset. Until all data before
+    /// The offset of the end of the data that had been sent when a segment was last repeated. Until all data before
     /// this offset is acknowledged, no repeated segment is considered a probe.
     var end = Int64.min
     /// The time of the third duplicate acknowledgment since the last acknowledgment of new data.
