@@ -208,7 +208,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "send failed",
-                    "expects the background send to fail with `reset`, `broken-pipe` or `timeout` or, without a word, for any reason. `reset` also accepts EPIPE, because Linux reports either",
+                    "expects the background send to fail with `reset`, `broken-pipe` or `timeout` or, if no reason is given, for any reason. `reset` also accepts EPIPE, because Linux reports either",
                     example: "expect send failed reset", timing: .both)
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]

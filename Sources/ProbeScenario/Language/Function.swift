@@ -20,11 +20,11 @@ package enum Function: String, CaseIterable, Sendable {
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V preceded by its length; the length prefix is \(IntegerFormat.fixedWidthWords) or `varint`")
+                "V preceded by its length; the length has one of the formats \(IntegerFormat.fixedWidthWords) and `varint`")
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
-                "the value as one unit of the framing: followed by a terminator, or preceded by its length. The framing is that of the header; in a `send` on a connection that has changed its framing, it is that of the connection"
+                "the value as one unit of the framing: followed by a terminator, or preceded by its length. The framing of the header applies, except in a `send` on a connection that has changed its framing: there, the framing of the connection applies"
             )
         case .lines:
             Self.entry(

@@ -26,7 +26,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "level", [],
-                "the weight of a failure: `must` (the default) fails the run, `should` fails it only with `--strict`, and `may` never does",
+                "the weight of a failure: `must` (the default) fails the run, `should` fails it only with `--strict`, and `may` never fails it",
                 example: "level must")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -104,7 +104,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "server", ["server S"],
-                "the harness listens on 127.0.0.1 and a free port from the start of the case",
+                "the harness listens on a free port of 127.0.0.1 from the start of the case",
                 more: [
                     (
                         ["server S on [::1]:8080"],
@@ -159,7 +159,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
-                        "the subject reports `full` when this number of bytes is waiting to be written, and `drained` when few are left"
+                        "the subject reports `full` when this number of bytes is waiting to be written, and `drained` when only a few bytes are left"
                     ),
                     (
                         ["subject T -> S with local 127.0.0.2"],
@@ -183,7 +183,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
-                        "only this message counts as a sign of life, and the subject does not deliver it"
+                        "only this message restarts the timeout, and the subject does not deliver the message"
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
@@ -208,14 +208,14 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T listens on 127.0.0.2", "subject T listens on unix"],
-                        "the subject listens on the given address, or on a Unix socket; the default is 127.0.0.1 and a free port"
+                        "the subject listens on the given address, or on a Unix socket; the default is a free port of 127.0.0.1"
                     ),
                 ], example: "subject U -> S with connect-timeout 500ms")
         ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },
         Phrase(
             entry(
                 "proxy", ["proxy X -> S"],
-                "a proxy that listens on 127.0.0.1 and a free port from the start of the case, and opens a connection to S for each incoming one. It may have any name, even `proxy`",
+                "a proxy that listens on a free port of 127.0.0.1 from the start of the case, and opens a connection to S for each incoming connection. The proxy may have any name, even `proxy`",
                 more: [
                     (
                         ["proxy X -> P"],

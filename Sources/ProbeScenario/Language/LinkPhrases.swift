@@ -38,7 +38,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "swap",
-                    "delivers the packet after the next one in its direction; if there is none within 200 ms, nothing is swapped",
+                    "delivers the packet after the next one in its direction; if no packet follows within 200 ms, nothing is swapped",
                     example: "swap data 2")
             ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
             Phrase(
@@ -93,13 +93,14 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "strip", ["strip sack", "strip wscale", "strip timestamps", "strip mss"],
-                    "removes this TCP option from SYN and SYN-ACK", example: "strip sack")
+                    "removes this TCP option from SYN and SYN-ACK segments", example: "strip sack")
             ) { parser throws(Abandoned) in
                 .strip(try parser.cursor.parseChoice("an option of TCP", StrippedOption.allCases))
             },
             Phrase(
                 LanguageEntry(
-                    "clamp mss", "limits the value of the MSS option in SYN and SYN-ACK", example: "clamp mss 536"),
+                    "clamp mss", "limits the value of the MSS option in SYN and SYN-ACK segments",
+                    example: "clamp mss 536"),
                 needsAllWords: true
             ) { parser throws(Abandoned) in .clampMSS(try parser.values.parseExpression("a size", "clamp mss 536")) },
             Phrase(
@@ -113,7 +114,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "unreachable", ["unreachable", "unreachable syn 1"],
-                    "drops every packet, or only this one, and answers the sender with ICMP \"host unreachable\"",
+                    "drops every packet, or only the selected packet, and answers the sender with ICMP \"host unreachable\"",
                     example: "unreachable")
             ) { parser throws(Abandoned) in
                 .unreachable(
@@ -148,7 +149,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "burst",
-                    "from this step on, each loss affects this number of packets in a row; a `loss` must come first",
+                    "from this step on, each loss affects this number of packets in a row; a `loss` must precede this step",
                     example: "burst 3",
                     after: "link S <-> C loss 5%")
             ) { parser throws(Abandoned) in .burst(try parser.values.parseExpression("a number", "burst 3")) },

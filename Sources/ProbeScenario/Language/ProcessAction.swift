@@ -44,7 +44,7 @@ extension ProcessAction {
         Phrase(
             LanguageEntry(
                 "stop",
-                "sends SIGTERM to the program's whole process group, and SIGKILL to what is left after 500 ms. The exit status is not judged",
+                "sends SIGTERM to the program's whole process group, and SIGKILL to the processes that remain after 500 ms. The exit status is not judged",
                 example: "stop", after: "P start")
         ) { _ throws(Abandoned) in .stop },
     ]
@@ -95,21 +95,21 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "listening",
-                "expects the kernel to list a listening socket that a process of the program's group holds. If the script names `${P.port}` or connects to `P`, the socket must be on the first port of `P`; otherwise any port is accepted. The harness never connects to find out",
+                "expects the kernel to list a listening socket that a process of the program's group holds. If the script names `${P.port}` or connects to `P`, the socket must be on the first port of `P`; otherwise any port is accepted. The harness never connects to the port to check this",
                 example: "expect listening", after: "P start", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .listening },
         Phrase(
             LanguageEntry(
                 "output", ["expect output /re/"],
-                "expects a line of stdout or stderr to match. Lines are searched one by one from the end of the last match; `^` and `$` are the start and the end of a line. A line counts once it has ended; an unfinished line, such as a prompt, counts when the program exits or at the deadline, so give such a step a short `within`",
+                "expects a line of stdout or stderr to match. Lines are searched one by one from the end of the last match; `^` and `$` are the start and the end of a line. A line is searched once it has ended; an unfinished line, such as a prompt, is searched when the program exits or at the deadline, so give such a step a short `within`",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },
         Phrase(
             LanguageEntry(
                 "no output", ["expect no output /re/"],
-                "expects that no line since the last `start` matches so far; with `for 1s`, the step waits that long first",
+                "expects that no line printed since the last `start` has matched so far; with `for 1s`, the step first waits for this time",
                 example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
         ) { parser throws(Abandoned) in
             let regex = try parser.literals.parseRegex("a regex", "expect no output /error/")

@@ -49,7 +49,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward to server cut at 3, 7"],
-                        "cuts the forwarded bytes at these offsets, counted from this step"
+                        "cuts the forwarded bytes at these offsets, counted from the position at which the step begins"
                     ),
                     (
                         ["forward to server cut at random seed 7"],

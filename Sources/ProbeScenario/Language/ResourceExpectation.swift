@@ -79,7 +79,7 @@ extension ResourceExpectation.Resource {
         case .memory:
             "compares the resident memory of \(whose), in bytes. The step waits until the comparison holds; `as n` binds the current value"
         case .cpu:
-            "compares the processor time that \(whose) has used since the previous `cpu` step or, in the first one, since \(start); `as n` binds it in microseconds"
+            "compares the processor time used by \(whose) since the previous `cpu` step or, for the first `cpu` step, since \(start); `as n` binds the time in microseconds"
         }
     }
 }

@@ -52,7 +52,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names it. `or` must be on the line of the preceding `}`. The deadline of the step is the longest of the deadlines of these first steps. A first step has the same meaning as outside of an `either`: for example, `nothing for 30ms` matches if nothing is received for 30 ms",
+                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names this branch. `or` must be on the line of the preceding `}`. The deadline of the step is the longest of the deadlines of these first steps. A first step has the same meaning as outside an `either`: for example, `nothing for 30ms` matches if nothing is received for 30 ms",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(
@@ -65,7 +65,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "retry", ["retry every 250ms within 20s { … }"],
-                "runs its block again after a failure. Attempts begin 250 ms apart, or later if an attempt takes longer; no attempt begins after 20 s. Between attempts, the connections that the failed attempt opened are reset, so that no `accept` gets them, and the crowds that it started are ended. The last failure is reported, with the number of attempts",
+                "runs its block again after a failure. Attempts begin 250 ms apart, or later if an attempt takes longer; no attempt begins after 20 s. Between attempts, the connections that the failed attempt opened are reset, so that no `accept` gets these connections, and the crowds that the attempt started are ended. The last failure is reported, with the number of attempts",
                 example: "retry every 250ms within 20s { C expect line \"ready\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseRetry() },
         Phrase(
@@ -78,7 +78,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "finally", ["finally { … }"],
-                "runs at the end of the case, regardless of its outcome (even after Ctrl-C); several blocks run in the order of the script. A failure in one of them is reported, and the others still run. Of the timeline's variables, the block can use only those that it binds itself",
+                "runs at the end of the case, regardless of its outcome (even after Ctrl-C); several blocks run in the order of the script. A failure in one block is reported, and the other blocks still run. Of the timeline's variables, the block can use only those that it binds itself",
                 example: "finally { C ignore rest }", timing: nil)
         ) { parser throws(Abandoned) in .finally(try parser.parseBlock()) },
         Phrase(wireEntry) { parser throws(Abandoned) in

@@ -128,7 +128,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "lost", ["expect lost eof", "expect lost reset as n"],
-                "with `reconnect`: expects the next event to be the loss of the connection, for this reason or, without a word, for any reason. `n` is the number of bytes that will never be sent",
+                "with `reconnect`: expects the next event to be the loss of the connection, for the given reason or, if no reason is given, for any reason. `n` is the number of bytes that will never be sent",
                 example: "expect lost eof", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in
@@ -190,7 +190,7 @@ extension SubjectExpectation {
     static let valueEntries: [LanguageEntry] = [
         LanguageEntry(
             "bytes", ["expect \"bytes\""],
-            "with `framing none` only: expects the next delivered bytes to be these, in any number of events",
+            "with `framing none` only: expects the next delivered bytes to be exactly these bytes, in any number of events",
             example: "expect \"text\"",
             choice: nil, timing: .both, needs: .data),
         tooLongEntry,
@@ -199,7 +199,7 @@ extension SubjectExpectation {
 
     private static let stoppedEntry = LanguageEntry(
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
-        "expects the subject to stop, for this reason or, without a word, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
+        "expects the subject to stop for the given reason or, if no reason is given, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
         example: "expect stopped eof", timing: .both)
     /// The entry of `stopped too-long`, which requires the capability for a line limit even if the scenario uses the
     /// default limit.
