@@ -20,7 +20,8 @@ package enum Function: String, CaseIterable, Sendable {
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V preceded by its length; the length has one of the formats \(IntegerFormat.fixedWidthWords) and `varint`")
+                "V preceded by its length; the length has one of the formats \(IntegerFormat.fixedWidthWords) and `varint`"
+            )
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
