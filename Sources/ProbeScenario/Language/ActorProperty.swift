@@ -32,7 +32,7 @@ package struct ActorProperty: Sendable {
             meaning: "the path of the Unix socket on which a server or a subject listens"),
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
-            meaning: "ports for a process that are free when the case begins, but are not reserved"),
+            meaning: "ports for use by a process, which are free when the case begins but are not reserved"),
         ActorProperty(
             forms: ["${P.address}"],
             meaning:

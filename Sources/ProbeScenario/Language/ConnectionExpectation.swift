@@ -72,20 +72,20 @@ enum ConnectionExpectationPhrases {
                         ),
                         (
                             ["expect line as x"],
-                            "expects any line and binds it to `x`; `as x` can follow the other forms, too"
+                            "expects any line and binds it to `x`; `as x` can also follow the other forms"
                         ),
                     ], example: "expect line /^220 (?<host>.*)$/", timing: .both), sample: "expect line \"text\""
             ) { .line($0, as: $1) },
             Phrase(
                 LanguageEntry(
                     "lines in any order",
-                    "expects each of the next lines to match an item of the list that has not been matched yet. The step is complete when all items that are not optional have been matched; optional lines that have arrived by then are consumed, too",
+                    "expects each of the next lines to match an item of the list that has not been matched yet. The step is complete when all items that are not optional have been matched; optional lines that have arrived by then are also consumed",
                     example: "expect lines in any order \"a\", /b/, optional /c/", timing: .both)
             ) { parser throws(Abandoned) in .linesInAnyOrder(try parser.parseOpenLines()) },
             Phrase.pattern(
                 LanguageEntry(
                     "until line", ["expect until line /re/ as x"],
-                    "consumes lines up to and including the one that matches; `x` contains all of them with their terminators",
+                    "consumes lines up to and including the first line that matches; `x` contains all these lines with their terminators",
                     example: "expect until line /^250 / as x", timing: .both), sample: "expect until line /^250 /",
                 when: { !$0.isVariableHere && !$0.isWord("as", ahead: 1) }
             ) { .untilLine($0, as: $1) },

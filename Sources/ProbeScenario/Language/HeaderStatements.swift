@@ -163,7 +163,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with local 127.0.0.2"],
-                        "the local address of the subject's connection; with `:port`, its local port, too"
+                        "the local address of the subject's connection; with `:port`, also its local port"
                     ),
                     (
                         ["subject T -> S with path \"/chat\""],

@@ -132,7 +132,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "rate", ["rate 1MiB/s", "rate 1MiB/s queue 64KiB"],
-                    "limits the average rate; the queue is limited, too (to 64 KiB by default), and packets that do not fit in it are lost",
+                    "limits the average rate; the queue is also limited (to 64 KiB by default), and packets that do not fit in it are lost",
                     example: "rate 1MiB/s queue 64KiB")
             ) { parser throws(Abandoned) in
                 let rate = try parser.values.parseRate()

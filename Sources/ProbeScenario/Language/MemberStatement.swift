@@ -6,7 +6,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "connect", ["connect", "connect within 2s"],
-                "connects a member of `clients` to the target of the crowd, with the TLS handshake if the crowd has `tls`. A member of `servers` is already connected when it begins",
+                "connects a member of `clients` to the target of the crowd, with the TLS handshake if the crowd has `tls`. A member of `servers` is already connected when its script begins",
                 example: "connect", timing: .member)
         ) { _ throws(Abandoned) in .connect },
         Phrase(sendEntry) { parser throws(Abandoned) in try parser.parseSend() },

@@ -46,7 +46,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "together", ["together { … }"],
-                "runs its lines concurrently and waits for all of them; the first failure ends the others and fails the step",
+                "runs its lines concurrently and waits until all lines have ended; the first failure ends the other lines and fails the step",
                 example: "together { C send \"a\"; S expect \"a\" }", timing: nil)
         ) { parser throws(Abandoned) in .together(try parser.parseBlock()) },
         Phrase(

@@ -66,7 +66,7 @@ extension SubjectExpectation {
         Phrase.pattern(
             LanguageEntry(
                 "message", ["expect message V"],
-                "like `expect line`, for a message; a line is accepted, too. With `framing websocket`, V is the content of a text message",
+                "like `expect line`, for a message; a line is also accepted. With `framing websocket`, V is the content of a text message",
                 example: "expect message \"text\"", timing: .both, needs: .messages)
         ) { .message($0, as: $1) },
         kind(.text, "text"),

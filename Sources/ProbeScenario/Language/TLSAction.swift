@@ -122,7 +122,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send key-update", ["send key-update", "send key-update requested"],
-                "TLS 1.3 only: sends a KeyUpdate, so that the next record is encrypted with the next key; with `requested`, the peer is asked to update its key, too",
+                "TLS 1.3 only: sends a KeyUpdate, so that the next record is encrypted with the next key; with `requested`, the peer is asked to update its key as well",
                 example: "send key-update"), when: { $0.isAlone || $0.isWord("requested", ahead: 1) }
         ) { parser throws(Abandoned) in .sendMessage(.keyUpdate(isRequested: parser.cursor.take(word: "requested"))) },
         Phrase(

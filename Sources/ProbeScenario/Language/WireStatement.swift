@@ -69,7 +69,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
-                "S has sent this number of data segments; comparisons such as `>= 3` are possible, and so is `segments 0`",
+                "S has sent this number of data segments; comparisons such as `>= 3`, and `segments 0`, are possible",
                 more: [(["segments \"a\", \"b\""], "the data segments of S are these, in the order of the stream")],
                 example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseSegments() },
@@ -95,7 +95,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "lines",
-                "every line ends with this terminator, and nothing follows the last one; with `crlf`, there is no bare CR or LF. The terminator can also be `lf`, `cr`, `nul` or a delimiter such as `\"END\"`",
+                "every line ends with this terminator, and nothing follows the last line; with `crlf`, there is no bare CR or LF. The terminator can also be `lf`, `cr`, `nul` or a delimiter such as `\"END\"`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place
@@ -172,7 +172,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "tls", ["tls"],
-                "from the first TLS record of S on, everything is TLS records, and the last one is complete; there must be at least one",
+                "S has sent at least one TLS record, everything from the first record on consists of TLS records, and the last record is complete",
                 more: [(["tls from the start"], "everything that S has sent is TLS records, from the first byte on")],
                 example: "tls", timing: .wire)
         ) { parser throws(Abandoned) in
