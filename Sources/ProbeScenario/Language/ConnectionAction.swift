@@ -108,7 +108,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "set", ["set nodelay off"],
-                "sets a socket option. Setting a buffer size on an established connection is an error, because it no longer limits the window. Before `connect` or `accept`, the step applies to future connections",
+                "sets a socket option. Setting a buffer size on an established connection is an error, because the size no longer limits the window. Before `connect` or `accept`, the step applies to future connections",
                 example: "set nodelay off")
         ) { parser throws(Abandoned) in .set(try parser.endpoints.parseSocketOption()) },
         Phrase(
@@ -137,7 +137,10 @@ extension ConnectionAction {
                     ["send V cut at 3, 7"],
                     "sends V as separate segments, cut at these offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
                 ),
-                (["send V in pieces of 2B"], "sends V as separate segments of this size; the last segment may be shorter"),
+                (
+                    ["send V in pieces of 2B"],
+                    "sends V as separate segments of this size; the last segment may be shorter"
+                ),
                 (
                     ["send V cut at random seed 7"],
                     "sends V as separate segments, cut at 1 to 64 random offsets (fewer if some coincide); the same seed gives the same offsets"

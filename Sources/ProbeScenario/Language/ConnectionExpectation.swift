@@ -189,14 +189,14 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "nothing for",
-                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. An end that an earlier step expected does not count",
+                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. An end that an earlier step expected is ignored",
                     example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms"))
             },
             Phrase(
                 LanguageEntry(
                     "stalled for",
-                    "expects the background send to make no progress for 1 s; the deadline of the step is `timeout` plus this second",
+                    "expects the background send to make no progress for 1 s; the deadline of the step is `timeout` plus the given time",
                     example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .stalled(for: try parser.values.parseDuration("expect stalled for 1s")) },
             Phrase(

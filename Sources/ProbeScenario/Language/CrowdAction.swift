@@ -29,7 +29,7 @@ extension CrowdAction {
         Phrase(
             LanguageEntry(
                 "stop",
-                "closes the connection of each member and ends the crowd. Its counts can still be expected",
+                "closes the connection of each member and ends the crowd. The numbers of members can still be expected",
                 example: "stop",
                 after: "W start { connect }")
         ) { _ throws(Abandoned) in .stop },
@@ -94,7 +94,7 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons are those of `check`. A time is measured from when the statement was due, so it includes the delay of a member that reaches the statement late",
+                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. A time is measured from when the statement was due, so it includes the delay of a member that reaches the statement late",
                     more: [
                         (
                             [

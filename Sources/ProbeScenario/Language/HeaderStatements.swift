@@ -17,7 +17,8 @@ enum HeaderStatement {
         },
         Phrase(
             entry(
-                "because", [], "a reference to where the scenario comes from, such as an issue; reports show it",
+                "because", [],
+                "a reference to the origin of the scenario, such as an issue; reports show the reference",
                 example: "because \"owner/repo#12\"")
         ) { parser throws(Abandoned) in
             let reference = try parser.literals.parsePlainString("a reference", "because \"owner/repo#12\"")
@@ -228,7 +229,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "crowd", ["crowd W = 10000 clients -> S"],
-                "the given number of clients, which all do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. A crowd may have any name, even `crowd`",
+                "the given number of clients, which all run the same script and connect to a server, a process, a proxy, a subject that listens, or an address. A crowd may have any name, even `crowd`",
                 more: [
                     (
                         ["crowd V = 5000 servers"],
@@ -244,7 +245,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
-                        "each connection begins with TLS; the TLS options of clients are `name` and `alpn`, those of servers `cert`, `key` and `alpn`"
+                        "each connection begins with TLS; the TLS options of clients are `name` and `alpn`, and the TLS options of servers are `cert`, `key` and `alpn`"
                     ),
                 ], example: "crowd V = 20 servers"),
             when: CrowdParser.isDeclaration

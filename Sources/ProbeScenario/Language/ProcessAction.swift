@@ -38,7 +38,7 @@ extension ProcessAction {
         Phrase(
             LanguageEntry(
                 "signal",
-                "sends a signal to the program itself, not to its process group. Names are those of `kill -l`, with or without `SIG`",
+                "sends a signal to the program itself, not to its process group. The names are those that `kill -l` lists, with or without `SIG`",
                 example: "signal TERM", after: "P start")
         ) { parser throws(Abandoned) in .signal(try parser.values.parseSignal()) },
         Phrase(

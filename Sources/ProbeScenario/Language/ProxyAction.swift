@@ -66,7 +66,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward 100 bytes to client"],
-                        "forwards this number of bytes, then holds; the other clauses can follow"
+                        "forwards this number of bytes, then holds the bytes after them; the other clauses can follow"
                     ),
                 ], example: "forward to client in pieces of 1B every 5ms")
         ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
@@ -88,7 +88,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "discard", ["discard to client"],
-                "discards waiting bytes and later ones; the end of the stream is forwarded",
+                "discards the bytes that are waiting and all later bytes; the end of the stream is forwarded",
                 example: "discard to client")
         ) { parser throws(Abandoned) in .discard(to: try parser.proxies.parseDestination("discard to client")) },
         Phrase(

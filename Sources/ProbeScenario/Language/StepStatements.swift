@@ -78,7 +78,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "finally", ["finally { … }"],
-                "runs at the end of the case, regardless of its outcome (even after Ctrl-C); several blocks run in the order of the script. A failure in one block is reported, and the other blocks still run. Of the timeline's variables, the block can use only those that it binds itself",
+                "runs at the end of the case, regardless of its outcome (even after Ctrl-C); several blocks run in the order of the script. A failure in one block is reported, and the other blocks still run. Of the variables that steps bind, the block can use only those that are bound in the block",
                 example: "finally { C ignore rest }", timing: nil)
         ) { parser throws(Abandoned) in .finally(try parser.parseBlock()) },
         Phrase(wireEntry) { parser throws(Abandoned) in

@@ -89,7 +89,7 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "the comparison holds for the length of the longest line that ends with LF, without its terminator; an unfinished line counts with the bytes sent so far",
+                "the comparison holds for the length of the longest line that ends with LF, without its terminator; for an unfinished line, the bytes sent so far are counted",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
@@ -134,21 +134,21 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "retransmissions",
-                "the comparison holds for the number of retransmissions by S; a tail-loss probe does not count",
+                "the comparison holds for the number of retransmissions by S; tail-loss probes are not counted",
                 example: "retransmissions 0",
                 timing: .wire)
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "sacks",
-                "the comparison holds for the number of acknowledgements by S that list blocks received after a gap (RFC 2018)",
+                "the comparison holds for the number of acknowledgments by S that list blocks received after a gap (RFC 2018)",
                 example: "sacks >= 1",
                 timing: .wire)
         ) { .sacks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "duplicate acks",
-                "the comparison holds for the number of acknowledgements by S that repeat the previous one while data is in flight (RFC 5681)",
+                "the comparison holds for the number of acknowledgments by S that repeat the previous acknowledgment while data is in flight (RFC 5681)",
                 example: "duplicate acks >= 3", timing: .wire), needsAllWords: true
         ) { .duplicateAcks($0, $1) },
         Phrase.comparison(
@@ -160,13 +160,13 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "records",
-                "the comparison holds for the number of complete TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0` means that none has begun",
+                "the comparison holds for the number of complete TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0` means that no record has begun",
                 example: "records 3", timing: .wire)
         ) { .records($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "frames",
-                "the comparison holds for the number of complete WebSocket frames after the opening handshake, including control frames. `frames 0` means that none has begun",
+                "the comparison holds for the number of complete WebSocket frames after the opening handshake, including control frames. `frames 0` means that no frame has begun",
                 example: "frames 3", timing: .wire)
         ) { .frames($0, $1) },
         Phrase(
