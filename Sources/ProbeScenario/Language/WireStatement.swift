@@ -61,7 +61,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "bytes", ["bytes V"],
-                "everything that S has sent on the connection is exactly V: additional or missing bytes fail",
+                "everything that S has sent on the connection is exactly V: additional or missing bytes fail the step",
                 example: "bytes \"text\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .bytes(try parser.values.parseExpression("a value", "wire S -> T bytes \"text\""))
