@@ -38,7 +38,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "swap",
-                    "delivers the packet after the next one in its direction; if no packet follows within 200 ms, nothing is swapped",
+                    "delivers the packet after the next packet in its direction; if no packet follows within 200 ms, nothing is swapped",
                     example: "swap data 2")
             ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
             Phrase(

@@ -39,7 +39,7 @@ package enum SubjectExpectation: LanguageElement {
 
 extension SubjectExpectation {
     private static let resources = ResourceExpectation.phrases(
-        of: "the adapter's program and everything that it has started", since: "the case began", after: nil
+        of: "the adapter's program and all its descendants", since: "the case began", after: nil
     ).map { phrase in phrase.map { SubjectExpectation.resource($0) } }
 
     private static let own: [Phrase<ExpectationParser, SubjectExpectation>] = [
