@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// Evaluates expressions before the run, as far as possible: integers, and the lengths of byte values without the bytes
-/// of large ones.
+/// Evaluates expressions before the run, as far as possible: integers and byte values. For a large byte value, only the
+/// length is computed.
 struct ConstantFolder {
     enum Folded {
         case integer(Int)
         case unsigned(UInt64)
-        /// Bytes of this length. The bytes themselves are included only if there are few of them.
+        /// Bytes, given by their length. A short value also includes the bytes themselves.
         case bytes(length: Int, [UInt8]?)
         case unknown
         case wrong(EvaluationError)
@@ -34,7 +34,7 @@ struct ConstantFolder {
 
     /// Adds a `let` from the header.
     ///
-    /// - Returns: the error in the value of the `let`, if there is one.
+    /// - Returns: the error in the value of the `let`; `nil` if the value has no error.
     mutating func define(_ name: String, _ value: Expression) -> EvaluationError? {
         let folded = fold(value)
         if case .wrong(let error) = folded { return error }

@@ -18,7 +18,7 @@ struct DefinitionGraph {
     /// Reports definitions that are recursive, too deeply nested, or too large.
     init(checking context: ParseContext) {
         self.context = context
-        // A script without definitions has exactly the steps that were parsed.
+        // Without definitions, the number of steps is the number of parsed steps.
         guard !definitions.isEmpty || context.stepCount > Self.maxSteps else { return }
         for name in definitions.keys.sorted() { _ = height(of: name, depth: 0) }
         if canInline { checkSizes() }
@@ -64,8 +64,8 @@ struct DefinitionGraph {
 
     // MARK: Sizes
 
-    /// Reports definitions with too many steps. A `do` counts as the steps that it invokes, so the number doubles at
-    /// each level if a definition invokes another one twice.
+    /// Reports definitions with too many steps. A `do` counts as the steps that it invokes, so the number of steps
+    /// doubles at each level if every definition invokes the next definition twice.
     private mutating func checkSizes() {
         for name in definitions.keys.sorted() where canInline { _ = size(of: name) }
         if canInline { _ = size(context.scenario.steps) }

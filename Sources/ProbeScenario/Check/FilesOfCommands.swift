@@ -36,7 +36,7 @@ struct FilesOfCommands {
                 continue
             }
             if text.hasPrefix("-") {
-                // No script file follows `-c`, `-m` or `-e`.
+                // After `-c`, `-m` or `-e`, the argument is not a script file.
                 if ["-c", "-m", "-e", "--eval"].contains(text) { isScriptNext = false }
                 isOptionsValue = ["-W", "-X", "-r", "-I", "--require", "--import", "-o", "-O"].contains(text)
                 continue

@@ -9,7 +9,7 @@ struct LinkChecker {
 
     // MARK: The header
 
-    /// Checks the links of the header; called when all actors are known.
+    /// Checks the links in the header. Called once all actors are known.
     func checkHeader() {
         var seen: Set<String> = []
         for link in context.scenario.links {
@@ -181,8 +181,8 @@ struct LinkChecker {
         }
     }
 
-    /// Returns whether no packet of this kind can be sent by a side. Only the side that opens connections sends a SYN,
-    /// and only the other side sends a SYN-ACK.
+    /// Returns whether a side can never send packets of the given kind. A SYN is sent only by the side that opens
+    /// connections, and a SYN-ACK only by the side that accepts them.
     private func isNeverSent(_ kind: PacketKind, by side: Side) -> Bool {
         guard [.syn, .synack].contains(kind) else { return false }
         let link = context.scenario.links[side.link]

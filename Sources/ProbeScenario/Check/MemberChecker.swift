@@ -54,7 +54,7 @@ struct MemberChecker {
                     hint: "add a `connect`, `send`, `expect` or `wait`: `repeat { send \"a\\r\\n\"; wait 1s }`",
                     at: statement.span)
             }
-            // The second iteration begins in the state in which the first one ended.
+            // The second iteration of the loop begins in the state in which the first iteration ended.
             walk(inner, &link)
             walk(inner, &link)
         case .close, .reset:
@@ -97,7 +97,7 @@ struct MemberChecker {
                 .unreachableStep, "a member can't `\(statement.kind.word)` after its own `\(verb)`",
                 hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
         }
-        // Without this assignment, later statements would report the same error.
+        // The member is now treated as connected, because later statements would otherwise report the same error again.
         link = .up
     }
 

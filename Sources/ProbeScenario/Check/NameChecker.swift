@@ -9,7 +9,7 @@ struct NameChecker {
 
     // MARK: The header
 
-    /// Checks the names of the header; called when all actors and the sides of the links that they are on are known.
+    /// Checks the names in the header. Called once all actors are known, and on which side of each link they are.
     func checkHeader() {
         var seen: [String: SourceSpan] = [:]
         for statement in scenario.names {

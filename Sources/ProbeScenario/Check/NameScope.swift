@@ -6,8 +6,8 @@ final class NameScope {
     /// The current position of the checker in a script.
     struct Place {
         var isInHeader = true
-        /// Whether the step is in a block that does not run at its position in the script, so that its order relative
-        /// to other steps is unknown.
+        /// Whether the order of the step relative to other steps is unknown, because the step is in a block that does
+        /// not run at the block's position in the script.
         var isOrderUnknown = false
         /// Whether the step is in a `finally` block, in which names that the timeline binds may be unbound.
         var isInFinally = false
@@ -35,8 +35,8 @@ final class NameScope {
     private(set) var processPorts: [String: Int] = [:]
     /// The targets that clients and subjects connect to.
     var targets: [String: Target] = [:]
-    /// Actors for which a step sets how a future connection is read, with the name as given in the first of these
-    /// steps. An actor is removed once it has a connection.
+    /// The actors for which a step sets how a future connection is read, each with its name in the first such step. An
+    /// actor is removed once it has a connection.
     var pendingReadings: [String: (name: Name, kind: ActorKind)] = [:]
     /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
     /// number of the binding line (-1 if several lines bind the name).
@@ -81,7 +81,7 @@ final class NameScope {
     }
 
     /// Returns whether a statement that contains this name could not be parsed. An error about the name may be a
-    /// consequence of that failure.
+    /// consequence of the syntax error.
     func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
 
     // MARK: Names for messages
@@ -126,7 +126,7 @@ final class NameScope {
         if place.isInFinally { boundInFinally.formUnion(names.map(\.value)) }
     }
 
-    /// Clears the names that a `finally` block has bound. Called after the outermost of these blocks.
+    /// Clears the names that `finally` blocks have bound. Called after the outermost `finally` block.
     func forgetBoundInFinally() { boundInFinally = [] }
 
     func reportTaken(_ name: Name) {
@@ -144,7 +144,7 @@ final class NameScope {
         switch pattern {
         case .regex(let literal): bindGroups(of: literal)
         case .value(let expression):
-            // A variable can be a column of a table; the names of the groups are those of the regexes in the column.
+            // If the variable is a column of a table, the groups are the named groups of the regexes in that column.
             guard case .variable(let name) = expression.kind else { return }
             for group in collected.groupsOfCells[name] ?? [] { bind(Name(group, expression.span), .bytes) }
         case .any: break
@@ -156,7 +156,7 @@ final class NameScope {
         for entry in bindings.patterns {
             bindGroups(of: entry.pattern)
             guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
-            // An optional line may be missing, so its groups are not certain to be bound.
+            // An optional line may not be received, so the groups of its regex may remain unbound.
             for group in literal.groupNames {
                 state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
             }
@@ -337,8 +337,8 @@ extension Diagnostic.Message {
 
 /// Checks whether an `accept` can receive a connection.
 extension NameScope {
-    /// Returns the error of an `accept` that can receive no connection, because all connections opened so far have
-    /// already been accepted; `nil` if there may be another connection. A running subject or program can connect at any
+    /// Returns the error for an `accept` that can't receive a connection, because all connections opened so far have
+    /// already been accepted; `nil` if another connection is possible. A running subject or program can connect at any
     /// time, and so can any process that knows the server's port.
     func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
         guard let accepted = known.minAccepts, !isDoubtful(server) else { return nil }
@@ -348,7 +348,7 @@ extension NameScope {
             let name = actor.name.value
             switch actor.kind {
             case .server(let address, _, _):
-                // Any process that knows the port may connect.
+                // Any process that knows the server's port may connect.
                 if name == server, address?.port != nil { return nil }
             case .process:
                 // A program may know the server's port.
@@ -389,15 +389,15 @@ extension NameScope {
 }
 
 extension Diagnostic.Message {
-    /// The message for an `accept` that runs before any of the `peers` has connected.
+    /// The message for an `accept` that runs before any actor in `peers` has connected.
     static func acceptsTooEarly(_ server: String, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly, "no actor has connected to `\(server)` yet: this step would wait until its deadline",
             hint: connectFirst(peers))
     }
 
-    /// The message for an `accept` that runs after all `count` connections opened so far have been accepted. The
-    /// `peers` connect only later.
+    /// The message for an `accept` that runs after all `count` connections opened so far have been accepted. The actors
+    /// in `peers` connect only later.
     static func acceptsTooOften(_ server: String, _ count: Int, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly,

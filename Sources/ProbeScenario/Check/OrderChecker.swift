@@ -1,4 +1,4 @@
-/// Follows the effect of each step on its actor, and reports steps that are impossible at their point of the timeline.
+/// Tracks the effect of each step on its actor, and reports steps that are impossible at their point of the timeline.
 struct OrderChecker {
     let names: NameScope
 
@@ -89,19 +89,22 @@ struct OrderChecker {
         }
     }
 
-    /// Follows a step that sets how a connection is read. Such a step is allowed before the connection exists.
+    /// Tracks the effect of a step that sets how a connection is read. Such a step is allowed before the connection
+    /// exists.
     private func followReading(_ name: Name, _ known: ScriptState.Actor) {
         switch known.link {
         case .none, .closed:
             guard known.kind != .connection else { return requireUp(name, known) }
-            // In the second pass over a loop's body, the last step may prepare for an iteration that is never walked.
+            // In the second pass over a loop's body, the last step may set how a connection of the next iteration is
+            // read, and that iteration is never walked.
             guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
             if names.pendingReadings[name.value] == nil { names.pendingReadings[name.value] = (name, known.kind) }
         case .up, .ended, .unknown: requireUp(name, known)
         }
     }
 
-    /// Reports reading settings for connections that never existed; called at the end of the timeline.
+    /// Reports steps that set how a connection is read if that connection never existed. Called at the end of the
+    /// timeline.
     func reportReadingsOfNothing() {
         for (name, kind) in names.pendingReadings.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
@@ -117,7 +120,7 @@ struct OrderChecker {
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
-            // Without this change, later steps of the actor would report the same error.
+            // The state becomes unknown, because later steps of the actor would otherwise report the same error.
             change(name) {
                 $0.link = .unknown
                 $0.maxConnections = nil
@@ -155,8 +158,9 @@ struct OrderChecker {
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
-            // After an error, accepts are no longer counted, because later ones would report the same error. A second
-            // pass is not counted either, because further iterations of a loop are not certain to run.
+            // After an error, accepted connections are no longer counted, because later `accept` steps would report the
+            // same error. They are not counted in the second pass over a loop's body either, because the loop may not
+            // have a second iteration.
             $0.minAccepts = tooEarly == nil ? $0.minAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
@@ -252,8 +256,8 @@ struct OrderChecker {
         if case .subjectAccepts(let bound) = effect { follow(accepted: bound, by: name) }
     }
 
-    /// Requires the option `reconnect` for expectations about reconnecting. Without the option, a subject whose
-    /// connection ends reports `stopped`, and never `lost`.
+    /// Requires the subject's option `reconnect` for expectations about reconnecting. Without the option, a subject
+    /// whose connection ends reports `stopped`, and never `lost`.
     private func requireReconnect(_ name: Name, _ expectation: SubjectExpectation, _ step: Step) {
         guard expectation.isAboutReconnecting else { return }
         for actor in names.context.scenario.actors where actor.name.value == name.value {

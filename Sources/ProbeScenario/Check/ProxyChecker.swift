@@ -1,4 +1,4 @@
-/// Follows the steps of a proxy, and reports those that are impossible at their point of the timeline.
+/// Tracks the effects of a proxy's steps, and reports steps that are impossible at their point of the timeline.
 struct ProxyChecker {
     let names: NameScope
     let order: OrderChecker

@@ -3,7 +3,7 @@ import ProbeBase
 /// What is known about a variable's value before the run.
 package enum ValueType: Sendable, Equatable {
     case integer, bytes, pieces, regex
-    /// The type is one of several, or unknown.
+    /// The type is unknown, or there are several possible types.
     case any
 
     func joined(with other: ValueType) -> ValueType { self == other ? self : .any }
@@ -51,7 +51,7 @@ struct ScriptState {
         var lifecycle = Lifecycle.idle
         var isListening: Bool? = true
         /// The number of connections that the actor is certain to have had. If `mayHaveMore` is set, the actor may have
-        /// had more.
+        /// had more connections.
         var connections = 0
         var mayHaveMore = false
         /// The largest number of connections that the actor can have opened; `nil` if unknown.
@@ -65,8 +65,7 @@ struct ScriptState {
         /// Whether only some of the branches before this point bind the name.
         var isUncertain = false
 
-        /// The state of the actor after one of its steps could not be parsed, so that nothing is known about its
-        /// connections.
+        /// The state of an actor one of whose steps could not be parsed: nothing is known about its connections.
         var inDoubt: Actor {
             var actor = self
             actor.link = .unknown
@@ -181,7 +180,7 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// Applies the changes of lines that have all run, in an unknown order, such as those of a `together`.
+    /// Applies the changes of lines that have all run, in an unknown order, such as the lines of a `together` block.
     mutating func apply(_ parallelLines: [Delta]) {
         for line in parallelLines {
             for (name, variable) in line.variables { set(name, variable) }
@@ -201,7 +200,7 @@ struct ScriptState {
                     continue
                 }
                 var joined = Self.join(earlier, actor)
-                // The connections that different lines open add up, so the larger of two counts would be too small.
+                // Each line may open connections, so the larger of the two counts could be less than their total.
                 joined.maxConnections = nil
                 changed[name] = joined
             }

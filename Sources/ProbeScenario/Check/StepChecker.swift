@@ -1,5 +1,5 @@
-/// Walks the steps of the timeline in order. The steps of a `define` are walked at each `do`, and those of a loop's
-/// body twice. The total number of walked steps is bounded.
+/// Walks the steps of the timeline in order. The steps of a `define` are walked at each `do` that invokes it, and the
+/// steps in a loop's body are walked twice. The total number of walked steps is bounded.
 final class StepChecker {
     let names: NameScope
     let values: ValueChecker
@@ -8,7 +8,7 @@ final class StepChecker {
     private let wire: WireChecker
     /// Whether a `define` is walked at each `do` that invokes it.
     private let canInline: Bool
-    /// The number of steps walked so far; a step that is walked twice counts twice.
+    /// The number of steps walked so far; a step that is walked twice is counted twice.
     private var walked = 0
     private var invoked: Set<String> = []
     private var looselyWalked: Set<SourceSpan> = []
@@ -96,8 +96,8 @@ final class StepChecker {
         names.place.mayRepeat = mightRepeat || !isOnce
         defer { names.place.mayRepeat = mightRepeat }
         walk(block.steps)
-        // The second pass begins in the state in which the first one ended. Each level of nesting doubles the number of
-        // walked steps. Above a limit, each body is therefore walked only once.
+        // The second pass over the body begins in the state in which the first pass ended. Each level of nested loops
+        // doubles the number of walked steps, so each body is walked only once when that number exceeds a limit.
         guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = names.place.isSecondPass
         names.place.isSecondPass = true
@@ -172,7 +172,7 @@ final class StepChecker {
             walk(block.steps)
         }
         names.place.mayRepeat = mightRepeat
-        // The block may run later, or never, so its changes are only possible ones.
+        // The block may run later or never, so its changes may not take effect.
         names.state.join([change, ScriptState.Delta()])
     }
 
@@ -263,7 +263,7 @@ extension StepChecker {
         order.follow(name, known, action, step)
     }
 
-    /// Reports an action that only other kinds of actors have.
+    /// Reports an action that exists only for other kinds of actors.
     private func reportForeign(_ action: Action, of name: Name, _ kind: ActorKind, _ step: Step) {
         let entry = action.entry
         let isExpectation = action.isExpectation

@@ -37,7 +37,7 @@ extension Step {
     }
 }
 
-/// The places of a step's parts in the text, to which carets point.
+/// The places of a step's parts in the script, for the carets in messages.
 extension SourceMap {
     /// Returns the span from the last occurrence of a clause word, such as `within` or `after`, to the end of the step.
     func clause(_ word: String, of step: Step) -> SourceSpan {

@@ -125,8 +125,8 @@ struct TLSChecker {
 
     // MARK: Subjects
 
-    /// Follows a step of a subject. Starting TLS twice is not an error in the script, because the script may test the
-    /// subject's answer.
+    /// Tracks the effect of a subject's step. Starting TLS twice is not an error in the script, because the script may
+    /// test how the subject responds.
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
             if known.security == .plain, known.lifecycle == .running {

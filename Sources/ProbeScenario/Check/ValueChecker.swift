@@ -91,7 +91,7 @@ final class ValueChecker {
             return
         }
         if address.hostName != nil { return checkPort(of: address) }
-        // A port that can't be computed before the run is checked during the run, as soon as it has a value.
+        // If the port can't be computed before the run, it is checked during the run, once its value is known.
         var port: UInt16? = address.port == nil ? 0 : nil
         if let expression = address.port {
             requireInteger(expression, "the port", 1, 65_535)
@@ -115,7 +115,7 @@ final class ValueChecker {
         }
     }
 
-    /// Requires the bounds of a range, the lower one first.
+    /// Requires the bounds of a range, with the lower bound first.
     func requireRange(_ first: Expression, _ last: Expression) {
         requireInteger(first)
         requireInteger(last)
@@ -228,7 +228,7 @@ extension ValueChecker {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
         if let length = statement.recordLength { requireInteger(length, "the size of a record", 1, 16_384) }
-        // With TLS, offsets count bytes on the wire, so the length of the plaintext is no limit.
+        // With TLS, offsets count bytes on the wire, so the length of the plaintext does not limit them.
         if names.sendsRecords, statement.mode != .plaintext { total = nil }
         switch statement.cut {
         case .at(let offsets): checkOffsets(offsets, of: total)
@@ -239,7 +239,8 @@ extension ValueChecker {
         checkMode(statement, kind, all)
     }
 
-    /// Checks the mode of a send: a subject sends whole messages, and bytes to a process are written unchanged.
+    /// Checks the mode of a `send`: a subject can send only whole messages, and a process is sent the given bytes
+    /// unchanged.
     private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
         let isCut =
@@ -411,7 +412,7 @@ extension ValueChecker {
         if requireNoRegex(value) == .integer { requireUnsigned(value, "a varint") }
     }
 
-    /// Requires an unsigned integer of at most 2^64 - 1. A script can write such a number, but can't use it in
+    /// Requires an unsigned integer of at most 2^64 - 1. A script may contain such a number, but can't use it in
     /// arithmetic.
     private func requireUnsigned(_ value: Expression, _ what: String) {
         if case .unsigned = names.constants.fold(value) { return }

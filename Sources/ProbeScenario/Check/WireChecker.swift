@@ -49,7 +49,8 @@ struct WireChecker {
         let isClear = [left, right].contains {
             switch $0.kind {
             case .connection: true
-            // A proxy's own name refers to all of its connections; a name from `accept as` refers to one.
+            // A proxy's own name refers to all of its connections; a name from `accept as` refers to a single
+            // connection.
             case .proxy: $0.parent != nil
             case .process: false
             default: $0.connections == 1
@@ -83,7 +84,8 @@ struct WireChecker {
         }
     }
 
-    /// Returns the actors on both sides of a proxy: those that connect to the proxy, and the one to which it connects.
+    /// Returns the actors on both sides of a proxy: the actors that connect to the proxy, and the actor that the proxy
+    /// connects to.
     private func neighbours(_ proxy: String) -> [String] {
         let clients = names.targets.compactMap { name, target -> String? in
             if case .actor(let next) = target, next.value == proxy { name } else { nil }
@@ -99,7 +101,7 @@ struct WireChecker {
     }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
-        // In a loop, each iteration may have a separate connection.
+        // In a loop, the name may refer to a different connection in each iteration.
         guard !names.place.isSecondPass, !known.mayHaveMore else { return }
         names.report(
             .ambiguousConnection,
@@ -164,8 +166,8 @@ extension Diagnostic.Message {
             hint: "move the step after its `connect`, `accept` or `start`")
     }
 
-    /// The message for a wire statement about a proxy that does not name the other end. `others` are the actors on both
-    /// sides of the proxy.
+    /// The message for a wire statement that names a proxy but not the other end of the connection. `others` contains
+    /// the actors on both sides of the proxy.
     static func twoEnds(_ proxy: String, _ what: String, others: [String]) -> Self {
         Self(
             .ambiguousConnection,

@@ -3,7 +3,8 @@ package import ProbeBase
 /// Statements about a capture: `wire` lines without the rest of a script, in which the names `client` and `server` are
 /// defined.
 ///
-/// The parser and the checker of scenarios process the statements, so a line has the same meaning as in a scenario.
+/// The statements are processed by the parser and the checker of scenarios, so each line means the same as it would in
+/// a scenario.
 package struct WireStatements: Sendable {
     package struct Item: Sendable {
         package var statement: WireStatement<Parsed>
@@ -23,7 +24,7 @@ package struct WireStatements: Sendable {
 
     /// The statements; empty if there is an error.
     package let items: [Item]
-    /// The diagnostics in the order of the text.
+    /// The diagnostics, in source order.
     package let diagnostics: [Diagnostic]
     package let sources: SourceMap
 

@@ -44,7 +44,7 @@ package struct EvaluationError: Error, Sendable {
         case badMaskingKey(Int)
         /// A negative number was given for an unsigned protobuf field.
         case negativeField(Int)
-        /// An integer of 2^63 or more was used in a place that does not allow so large a number.
+        /// An integer of 2^63 or more was used in a place that does not allow integers of this size.
         case tooLargeInteger(UInt64)
         /// A field could not be read from a protobuf message. The second value is the message.
         case protobuf(ProtobufPath.Failure, [UInt8])

@@ -2,7 +2,8 @@ package import ProbeBase
 package import ProbeRegex
 
 /// Evaluates expressions. Every value has at most ``largestValue`` bytes, and arithmetic is checked for overflow, so
-/// evaluation never traps. Nothing but the scope is read, so the same scope always results in the same value.
+/// evaluation never traps. Evaluation reads only the scope, so an expression always has the same value in the same
+/// scope.
 package struct Evaluator {
     /// The maximum size of a value: 256 MiB.
     package static let largestValue = 256 << 20
@@ -374,7 +375,7 @@ extension Evaluator {
 
     /// Returns the bytes that a `send` writes, one array for each piece that is sent as a separate segment. The pieces
     /// result from `|`, `cuts()`, `cut at` or `in pieces of`. `send line` adds the terminator of the framing to the
-    /// last piece (or the length before the first one). Pieces are never empty.
+    /// last piece (or the length before the first piece). Pieces are never empty.
     package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         let result = try wholePieces(of: statement)
         guard let cut = statement.cut else { return result }
@@ -458,7 +459,7 @@ extension Evaluator {
                 offsets.append(offset)
             }
         case .random(let seed):
-            // Draw at least one and at most 64 random offsets to cut at. Equal offsets count once.
+            // Draws 1 to 64 random offsets at which to cut. Equal offsets result in a single cut.
             var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
             let most = min(whole.count - 1, Self.maxPieces / 4)

@@ -26,7 +26,7 @@ package enum ExpectedText: Sendable {
         }
     }
 
-    /// Whether the bytes match. This is cheaper than extracting the groups.
+    /// Whether the bytes match. This check is cheaper than extracting the groups.
     package func fits(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .any: true

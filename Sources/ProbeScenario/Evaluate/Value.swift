@@ -6,8 +6,8 @@ package enum Value: Sendable, Equatable {
     case integer(Int)
     /// An integer from 2^63 to 2^64 - 1: it can be compared, encoded and written, but not used in arithmetic.
     case unsigned(UInt64)
-    /// The result of `cuts()`: bytes with the places where they are cut. Everywhere except as the whole operand of
-    /// `send`, it acts like plain bytes.
+    /// The result of `cuts()`: bytes with the places where they are cut. Except as the whole operand of `send`, the
+    /// value is treated as plain bytes.
     case pieces([[UInt8]])
     /// A regex from a cell of a table.
     case regex(ByteRegex)
@@ -49,7 +49,8 @@ package enum Value: Sendable, Equatable {
 }
 
 extension [[UInt8]] {
-    /// All arrays, concatenated. They are copied array by array, because `joined` copies byte by byte.
+    /// The concatenation of all arrays. Each array is copied in a single operation, because `joined` copies byte by
+    /// byte.
     package var whole: [UInt8] {
         if count == 1 { return self[0] }
         var result: [UInt8] = []

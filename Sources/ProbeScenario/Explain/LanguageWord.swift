@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// A word of the language that does not begin a statement, a verb, an expectation or a function, such as a clause, an
-/// option, a property or a verdict. `tcpprobe explain` knows these words in addition to the entries of
-/// ``LanguageTable``.
+/// A word of the language that has no entry in ``LanguageTable``, because it does not begin a statement, a verb, an
+/// expectation or a function: for example, a clause, an option, a property or a verdict. `tcpprobe explain` explains
+/// these words in addition to the entries of the table.
 package struct LanguageWord: Sendable {
     /// The category of the word, as given in the first line of the explanation.
     package enum Category: String, Sendable {
@@ -399,7 +399,7 @@ extension LanguageWord {
 }
 
 extension String {
-    /// The text without the number before a unit: `ms` for `30ms`.
+    /// The text without the number that precedes a unit: `ms` for `30ms`.
     fileprivate var trimmingNumber: String {
         let rest = drop { $0.isNumber || $0 == "." || $0 == "_" }
         return rest.isEmpty || rest.first == " " ? self : String(rest)

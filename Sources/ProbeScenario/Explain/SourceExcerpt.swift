@@ -1,21 +1,21 @@
 import ProbeBase
 
-/// A line of a script with a caret under a span of it, safe for any terminal: a tab is shown as one space, control
-/// characters are escaped, the caret takes the width of wide characters into account, and a long line is cut to a
-/// window around the span.
+/// A line of a script with carets under a span. The excerpt is safe for any terminal: a tab is shown as one space,
+/// control characters are escaped, and a long line is cut to a window around the span. The position of the carets takes
+/// the width of wide characters into account.
 package struct SourceExcerpt: Sendable, Equatable {
     /// The maximum width of the window, in columns.
     package static let widest = 100
 
-    /// The line number, from 1.
+    /// The line number, starting at 1.
     package let line: Int
-    /// The line, or the part of it in the window.
+    /// The text of the line, or of the part that is in the window.
     package let text: String
-    /// White space up to the span, then one `^` for each of its columns.
+    /// White space up to the span, then one `^` for each column of the span.
     package let carets: String
 
     package init(of span: SourceSpan, in file: SourceFile) {
-        // A span outside of the file is moved to the nearest place in the file.
+        // A span outside the file is moved to the nearest place in the file.
         let count = file.bytes.count
         let first = min(max(0, span.start), count)
         let span = SourceSpan(file: span.file, start: first, end: min(max(first, span.end), count))

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// One file: the path as the user gave it and its bytes.
+/// One file: its path, as given by the user, and its contents.
 package struct SourceFile: Sendable {
     package let path: String
     package let bytes: [UInt8]
@@ -17,15 +17,15 @@ package struct SourceFile: Sendable {
         lineStarts = starts
     }
 
-    /// The number of lines. A last line without a line feed counts, but an empty line after the last line feed does
-    /// not.
+    /// The number of lines. The last line is counted even if it has no line feed, but the empty text after a final line
+    /// feed is not counted as a line.
     package var lineCount: Int {
         lineStarts.count > 1 && lineStarts[lineStarts.count - 1] == bytes.count
             ? lineStarts.count - 1 : lineStarts.count
     }
 
-    /// Returns the line and the column of a byte, both from 1; an offset outside the file is moved to the nearest one
-    /// inside. Takes time logarithmic in the number of lines, and linear in the column.
+    /// Returns the line and the column of a byte, both from 1; an offset outside the file is moved to the nearest
+    /// offset inside it. Takes time logarithmic in the number of lines, and linear in the column.
     package func lineAndColumn(at offset: Int) -> (line: Int, column: Int) {
         let offset = min(max(0, offset), bytes.count)
         let index = lineIndex(at: offset)

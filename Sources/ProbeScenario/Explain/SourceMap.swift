@@ -36,9 +36,9 @@ package struct SourceMap: Sendable {
 /// A human-readable place in a script.
 package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
     package var path: String
-    /// The line, from 1.
+    /// The line number, starting at 1.
     package var line: Int
-    /// The column, counted from 1 in Unicode scalars; a tab counts as one.
+    /// The column, counted from 1 in Unicode scalars; a tab is one column.
     package var column: Int
 
     package init(path: String, line: Int, column: Int) {

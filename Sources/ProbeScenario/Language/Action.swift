@@ -25,7 +25,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// What an `expect` expects; for any other step, the action itself.
+    /// The expectation of an `expect` step; for any other step, the action itself.
     private var part: any LanguageElement {
         switch self {
         case .server(.expect(let expectation)): expectation
@@ -44,7 +44,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// The action's entry in the language table; for an `expect`, the entry of what is expected.
+    /// The action's entry in the language table; for an `expect`, the entry of its expectation.
     package var entry: LanguageEntry {
         let part = part
         guard let entry = type(of: part).entries[part.spelling] else {
@@ -87,8 +87,8 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// Whether the action states what a peer must do. Connecting and accepting don't count, because they say nothing
-    /// about the bytes that follow.
+    /// Whether the action states what a peer must do. Connecting and accepting are excluded, because they require
+    /// nothing of the bytes that follow.
     var isTest: Bool {
         switch self {
         case .client(.connect(_, .refused, _)), .client(.connect(_, .timesOut, _)), .client(.connect(_, .tlsFails, _)),

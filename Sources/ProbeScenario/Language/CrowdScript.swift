@@ -32,7 +32,7 @@ package struct CrowdScript: Sendable {
         (self.statements, self.span) = (statements, span)
     }
 
-    /// All statements. Those inside a `repeat` follow the `repeat` itself.
+    /// All statements of the script. The statements inside a `repeat` follow the `repeat` itself.
     package var all: [CrowdStatement] { Self.flat(statements) }
 
     private static func flat(_ statements: [CrowdStatement]) -> [CrowdStatement] {
@@ -89,7 +89,7 @@ package enum CrowdExpectation: Sendable {
 
 /// The states of members that a crowd counts.
 package enum CrowdCount: String, Sendable, CaseIterable {
-    /// The members that have been connected at least once. A member that reconnects counts once.
+    /// The members that have been connected at least once. A member that reconnects is counted only once.
     case connected
     /// The members that are connected now.
     case alive

@@ -29,7 +29,8 @@ package enum EditorWords {
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
         let shown = spellings.filter { spelling in
-            // `read … every` begins like `read`, and `refused` in `connect refused` is highlighted as a clause.
+            // `read … every` begins with the same word as `read`, and `refused` in `connect refused` is highlighted as
+            // a clause.
             !spelling.hasPrefix("read ") && !["connect refused", "connect timeout"].contains(spelling)
         }
         return shown.union(["read"]).sorted {

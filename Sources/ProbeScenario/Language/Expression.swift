@@ -28,7 +28,7 @@ package struct Expression: Sendable, Equatable {
         case call(Name, [Argument])
         /// A WebSocket frame, such as `ws.text("x")`.
         case webSocket(WebSocketExpression)
-        /// A protobuf message or a field of one: `pb(1: "text")`, `pb(m, 3.1)`.
+        /// A protobuf message, or a field of a protobuf message: `pb(1: "text")`, `pb(m, 3.1)`.
         case protobuf(ProtobufExpression)
         /// `VALUE * n`: repeats bytes, or multiplies integers.
         case multiply(Expression, Expression)
@@ -82,7 +82,7 @@ extension Expression {
 /// A part of a string literal.
 package enum StringPiece: Sendable, Equatable {
     case text([UInt8])
-    // Most pieces are text, so the other cases must not make the enum larger.
+    // Most pieces are text, so the other kinds of pieces are `indirect`, which keeps the enum small.
 
     /// A variable that is interpolated: `${x}`.
     indirect case variable(Name)
@@ -93,7 +93,7 @@ package enum StringPiece: Sendable, Equatable {
 
 /// The pattern that a line, a message or a piece of output must match.
 package enum Pattern: Sendable {
-    /// Matches what is equal to the value of this expression.
+    /// Matches bytes that are equal to the value of this expression.
     case value(Expression)
     /// Matches if the regex finds a match. The named groups of the regex are then bound.
     indirect case regex(RegexLiteral)

@@ -29,7 +29,7 @@ package enum LanguageReference {
     /// The name of a reference page, without `.md`, and the tables on it.
     package typealias Page = (name: String, tables: [String])
 
-    /// The pages with tables. The first one is the index.
+    /// The pages with tables. The first page is the index.
     package static let pages: [Page] = [
         ("README", ["words"]),
         ("syntax", ["reserved names", "values", "properties"]),
@@ -180,7 +180,7 @@ package enum LanguageReference {
     }
 
     /// The table of timing clauses, in which steps with the same clauses share a row. Steps that accept both clauses
-    /// are listed by their verb; those that accept neither are the "others".
+    /// are listed by their verb; steps that accept neither clause are listed as "others".
     private static var timingTable: String {
         var groups: [(within: String, after: String, steps: [String])] = [("yes", "yes", [])]
         for listed in LanguageTable.all where [.verb, .expectation, .step].contains(listed.category) {

@@ -163,7 +163,7 @@ package enum ActorKind: String, Sendable, CaseIterable {
     }
 }
 
-/// The fixed list of words that can't name an actor or a variable, because each of them begins a statement.
+/// The fixed list of words that can't name an actor or a variable, because each word begins a statement.
 package enum ReservedNames {
     /// Words that are not reserved, because they begin a statement only in a specific form: `proxy` and `link` before a
     /// name and an arrow, `crowd` before a name and `=`, `name` before a string.
@@ -224,7 +224,7 @@ package struct ListedEntry: Sendable {
         }
     }
 
-    /// Returns the text as the reference shows it. There, statements about the wire name the subject `T` as the
+    /// Returns the text as the reference shows it, where statements about the wire name the subject `T` as the
     /// receiver.
     package func form(_ text: String) -> String {
         switch category {
@@ -261,7 +261,7 @@ extension LanguageTable {
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]
         + WebSocketExpression.Kind.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
 
-    /// The entry of `hex`, which is no ``Function`` because the lexer reads it: hexadecimal digits are not always
+    /// The entry of `hex`, which is not a ``Function`` because the lexer reads it: hexadecimal digits are not always
     /// words.
     static let hexEntry = LanguageEntry(
         "hex", ["hex(de ad be ef)"], "the bytes in hexadecimal; spaces between whole bytes are optional",

@@ -166,7 +166,8 @@ enum LinkPhrases {
 }
 
 extension LinkCommand {
-    /// The allowed sizes of an injected payload: it must fit in a segment on a link, together with TCP options.
+    /// The allowed sizes of an injected payload: together with TCP options, the payload must fit in one segment on a
+    /// link.
     package static var injectable: ClosedRange<Int> { 1...1400 }
 }
 

@@ -36,7 +36,7 @@ package struct LinkStep: Sendable {
     }
 }
 
-/// The stage of statements as they are parsed from a script.
+/// The stage of statements that have been parsed from a script.
 package enum Parsed: StatementStage {
     package typealias Number = Expression
     package typealias Bytes = Expression
@@ -45,7 +45,7 @@ package enum Parsed: StatementStage {
     package typealias HeaderFraming = Void
 }
 
-/// The numbers of the selected packets, and the place of the selection in the script.
+/// The numbers of the selected packets, and the place of this selection in the script.
 package struct PacketOrdinals: Sendable {
     package enum Kind: Sendable {
         case one(Expression)

@@ -4,7 +4,8 @@ package import ProbeBase
 /// header, it applies from the start of the case; as a step, from that step on.
 package struct NameStatement: Sendable {
     package enum Answer: Sendable {
-        /// The addresses in this order: IPv4 addresses in the A answer, IPv6 addresses in the AAAA answer.
+        /// The addresses, in the given order: IPv4 addresses are in the A answer, and IPv6 addresses in the AAAA
+        /// answer.
         case addresses([NamedAddress], NameTimes)
         /// The name does not exist (NXDOMAIN).
         case nxdomain

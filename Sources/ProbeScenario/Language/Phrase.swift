@@ -118,7 +118,8 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 }
 
 extension TokenCursor {
-    /// Returns the phrase that the next words begin and steps over these words; `nil` if no phrase matches.
+    /// Returns the phrase that begins with the next words, and moves the cursor past these words; `nil` if no phrase
+    /// matches.
     func take<Reader, Meaning>(
         _ phrases: PhraseIndex<Reader, Meaning>
     ) throws(Abandoned) -> PhraseIndex<Reader, Meaning>.Candidate? {

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `pb(…)`: a protobuf message to build, or a field of a received one.
+/// `pb(…)`: a protobuf message to build, or a field of a received message.
 package enum ProtobufExpression: Sendable, Equatable {
     /// A message to build: `pb(1: "text", 2: 150)`.
     case message([Field])
@@ -20,7 +20,7 @@ package enum ProtobufExpression: Sendable, Equatable {
         case packed([Scalar])
     }
 
-    /// The encoding of a number. Without one, bytes are length-prefixed and a number is a varint.
+    /// The encoding of a number. If no encoding is given, bytes are length-prefixed and a number is a varint.
     package enum Format: String, Sendable, CaseIterable {
         case fixed32, fixed64
         /// Zigzag encoding: small numbers of either sign are short.

@@ -4,7 +4,7 @@ package import ProbeBase
 /// connections.
 package enum ProxyAction: LanguageElement {
     case accept(as: Name?)
-    /// Forwards bytes to a side. If `count` is given, only this number of bytes is forwarded, and later ones are held.
+    /// Forwards bytes to a side. If `count` is given, only this number of bytes is forwarded, and later bytes are held.
     case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
     case hold(to: ConversationSide)
     /// Releases held bytes to a side; `nil` means in both directions.

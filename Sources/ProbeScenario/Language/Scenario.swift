@@ -46,7 +46,7 @@ package struct Scenario: Sendable {
         actors.contains { $0.tls != nil } || startsTLS
     }
 
-    /// Whether the scenario tests a transport, or requires a capability of one.
+    /// Whether the scenario tests a transport, or requires a capability of a transport.
     package var needsSubject: Bool {
         hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
     }

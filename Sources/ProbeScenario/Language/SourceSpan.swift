@@ -6,7 +6,7 @@ package struct SourceSpan: Hashable, Sendable {
     private var storedStart: Int32
     private var storedEnd: Int32
 
-    /// The index of the file in its ``SourceMap``: 0 is the scenario, the others are its includes.
+    /// The index of the file in its ``SourceMap``: 0 for the scenario, and higher numbers for its includes.
     package var file: Int { Int(storedFile) }
     package var start: Int { Int(storedStart) }
     package var end: Int {

@@ -4,7 +4,8 @@ package import ProbeBase
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify
-    /// Sends a record of any content type. The harness writes the record itself, because OpenSSL refuses to.
+    /// Sends a record of any content type. The harness writes the record itself, because OpenSSL can't write such
+    /// records.
     case sendRecord(type: Expression, Expression)
     /// Sends an alert. The harness writes the record of the alert itself.
     case sendAlert(level: Expression, Expression)
@@ -57,8 +58,8 @@ package struct TLSStart: Sendable {
     /// The clause that cuts the first flight of the handshake.
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// The number of bytes of the first flight after which nothing more of the handshake is sent; `nil` if the
-    /// handshake is completed.
+    /// The number of bytes of the first flight that are sent before the handshake stops; `nil` if the handshake is
+    /// completed.
     package var stopsAfter: Expression?
 
     init(options: TLSOptions) { self.options = options }

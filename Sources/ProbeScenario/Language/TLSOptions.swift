@@ -6,7 +6,7 @@ package struct TLSOptions: Sendable {
     package enum Certificate: Sendable {
         /// A flawed certificate that is generated for the case: `cert expired`.
         case flawed(Flaw)
-        /// A certificate for another name that is generated for the case: `cert for "other.test"`.
+        /// A certificate that is generated for the case and issued for another name: `cert for "other.test"`.
         case named(Expression)
         /// A certificate from a file: `cert "a.pem" key "a.key"`. The paths are relative to the script's folder.
         /// Without `key`, the certificate's file also contains the key.
@@ -45,7 +45,7 @@ package struct TLSOptions: Sendable {
 
     package init(span: SourceSpan) { self.span = span }
 
-    /// Returns these options, with unset ones replaced with those of `base`.
+    /// Returns these options, with each unset option taken from `base`.
     package func over(_ base: TLSOptions?) -> TLSOptions {
         guard let base else { return self }
         var options = self

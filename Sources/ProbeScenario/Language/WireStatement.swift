@@ -11,14 +11,14 @@ package enum WireStatement<Stage: StatementStage>: Sendable {
     case handshakeComplete
     case noRetransmission
     case packets(Comparison, Stage.Number)
-    /// A statement about packets as they arrived at their receiver.
+    /// A statement about the packets that arrived at their receivers.
     indirect case arrived(WireStatement)
 }
 
 extension WireStatement {
     /// The connections that a statement is about.
     package enum Subject {
-        /// The connection of two actors, or the only one of an actor.
+        /// The connection between two actors, or the only connection of one actor.
         case connection(Name, Name?)
         case every
     }
