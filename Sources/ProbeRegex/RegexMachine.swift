@@ -8,7 +8,7 @@ import ProbeBase
 struct RegexMachine {
     private struct Threads {
         var counters: [Int] = []
-        /// The slots of all threads; each thread has `slotCount` of them.
+        /// The slots of all threads; each thread has `slotCount` slots.
         var slots: [Int] = []
 
         mutating func removeAll() {

@@ -28,8 +28,8 @@ struct RegexNode: Sendable {
     let size: Int
     /// Whether the node can match without consuming a byte.
     let isNullable: Bool
-    /// The maximum number of bytes that the node can match; `nil` if it has no maximum. It never exceeds the size, so
-    /// it can't overflow.
+    /// The maximum number of bytes that the node can match; `nil` if it has no maximum. The number never exceeds the
+    /// node's size, so computing it can't overflow.
     let longest: Int?
 
     private init(_ shape: Shape, size: Int, isNullable: Bool, longest: Int?) {

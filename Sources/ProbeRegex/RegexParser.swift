@@ -73,7 +73,7 @@ struct RegexParser {
         return .sequence(nodes)
     }
 
-    /// Parses an atom with its quantifier. Returns `nil` for flags such as `(?i)`, which match nothing themselves.
+    /// Parses an atom with its quantifier. Returns `nil` for flags such as `(?i)`, which are not atoms.
     private mutating func quantified() throws(RegexSyntaxError) -> RegexNode? {
         let isGroup = peek() == UInt8(ascii: "(")
         guard let node = try atom() else { return nil }

@@ -9,7 +9,7 @@ struct RegexProgram: Sendable {
         /// An index into `sets`.
         case set(Int)
         case assertion(RegexAssertion)
-        /// Continues at both instructions, and prefers the first one.
+        /// Continues at both instructions, and prefers the first instruction.
         case split(Int, Int)
         case jump(Int)
         /// Stores the position in this slot.

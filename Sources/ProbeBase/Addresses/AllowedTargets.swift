@@ -1,7 +1,7 @@
 /// The addresses that a script may connect to and listen on: the loopback addresses, and the hosts that
 /// `--allow-target` names.
 package struct AllowedTargets: Sendable {
-    /// The reason why a script must not use an address, and what the user can do about it.
+    /// The reason why a script must not use an address, with a hint for the user.
     package struct Refusal: Sendable, Equatable {
         package let text: String
         package let hint: String
@@ -50,7 +50,7 @@ package struct AllowedTargets: Sendable {
     /// - Parameters:
     ///   - host: the host as written in the script, without brackets.
     ///   - port: the port; 0 for any free port, and `nil` if the port is not known yet. A host whose port is not known
-    ///     yet is allowed if at least one of its ports is.
+    ///     yet is allowed if at least one of its ports is allowed.
     package func refusal(of host: String, port: UInt16?, for purpose: Purpose) -> Refusal? {
         let address = IPAddress(host)?.unmapped
         if Self.isLoopback(host) { return nil }
@@ -109,7 +109,7 @@ package struct AllowedTargets: Sendable {
             guard rest.first == ":", let port = port(rest.dropFirst()) else { return nil }
             return Entry(host: canonical(host), port: port)
         }
-        // A text with more than one colon is an IPv6 address without a port.
+        // Text with more than one colon is an IPv6 address without a port.
         guard let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") else {
             return Entry(host: canonical(text), port: nil)
         }

@@ -2,7 +2,8 @@
 package struct EndpointPattern: Sendable, Hashable {
     /// The address; `nil` if the listener accepts connections on every address.
     package let address: IPAddress?
-    /// The address family of a listener on every address, if it accepts only one family; `nil` if it accepts both.
+    /// The address family of a listener on every address, if the listener accepts only one family; `nil` if it accepts
+    /// both families.
     package let family: IPAddress.Family?
     package let port: UInt16
 

@@ -2,7 +2,8 @@
 package enum Base64 {
     package enum Outcome {
         case bytes([UInt8])
-        /// The text contains a character that is not Base64; the first one is at this offset.
+        /// The text contains a character outside the Base64 alphabet; `offset` is the position of the first such
+        /// character.
         case invalid(offset: Int)
     }
 

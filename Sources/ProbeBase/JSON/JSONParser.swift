@@ -281,8 +281,8 @@ extension JSONParser {
         position += length
     }
 
-    /// Returns whether the next three bytes are a surrogate in the encoding of UTF-8. Some programs write half of a
-    /// surrogate pair this way.
+    /// Returns whether the next three bytes are a surrogate in the encoding of UTF-8. Some programs encode half of a
+    /// surrogate pair in these three bytes.
     private func isSurrogate(_ bytes: Span<UInt8>) -> Bool {
         position + 2 < bytes.count && bytes[position] == 0xed && (0xa0...0xbf).contains(bytes[position + 1])
             && (0x80...0xbf).contains(bytes[position + 2])

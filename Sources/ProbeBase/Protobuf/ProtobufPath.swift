@@ -2,7 +2,7 @@
 package struct ProtobufPath: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package var number: Int
-        /// The index in a repeated field, from 0; `nil` if the path gives none.
+        /// The index in a repeated field, starting at 0; `nil` if the path contains no index.
         package var index: Int?
 
         package init(number: Int, index: Int? = nil) {

@@ -28,7 +28,7 @@ package struct ProtobufReader: Sendable {
             case wireType(Int)
             /// The field number is 0, or above 2^29 - 1.
             case fieldNumber(UInt64)
-            /// The end tag of a group that has not begun, or that is not the innermost one.
+            /// The end tag of a group that has not begun, or that is not the innermost group.
             case strayEnd(Int)
             case tooDeep
         }

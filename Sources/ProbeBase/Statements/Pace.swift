@@ -1,4 +1,4 @@
-/// When the pieces of a send are sent. Without a pace, they are sent without a delay between them.
+/// The timing of the pieces of a send. Without a pace, the pieces are sent with no delay between them.
 package enum Pace: Sendable, Equatable {
     /// The minimum interval between the departures of two pieces. A late piece does not shorten the next interval.
     case every(Duration)
@@ -6,7 +6,7 @@ package enum Pace: Sendable, Equatable {
     case rate(Int)
 }
 
-/// Where bytes are cut into pieces, each of which is sent as a separate segment.
+/// The places at which bytes are cut into pieces. Each piece is sent as a separate segment.
 package enum Cut<Stage: StatementStage>: Sendable {
     /// The bytes are cut at these offsets, in ascending order.
     case at([Stage.Number])

@@ -1,5 +1,5 @@
-/// Text for people that represents arbitrary bytes. Control characters, invisible characters and characters that change
-/// the direction of the text are escaped, so that the text is safe on a terminal and in every report.
+/// Human-readable text that represents arbitrary bytes. Control characters, invisible characters and characters that
+/// change the direction of the text are escaped, so that the text is safe on a terminal and in every report.
 package enum Escaped {
     // MARK: Text
 
@@ -32,7 +32,7 @@ package enum Escaped {
 
     /// Returns the text of a string in a script's notation, without quotes.
     package static func text(_ text: String) -> String {
-        // Most texts need no escapes. There may be thousands of texts, so this case must be fast.
+        // Most texts need no escapes. Such a text must be handled quickly, because there may be thousands of them.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         }
@@ -94,7 +94,7 @@ package enum Escaped {
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
-    /// Returns bytes for use in a sentence. More than 60 bytes are cut.
+    /// Returns bytes for use in a sentence; only the first 60 bytes are shown.
     package static func phrase(_ bytes: some Collection<UInt8>) -> String { readable(bytes, limit: 60) }
 
     // MARK: Readable bytes
@@ -236,8 +236,9 @@ package enum Escaped {
 }
 
 extension UnicodeScalar {
-    /// Whether a text for people may contain the character unescaped: it must not be a control character or a line
-    /// break, be invisible, or change the direction of the text. Messages and all reports use this definition.
+    /// Whether a human-readable text may contain the character unescaped. Control characters, line breaks, invisible
+    /// characters and characters that change the direction of the text must be escaped. Messages and all reports use
+    /// this definition.
     package var isVisible: Bool {
         if 0x20...0x7E ~= value { return true }
         return switch properties.generalCategory {

@@ -37,7 +37,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// Numbers of things, for use in a sentence.
+/// Numbers with their nouns, for use in a sentence.
 package enum ByteText {
     /// Returns a number with its noun, such as `1 byte` or `2 bytes`.
     package static func count(_ number: Int, _ noun: String) -> String {

@@ -1,7 +1,7 @@
 /// Checks whether bytes are valid UTF-8.
 package enum UTF8Check {
-    /// Returns the offset of the first byte that is not part of a well-formed character (RFC 3629); `nil` if all bytes
-    /// are.
+    /// Returns the offset of the first byte that is not part of a well-formed character (RFC 3629); `nil` if the bytes
+    /// are valid UTF-8.
     package static func firstInvalidOffset(in bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {

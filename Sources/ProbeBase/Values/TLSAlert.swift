@@ -20,7 +20,7 @@ package struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
     package static let userCanceled: UInt8 = 90
     package static let closeNotify: UInt8 = 0
 
-    /// Returns the code of the alert with this name in a script; `nil` if there is none.
+    /// Returns the code of the alert with this name in a script; `nil` if no alert has this name.
     package static func code(named name: String) -> UInt8? { names.first { $0.value == name }?.key }
 
     /// The names of the codes in the RFCs, with `-` instead of `_`.

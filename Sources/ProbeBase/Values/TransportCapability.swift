@@ -21,7 +21,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     /// The transport can discard a message that is longer than `max-line`, report the message as discarded, and
     /// continue with the next one.
     case discarded
-    /// The transport reports when its queue of unsent data exceeds a limit, and when it no longer does.
+    /// The transport reports when its queue of unsent data exceeds a limit, and when the queue no longer exceeds the
+    /// limit.
     case highWater = "high-water"
     /// The transport can bind its local end to an address (`local`) or to a network interface (`interface`), and can
     /// try the addresses of one family first (`prefer`).

@@ -1,4 +1,4 @@
-/// SHA-1 (RFC 3174). It is insecure, so it is used only for `Sec-WebSocket-Accept`.
+/// The hash SHA-1 (RFC 3174). SHA-1 is insecure, so it is used only for `Sec-WebSocket-Accept`.
 enum SHA1 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

@@ -10,7 +10,7 @@ package struct WebSocketFrame: Sendable, Equatable {
     }
 
     package enum CloseCode {
-        /// The code that APIs report for a close without a code (RFC 6455, 7.1.5). It is never sent.
+        /// The code that APIs report for a close without a code (RFC 6455, 7.1.5). The code is never sent in a frame.
         package static let none: UInt16 = 1005
     }
 
@@ -93,7 +93,7 @@ package struct WebSocketFrame: Sendable, Equatable {
 
     /// Encodes the frame.
     ///
-    /// - Returns: `nil` if the length does not fit in its form.
+    /// - Returns: the encoded frame; `nil` if the form of the length can't represent the length.
     package func encoded() -> [UInt8]? {
         let length = statedLength ?? UInt64(payload.count)
         let shortest = LengthForm.allCases.first { length <= $0.largest } ?? .eightBytes

@@ -1,4 +1,4 @@
-/// The opening handshake of WebSocket (RFC 6455, 4): the client's request and the server's response, and their checks.
+/// Writes and checks the client's request and the server's response of the WebSocket opening handshake (RFC 6455, 4).
 package enum WebSocketHandshake {
     private static let suffix = Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
 

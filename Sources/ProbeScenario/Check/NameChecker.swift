@@ -9,7 +9,7 @@ struct NameChecker {
 
     // MARK: The header
 
-    /// Checks the names in the header. Called once all actors are known, and on which side of each link they are.
+    /// Checks the names in the header. Called once all actors, and their sides of the links, are known.
     func checkHeader() {
         var seen: [String: SourceSpan] = [:]
         for statement in scenario.names {

@@ -41,7 +41,7 @@ extension WireStatement {
         }
     }
 
-    /// Whether the statement is about how streams were divided into segments, or about how fast they were read.
+    /// Whether the statement is about how streams were divided into segments, or about how fast the streams were read.
     package var isAboutCuts: Bool {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
@@ -285,7 +285,7 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about the sent bytes or their segments, which differ with TLS.
+    /// Whether the statement is about the bytes sent or their segments, both of which are different with TLS.
     var isAboutContents: Bool {
         switch self {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
@@ -297,8 +297,8 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about how a stream was divided into segments or how fast it was read. Such a statement
-    /// can become false if the same bytes are sent in another way.
+    /// Whether the statement is about how a stream was divided into segments, or about how fast the stream was read.
+    /// Such a statement can become false if the same bytes are sent in different segments or at a different speed.
     fileprivate var isAboutCuts: Bool {
         switch self {
         case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,

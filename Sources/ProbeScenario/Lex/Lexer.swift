@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// Splits the text of a script into tokens. It takes time linear in the text, never traps, and reports every error.
+/// Splits the text of a script into tokens. The lexer takes time linear in the length of the text, never traps, and
+/// reports every error.
 struct Lexer {
     /// The maximum size of a script in bytes. Offsets are stored in 32 bits, and the syntax tree of a larger script
     /// would need too much memory.
@@ -387,8 +388,8 @@ extension Lexer {
         }
     }
 
-    /// Reports a run of invalid characters as one error. A character that resembles a symbol of the language is read as
-    /// that symbol, so that the rest of the line does not cause further errors.
+    /// Reports a run of invalid characters as one error. A character that resembles a symbol of the language is
+    /// replaced with that symbol, so that no further errors are reported for the line.
     mutating func invalidCharacters() {
         let start = position
         let text = bytes.scalar(at: start)
@@ -448,7 +449,7 @@ package struct TypographicCharacter: Sendable {
     /// Whether the character is invisible and does not separate words.
     var isInvisible = false
 
-    /// Creates a typographic character; `nil` if the character is not one of them.
+    /// Creates a typographic character; `nil` if the character is not typographic.
     init?(_ scalar: Unicode.Scalar) {
         let code = "U+" + Self.hex(scalar.value)
         switch scalar.value {
@@ -571,7 +572,7 @@ extension Lexer {
                 position += 1
                 if let next = peek(0), next != 0x0A { position += 1 }
             case UInt8(ascii: "$") where peek(1) == UInt8(ascii: "{"):
-                // `${P.port}` can't contain white space. If its brace is not closed, the parser reports an error.
+                // `${P.port}` can't contain white space. The parser reports an unclosed brace.
                 position += 2
             default: position += 1
             }

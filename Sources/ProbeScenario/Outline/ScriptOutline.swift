@@ -6,7 +6,7 @@ package struct ScriptOutline: Sendable {
         /// The range of the statement's tokens in ``tokens``; empty if a block begins without any words before its
         /// brace.
         package var tokens: Range<Int>
-        /// The statement whose block contains this one, as an index into ``statements``; `nil` outside of blocks.
+        /// The statement whose block contains this statement, as an index into ``statements``; `nil` outside of blocks.
         package var opener: Int?
     }
 
@@ -202,8 +202,8 @@ package struct ScriptOutline: Sendable {
         return Int(first.start)..<Int(last.end)
     }
 
-    /// Returns the token at an offset. If two tokens touch there, returns the second one if it is a word, otherwise the
-    /// first.
+    /// Returns the token at an offset. If two tokens touch there, returns the second token if it is a word, and the
+    /// first token otherwise.
     package func token(at offset: Int) -> Int? {
         var low = 0
         var high = tokens.count

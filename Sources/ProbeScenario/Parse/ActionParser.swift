@@ -22,7 +22,7 @@ struct ActionParser: GrammarPart {
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
         }
         if let declared, declared.isConnection, cursor.isWord("read"), !cursor.statementHolds("every") {
-            // Only subjects have a `read` without `every`; the harness's own connections don't.
+            // A `read` without `every` exists only for subjects, not for the harness's own connections.
             throw cursor.fail(
                 .unknownVerb("read", actor: actor.value, kind: declared), at: cursor.span(verb))
         }

@@ -8,8 +8,8 @@ struct CrowdParser: GrammarPart {
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// Returns whether `crowd` begins a declaration: `crowd W =`. A form such as `crowd W 100 clients`, where the `=`
-    /// is missing, also counts, because it can't be the step of an actor with the name `crowd`.
+    /// Returns whether `crowd` begins a declaration: `crowd W =`. A form such as `crowd W 100 clients`, in which the
+    /// `=` is missing, is also considered a declaration, because it can't be a step of an actor named `crowd`.
     static func isDeclaration(_ cursor: TokenCursor) -> Bool {
         guard cursor.token(ahead: 1).kind == .word else { return false }
         return cursor.token(ahead: 2).kind == .assign

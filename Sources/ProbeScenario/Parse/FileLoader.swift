@@ -1,16 +1,16 @@
 /// Reads a file for a scenario: an include, or the argument of `file(…)`. A loader must verify that no symbolic link
-/// leads out of the script's folder, and that the file is a regular file.
+/// points outside the script's folder, and that the file is a regular file.
 package typealias FileLoader = @Sendable (ScriptFile) throws(LoadError) -> [UInt8]
 
 /// A file that a script names.
 package struct ScriptFile: Hashable, Sendable {
-    /// The folder of the script being run, outside of which no file is read. The path is absolute, or relative to the
-    /// same folder as the script's path. It is empty for the current folder.
+    /// The folder of the script being run. Files outside this folder are never read. The path of the folder is
+    /// absolute, or relative to the same folder as the script's path, and is empty for the current folder.
     package var folder: String
     /// The path relative to the script's folder, without `..`.
     package var path: String
 
-    /// The path for messages, in the same form as the path that the user gave.
+    /// The path shown in messages, in the same form as the path that the user gave.
     package var shown: String { ScriptPath.join(folder, path) }
 }
 
@@ -19,14 +19,14 @@ package enum LoadError: Error, Sendable, Equatable {
     case notFound
     case isFolder
     case notPermitted
-    /// A symbolic link leads to a file outside of the script's folder.
+    /// A symbolic link points to a file outside the script's folder.
     case outsideFolder
     /// The file is not a regular file but, for example, a pipe or a device.
     case notRegular
-    /// Reading the file failed with this error message of the system.
+    /// Reading the file failed with this error message from the system.
     case failed(String)
 
-    /// The reason of the error, for use after a colon.
+    /// The reason for the error, worded to follow a colon.
     package var reason: String {
         switch self {
         case .notFound: "no such file"
@@ -59,7 +59,7 @@ package enum ScriptPath {
     ///   - file: the path of the file that contains the reference: the script's path, or ``ScriptFile/shown`` of an
     ///     include.
     ///   - script: the script's path.
-    /// - Returns: the file; `nil` if it is outside of the script's folder.
+    /// - Returns: the file; `nil` if the file is outside the script's folder.
     package static func file(_ path: String, referencedIn file: String, of script: String) -> ScriptFile? {
         guard path.utf8.first != UInt8(ascii: "/") else { return nil }
         let root = folder(of: script)
@@ -84,7 +84,7 @@ package enum ScriptPath {
         return (path.utf8.first == UInt8(ascii: "/") ? "/" : "") + parts.joined(separator: "/")
     }
 
-    /// Returns whether a path relative to a folder stays inside it.
+    /// Returns whether a relative path stays inside the folder to which it is relative.
     static func staysInside(_ path: String) -> Bool {
         guard path.utf8.first != UInt8(ascii: "/") else { return false }
         return !normalized(path).split(separator: "/").contains("..")

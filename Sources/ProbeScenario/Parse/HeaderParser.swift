@@ -18,7 +18,7 @@ struct HeaderParser: GrammarPart {
         return false
     }
 
-    /// Reports a statement that is allowed only once if it has already been given.
+    /// Reports a second occurrence of a statement that is allowed only once.
     func once(_ first: Token? = nil) {
         let first = first ?? cursor.lastWord
         let word = cursor.text(first)

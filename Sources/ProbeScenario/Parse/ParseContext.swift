@@ -14,24 +14,24 @@ final class ParseContext {
     /// The names that the header declares.
     var declarations: [String: SourceSpan] = [:]
     var definitionNames: [String: Name] = [:]
-    /// The words of statements that could not be parsed. Further errors about these words are likely consequences, so
-    /// they are not reported.
+    /// The words of statements that could not be parsed. Further errors about these words are probably consequences of
+    /// the first error, so they are not reported.
     var doubtful: Set<String> = []
-    /// The definitions of the header, in the order of the text.
+    /// The definitions in the header, in source order.
     var headerOrder: [HeaderItem] = []
     /// The variables whose values are integers, as far as one pass can determine.
     var integerNames: Set<String> = []
     var stepCount = 0
-    /// The first statement of the scenario itself; statements of includes don't count.
+    /// The first statement of the scenario itself, excluding statements in includes.
     var firstStatement: SourceSpan?
     var titleStatement: SourceSpan?
     var firstStep: SourceSpan?
-    /// The places of the statements so far that are allowed only once, by their keyword.
+    /// The places of the parsed statements that are allowed only once, by their keyword.
     var given: [String: SourceSpan] = [:]
     let loader: FileLoader
     /// The paths of the files being parsed, the scenario first.
     var includeStack: [String]
-    /// The paths of the files that have been parsed completely. Including one of them again has no effect.
+    /// The paths of the files that have been parsed completely. Including such a file again has no effect.
     var included: Set<String> = []
 
     /// The names of actors that have steps before their declaration, which follows later in the file or in an included
@@ -50,7 +50,7 @@ final class ParseContext {
     }
 
     enum HeaderItem {
-        // The integers are indices into the scenario's lists.
+        // Each integer is an index into a list of the scenario.
         case parameter(Int)
         case constant(Int)
         case table(String)
@@ -64,8 +64,8 @@ final class ParseContext {
         diagnostics.add(Diagnostic(Diagnostic.Message(id, text, hint: hint), span: span, notes: notes))
     }
 
-    /// Reports a message. Once there are too many errors, the message is not even created, because creating it may
-    /// require a search for a similar name.
+    /// Reports a message. If there are already too many errors, the message is not created at all, because creating it
+    /// may require a search for a similar name.
     func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !diagnostics.isFull else { return }
         let message = message()

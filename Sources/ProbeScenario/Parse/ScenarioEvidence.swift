@@ -16,15 +16,15 @@ struct ScenarioEvidence {
 
     /// The number of statements up to which every error is reported individually.
     private static let fewStatements = 10
-    /// The largest number of unreadable lines before the title that are regarded as mistakes. A larger number is
-    /// regarded as prose.
+    /// The largest number of unreadable lines before the title that are regarded as mistakes. If there are more
+    /// unreadable lines, the file is regarded as prose.
     private static let fewUnread = 5
 
     /// Records a statement.
     ///
     /// - Parameters:
-    ///   - word: the statement's first word; `nil` if it does not begin with one.
-    ///   - next: the word after the first one.
+    ///   - word: the statement's first word; `nil` if the statement does not begin with a word.
+    ///   - next: the second word of the statement.
     mutating func noteStatement(_ word: String?, next: String) {
         statements += 1
         guard let word, !hasWord, statements <= Self.fewStatements else { return }
@@ -73,8 +73,8 @@ struct ScenarioEvidence {
         return isOne ? nil : (.noScenario("none of its lines is a statement"), start)
     }
 
-    /// Returns the first line that opens a Markdown code block with three backticks or tildes, as no line of a scenario
-    /// does.
+    /// Returns the first line that opens a Markdown code block with three backticks or tildes. A line of a scenario
+    /// never begins with such characters.
     private static func fence(in bytes: ArraySlice<UInt8>) -> SourceSpan? {
         var start = bytes.startIndex
         while start < bytes.endIndex {

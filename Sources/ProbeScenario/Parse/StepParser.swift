@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Parses the steps of the timeline, and blocks of them. Blocks nest at most ``TokenCursor/maxNestingDepth`` deep.
+/// Parses the steps of the timeline and blocks of steps. Blocks nest at most ``TokenCursor/maxNestingDepth`` deep.
 struct StepParser: GrammarPart {
     let cursor: TokenCursor
 

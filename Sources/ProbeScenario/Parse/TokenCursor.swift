@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A position in the tokens of one file, which advances as the parts of the grammar read tokens.
+/// A position in the tokens of one file. The position advances as the parts of the grammar read tokens.
 ///
 /// The cursor is a class, so that all parts that parse a file share it and no part can continue from an outdated
 /// position.
@@ -99,7 +99,7 @@ final class TokenCursor {
         SourceSpan(file: file, start: Int(token.start), end: Int(token.end))
     }
 
-    /// Returns the span from the start of `first` to the end of the token before the current one.
+    /// Returns the span from the start of `first` to the end of the token before the current token.
     func span(from first: Token) -> SourceSpan {
         let last = index > 0 ? tokens[index - 1] : first
         return SourceSpan(file: file, start: Int(first.start), end: max(Int(first.end), Int(last.end)))
@@ -270,8 +270,8 @@ extension TokenCursor {
         return Abandoned()
     }
 
-    /// The span to which an error at the current position points: that of the current token or, at the end of a line,
-    /// the position after the last token of the line.
+    /// The span to which an error at the current position points: the span of the current token or, at the end of a
+    /// line, the position after the last token of the line.
     private var spanForReport: SourceSpan {
         guard kind == .newline || kind == .end, index > 0 else { return span(token) }
         let end = Int(tokens[index - 1].end)
@@ -288,7 +288,7 @@ extension TokenCursor {
 
     // MARK: Recovery
 
-    /// Marks the words from `start` up to the current one as doubtful, because later errors about these words may be
+    /// Marks the words from `start` up to the current word as doubtful, because later errors about these words may be
     /// consequences of an error that has been reported.
     func doubtWords(from start: Int) {
         for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {

@@ -277,7 +277,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// Parses what accompanies expressions: quantities, comparisons, and words from fixed lists.
+/// Parses the parts of a statement that accompany expressions: quantities, comparisons, and words from fixed lists.
 extension ValueParser {
     // MARK: Quantities
 

@@ -1,11 +1,11 @@
 /// Generates the cases of a scenario: one for each combination of its `each` values.
 ///
-/// Computes the values that differ between cases, and the header's `let`s as far as they don't depend on the run. A
-/// large value is not stored, and is not even computed if its length is enough. The run computes the value when it is
-/// needed.
+/// Computes the values that differ between cases, and those `let`s of the header that don't depend on the run. A large
+/// value is not stored, and if only its length is needed, it is not even computed. The run computes the value when it
+/// is needed.
 struct CaseExpansion {
-    /// The maximum number of cases. A larger number is likely a mistake, because the numbers of values of several
-    /// `each` statements multiply.
+    /// The maximum number of cases. A larger number is probably a mistake, because the number of cases is the product
+    /// of the numbers of values of all `each` statements.
     static let maxCases = 100_000
     /// The maximum number of parameters. Each parameter adds a level to the recursive expansion.
     static let maxParameters = 64
@@ -188,7 +188,7 @@ extension CaseExpansion {
         return .value(value)
     }
 
-    /// Computes the large values that were not stored, for a parameter that depends on one of them.
+    /// Computes the large values that were not stored, for a parameter that depends on such a value.
     mutating func largeValues(_ levels: [PlanLevel], for parameter: Parameter) throws(EvaluationError) -> [String:
         Value]
     {

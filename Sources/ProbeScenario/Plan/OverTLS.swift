@@ -1,5 +1,5 @@
-/// A scenario to which `tls` has been added: on each server, on the subject, and on the clients that connect to these
-/// servers. Running it verifies that the rules of plain TCP also hold with TLS.
+/// A scenario in which `tls` has been added to each server, to the subject, and to the clients that connect to these
+/// servers. A run of this scenario verifies that the rules for plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
     /// The number of removed wire statements about bytes and segments, which don't apply to what TLS sends.

@@ -26,7 +26,7 @@ struct PlanScope: EvaluationScope {
             return value
         }
         guard let value = large[name] else { return nil }
-        // The level that the value depends on is unknown, so the deepest one is assumed.
+        // The level that the value depends on is unknown, so the deepest level is assumed.
         depth.deepest = levels.count
         return value
     }

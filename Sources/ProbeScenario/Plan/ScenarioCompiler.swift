@@ -2,8 +2,8 @@ package import ProbeBase
 
 /// Compiles the text of a scenario into a plan.
 package enum ScenarioCompiler {
-    /// Parses, checks and plans one scenario. Never traps, regardless of the bytes, and takes time linear in their
-    /// number.
+    /// Parses, checks and plans one scenario. Never traps, whatever the bytes are, and takes time linear in the number
+    /// of bytes.
     ///
     /// - Parameters:
     ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
@@ -12,7 +12,7 @@ package enum ScenarioCompiler {
     ///   - targets: the addresses that the script may use; `nil` allows any address, which is sufficient for listing
     ///     the cases.
     ///   - loader: reads includes and the files of `file(…)`.
-    /// - Returns: a plan if there is no error, and all diagnostics in the order of the text.
+    /// - Returns: a plan if there is no error, and all diagnostics in source order.
     package static func compile(
         path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:],
         allowing targets: AllowedTargets? = AllowedTargets(),
@@ -52,7 +52,7 @@ extension ScenarioCompiler {
     /// and no file is read.
     ///
     /// - Parameters:
-    ///   - bytes: the bytes of whole statements, of which only the last one may be incomplete.
+    ///   - bytes: the bytes of whole statements; only the last statement may be incomplete.
     ///   - actors: the actors that the rest of the script declares.
     package static func syntaxErrors(in bytes: [UInt8], actors: [String: ActorKind]) -> [SourceSpan] {
         let context = ParseContext(path: "", bytes: bytes) { _ throws(LoadError) in throw .notFound }
@@ -66,7 +66,7 @@ extension ScenarioCompiler {
 package struct CompilationResult: Sendable {
     /// The plan; `nil` if there is an error.
     package let plan: Plan?
-    /// All diagnostics, in the order of the text.
+    /// All diagnostics, in source order.
     package let diagnostics: [Diagnostic]
     package let sources: SourceMap
 
