@@ -5,16 +5,16 @@ import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
 ///
-/// Packets of a subscribed connection are kept for its subscription; all other packets are dropped at once. A fence
-/// completes when everything sent before it has been delivered to the subscriptions. If the capture fails, every fence
-/// reports the failure: a fence never hangs, and never reports success by mistake.
+/// The packets of a connection that belongs to a subscription are kept for the subscription; all other packets are
+/// dropped at once. A fence completes when everything sent before it has been delivered to the subscriptions. If the
+/// capture fails, every fence reports the failure: a fence never hangs, and never reports success by mistake.
 package final class Capture: Sendable {
     /// The default size of the kernel's ring, in bytes. The ring contains each packet only once, so 4 MiB hold about
-    /// 25,000 small packets. A ring of 4 MiB takes half as long to open as one of 8 MiB.
+    /// 25,000 small packets. Opening a ring of 4 MiB takes half as long as opening a ring of 8 MiB.
     package static let defaultBufferSize = 4 << 20
     /// The size of the kernel's ring for a run of many cases, in which the time to open the ring doesn't matter. If two
-    /// cases send megabytes in parallel while others compete for the processors, they fill 4 MiB before the capture's
-    /// thread is scheduled.
+    /// cases send megabytes in parallel while other cases compete for the processors, these two cases fill a ring of 4
+    /// MiB before the capture's thread is scheduled.
     package static let largeBufferSize = 32 << 20
     /// The default maximum number of bytes that one subscription keeps before it overflows.
     package static let defaultSubscriptionLimit = 256 << 20
@@ -33,10 +33,10 @@ package final class Capture: Sendable {
 
     deinit { close() }
 
-    /// Opens a capture. The call takes about 9 ms, most of which is spent waiting for the kernel, so it is worth making
-    /// in parallel with other work.
+    /// Opens a capture. The call takes about 9 ms, mostly waiting for the kernel, so it should be made in parallel with
+    /// other work.
     /// - Parameter interface: a loopback interface.
-    /// - Parameter ports: the TCP ports to capture; `add(port:)` can add others later.
+    /// - Parameter ports: the TCP ports to capture; `add(port:)` can add other ports later.
     /// - Parameter bufferSize: the size of the kernel's ring, in bytes.
     package static func open(
         interface: String = "lo", ports: CapturePorts, bufferSize: Int = defaultBufferSize
@@ -86,8 +86,8 @@ package final class Capture: Sendable {
         guard let running = thread.withLock({ $0.take() }) else { return }
         core.closeRetainedDescriptor()
         if running.isCurrent {
-            // A fence's completion released the last reference to the capture on the capture's own thread, which
-            // therefore can't be joined.
+            // The last reference to the capture was released by a fence's completion on the capture's own thread, and a
+            // thread can't join itself.
             running.detach()
         } else {
             running.join()
@@ -99,7 +99,7 @@ package final class Capture: Sendable {
     /// The capture, its subscriptions and its fences keep working until the exit, and `close()` still closes the handle
     /// at once. To save the time, call this function, keep the capture until the process exits, and don't call
     /// `close()`.
-    /// - Returns: whether the call succeeded. If it did not, the only consequence is that the exit takes longer.
+    /// - Returns: whether the call succeeded. If the call fails, the only consequence is that the exit takes longer.
     @discardableResult
     package func leaveClosingToKernel() -> Bool {
         core.state.withLock { state in
@@ -184,8 +184,8 @@ extension Capture {
     ///
     /// - Parameters:
     ///   - bufferSize: the size of the kernel's ring, in bytes.
-    ///   - done: called once: if opening failed, before this function returns, otherwise on the capture's thread, which
-    ///     it must not block.
+    ///   - done: called once. If the capture can't be opened, the closure is called before this function returns;
+    ///     otherwise, it is called on the capture's thread and must not block.
     package static func openCaughtUp(
         ports: CapturePorts, bufferSize: Int,
         done: @escaping @Sendable (Result<Capture, CaptureOpeningError>) -> Void

@@ -29,8 +29,8 @@ final class CaptureCore: Sendable {
     let state: Mutex<State>
     let markers: FenceMarkers
     let linkType: Int32
-    /// An eventfd that wakes the thread from `poll`. It is closed when the core is released, so no thread can still use
-    /// it.
+    /// An eventfd that wakes the thread from `poll`. The eventfd is closed when the core is released, when no thread
+    /// can use it anymore.
     let wakeDescriptor: Int32
 
     init(
@@ -106,7 +106,7 @@ final class CaptureCore: Sendable {
     /// Adds a port to the ports that the filter accepts.
     func add(port: UInt16) throws(CaptureError) { try change { $0.insert(port) } }
 
-    /// Changes the ports that the filter accepts. Does nothing if they stay the same.
+    /// Changes the ports that the filter accepts. Does nothing if the ports stay the same.
     func change(_ body: (inout CapturePorts) -> Void) throws(CaptureError) {
         // The lock is held so that the descriptor still belongs to the handle, and concurrent callers don't revert each
         // other's changes.

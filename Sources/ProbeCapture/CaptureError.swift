@@ -16,7 +16,7 @@ package enum CaptureError: Error, Sendable, Equatable {
     /// The capture was closed by its owner.
     case closed
 
-    /// Returns what happened and what to do about it, in one line.
+    /// Returns a one-line message that states the problem and how to fix it.
     /// - Parameter executable: the path of the running program, for the `setcap` command.
     package func message(executable: String) -> String {
         switch self {

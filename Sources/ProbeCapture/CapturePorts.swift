@@ -3,7 +3,7 @@
 package struct CapturePorts: Sendable, Equatable {
     /// The accepted ranges of ports, which are ascending, disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
-    /// The traffic of crowds that is excluded although its ports are accepted.
+    /// The traffic of crowds that is excluded from the capture even though its ports are accepted.
     private(set) var crowds: [CrowdTraffic] = []
 
     package init(range: ClosedRange<UInt16>? = nil, extra: [UInt16] = []) {
@@ -69,7 +69,7 @@ package struct CapturePorts: Sendable, Equatable {
 
     private func joined(to limit: Int) -> [ClosedRange<UInt16>] {
         guard ranges.count > limit else { return ranges }
-        // The widest gaps are kept, one gap fewer than there are ranges in the result.
+        // The widest gaps between ranges are kept. The result has one range more than it has gaps.
         func gap(before index: Int) -> UInt16 { ranges[index].lowerBound - ranges[index - 1].upperBound }
         let gaps = (1..<ranges.count).sorted { gap(before: $0) > gap(before: $1) }.prefix(limit - 1).sorted()
         let starts = [0] + gaps
@@ -78,8 +78,8 @@ package struct CapturePorts: Sendable, Equatable {
     }
 }
 
-/// The connections of a crowd that does not use the crowds' network. They lead from one of the crowd's ports to the
-/// port of its target.
+/// The connections of a crowd that does not use the crowds' network: connections from one of the crowd's ports to the
+/// port of the crowd's target.
 package struct CrowdTraffic: Sendable, Equatable {
     package var ports: ClosedRange<UInt16>
     package var target: UInt16

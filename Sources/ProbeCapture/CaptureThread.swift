@@ -25,7 +25,7 @@ final class CaptureThread {
         self.core = core
     }
 
-    /// Starts the thread. It ends when a stop is requested through `core`, or when the handle fails.
+    /// Starts the thread. The thread ends when a stop is requested through `core`, or when the handle fails.
     static func start(_ reader: CaptureThread) throws(CaptureError) -> WorkerThread {
         let handed = Handover(reader)
         do throws(SystemError) {
@@ -87,8 +87,8 @@ final class CaptureThread {
         do throws(PacketError) {
             packet = try PacketDecoder.decode(frame.span, linkType: .ethernet, originalLength: Int(header.len))
         } catch {
-            // A packet that can't be decoded is ignored. It does not belong to a connection, because the kernel sends
-            // no such packets.
+            // A packet that can't be decoded is ignored. Such a packet does not belong to a connection, because the
+            // kernel never sends one.
             return
         }
         switch packet {
@@ -115,7 +115,7 @@ final class CaptureThread {
         return UInt64(clamping: header.ts.tv_sec) &* 1_000_000_000 &+ fraction
     }
 
-    /// Sleeps until the kernel releases a block, another thread wakes this one, or the deadline passes.
+    /// Sleeps until the kernel releases a block, another thread wakes this thread, or the deadline passes.
     private func wait(until deadline: Int64?) throws(CaptureError) {
         var timeout: Int32 = -1
         if let deadline {

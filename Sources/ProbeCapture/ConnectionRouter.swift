@@ -24,7 +24,8 @@ struct ConnectionRouter<Owner: AnyObject> {
 
     private var servers: [UInt16: [Subscription]] = [:]
     private var clients: [SocketEndpoint: [Subscription]] = [:]
-    /// The connections of each 4-tuple, oldest first. They are kept as long as at least one of them has an owner.
+    /// The connections of each 4-tuple, oldest first. The connections of a 4-tuple are kept as long as at least one of
+    /// these connections has an owner.
     private var connections: [EndpointPair: [TrackedConnection<Owner>]] = [:]
     private var pairs: [ObjectIdentifier: [EndpointPair]] = [:]
     private var lastNumber = 0
@@ -77,7 +78,7 @@ struct ConnectionRouter<Owner: AnyObject> {
             case .inside: break
             case .before: continue
             // No kernel sends a segment with such sequence numbers, so it can't be a late segment of an earlier
-            // connection. It is assigned to the newest connection.
+            // connection. The segment is assigned to the newest connection.
             case .beyond where index == last: break
             case .beyond: continue
             }

@@ -23,7 +23,7 @@ struct FenceLedger<Completion> {
         let completion: Completion
     }
 
-    /// The time after which a marker that was not captured is sent again. It doubles each time, up to
+    /// The time after which a marker that was not captured is sent again. The interval doubles each time, up to
     /// `longestInterval`.
     private static var firstInterval: Int64 { 2_000_000 }
     private static var longestInterval: Int64 { 64_000_000 }
@@ -45,8 +45,8 @@ struct FenceLedger<Completion> {
         entries[sequence]?.nextFill = now
     }
 
-    /// Records that a marker was captured. Returns the fence's completion; `nil` if the marker was captured before, or
-    /// after the fence had timed out.
+    /// Records that a marker was captured. Returns the fence's completion; `nil` if the marker had already been
+    /// captured, or if the fence had already timed out.
     mutating func seen(_ sequence: UInt64) -> Completion? {
         entries.removeValue(forKey: sequence)?.completion
     }

@@ -32,7 +32,7 @@ package final class PacketFilter {
 
     /// Returns whether a packet matches the filter.
     ///
-    /// - Parameter originalLength: the packet's length on the wire, of which fewer bytes may have been captured.
+    /// - Parameter originalLength: the packet's length on the wire; the captured part may be shorter.
     package func matches(_ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int) -> Bool {
         guard case .program(var program) = compiled(for: linkType.rawValue) else { return false }
         var header = pcap_pkthdr()
@@ -57,8 +57,8 @@ package final class PacketFilter {
     }
 
     private static func compile(_ expression: String, linkType: UInt32) throws(CaptureError) -> bpf_program {
-        // Raw IP has a different number in capture files than in libpcap's API (pcap-linktype(7)). The other supported
-        // link types have the same number in both.
+        // The link type for raw IP has a different number in capture files than in libpcap's API (pcap-linktype(7)).
+        // The other supported link types have the same number in files and in the API.
         let type = linkType == LinkType.raw.rawValue ? DLT_RAW : Int32(clamping: linkType)
         guard let compiler = pcap_open_dead(type, PcapHandle.snapLength) else {
             throw .libpcap("no memory for a filter")

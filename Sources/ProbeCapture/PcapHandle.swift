@@ -77,8 +77,9 @@ struct PcapHandle: ~Copyable {
 
     /// Discards the packets that arrived before the filter was in force, and starts counting dropped packets.
     ///
-    /// The ring accepts everything until the filter is attached. With a lot of other traffic, the ring may be full by
-    /// then. It would accept no further packets, not even packets that match the filter, until it is read.
+    /// The ring accepts everything until the filter is attached. If there is a lot of other traffic, the ring may
+    /// already be full at that time. A full ring accepts no further packets until it is read, not even packets that
+    /// match the filter.
     mutating func begin() throws(CaptureError) {
         try drain()
         droppedBefore = try counters().ps_drop
@@ -113,7 +114,7 @@ struct PcapHandle: ~Copyable {
         return raw
     }
 
-    /// Replaces the socket's filter atomically, without a gap between the old filter and the new one.
+    /// Replaces the socket's filter atomically, without a gap between the old filter and the new filter.
     static func attach(filter expression: String, linkType: Int32, descriptor: Int32) throws(CaptureError) {
         // The filter is compiled with a dead handle, which needs no interface and shares no state with the capture's
         // thread.

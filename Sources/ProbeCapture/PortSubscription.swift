@@ -50,8 +50,8 @@ package final class PortSubscription: Sendable {
     /// depends only on the number of returned packets, whose bytes are not copied.
     package func packets(from index: Int = 0) -> [ConnectionPacket] { store.packets(from: index) }
 
-    /// Removes and returns all packets that the subscription holds. This limits the memory of a subscription that is
-    /// never released.
+    /// Removes and returns all packets that the subscription holds. Taking packets limits the memory of a subscription
+    /// that is never released.
     package func take() -> [CapturedPacket] { store.take().map(\.packet) }
 
     /// Ends the subscription, and drops its packets. Later packets are ignored. A second call has no effect.

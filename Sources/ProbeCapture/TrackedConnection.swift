@@ -7,7 +7,8 @@ struct TrackedConnection<Owner: AnyObject> {
     /// The position of a segment's sequence numbers relative to the connection.
     enum Place: Equatable {
         case inside
-        /// The sequence numbers precede the connection's first one, so the segment was sent on an earlier connection.
+        /// The sequence numbers precede the connection's initial sequence number, so the segment was sent on an earlier
+        /// connection.
         case before
         /// The sequence numbers are further ahead than any window allows.
         case beyond
@@ -22,8 +23,8 @@ struct TrackedConnection<Owner: AnyObject> {
     private let server: SocketEndpoint
     private let clientStart: SequenceNumber
     private var serverStart: SequenceNumber?
-    /// The client's next sequence number, relative to its first one. It has more than 32 bits because sequence numbers
-    /// may wrap.
+    /// The client's next sequence number, relative to the client's initial sequence number. The value has more than 32
+    /// bits because sequence numbers may wrap.
     private var clientNext: Int
     private var serverNext = 0
     private var isReset = false

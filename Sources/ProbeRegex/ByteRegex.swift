@@ -16,8 +16,8 @@
 package struct ByteRegex: Sendable {
     /// The pattern as written.
     package let source: String
-    /// Whether ASCII letters match in both cases because the literal has the flag `i`. In contrast, `(?i)` is part of
-    /// the source.
+    /// Whether ASCII letters match in both cases because the literal has the flag `i`. In contrast, the flag `(?i)` is
+    /// part of the source.
     package let ignoresCase: Bool
     /// The names of the groups, in order of appearance.
     package let groupNames: [String]

@@ -72,7 +72,7 @@ struct BenchCapture: ParsableCommand {
         /// The time between the first and the last packet, in seconds.
         var seconds: Double { Double(last > first ? last - first : 0) / 1e9 }
 
-        /// Returns the total number of bytes missing from all streams, whatever the cause.
+        /// Returns the total number of bytes missing from all streams, regardless of the cause.
         mutating func missingBytes() -> Int64 {
             analysis.finish()
             return analysis.table.conversations.reduce(0) { sum, conversation in

@@ -3,7 +3,8 @@ import Glibc
 import ProbeEvents
 import ProbeTransport
 
-/// The transports that `--transport` accepts. Some are part of this program; the others are in `tcpprobe-subjects`.
+/// The transports that `--transport` accepts. Some transports are part of this program; the other transports are in
+/// `tcpprobe-subjects`.
 enum BuiltInTransports {
     private static let own: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
 
@@ -41,8 +42,8 @@ enum BuiltInTransports {
     }
 }
 
-/// The program `tcpprobe-subjects`, which contains the third-party transports. They are not linked into `tcpprobe`, so
-/// that `tcpprobe` starts faster.
+/// The program `tcpprobe-subjects`, which contains the third-party transports. These transports are not linked into
+/// `tcpprobe`, so that `tcpprobe` starts faster.
 enum SubjectsProgram {
     static let names = ["nio", "nio-websocket", "flyingsocks"]
     private static let file = "tcpprobe-subjects"

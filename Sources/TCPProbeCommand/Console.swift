@@ -85,8 +85,8 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Makes the runner process commands again, for programs that run after this one. Must be called after all other
-    /// output.
+    /// Makes the runner process commands again, for programs that run after this program. Must be called after all
+    /// other output.
     func resumeCommands() {
         state.withLock { resumeCommands(&$0) }
     }
@@ -105,7 +105,8 @@ final class Console: DeskOutput {
         state.token = nil
     }
 
-    /// Returns a line break if the last output did not end with one, because a command must be on its own line.
+    /// Returns a line break if the last output did not end with a line break, because a command must be on its own
+    /// line.
     private func lineBreak(_ state: State) -> [UInt8] {
         state.filter?.isAtLineStart == false ? [10] : []
     }

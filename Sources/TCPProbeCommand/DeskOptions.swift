@@ -69,7 +69,7 @@ struct DeskOptions: ParsableArguments {
             throw Failure.machine("can't start the session: \(error.message)")
         }
         defer { session.endAndReport() }
-        // No subject is introduced, so nothing can fail here.
+        // A session has no subject that could fail to be introduced.
         _ = session.begin()
         var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed

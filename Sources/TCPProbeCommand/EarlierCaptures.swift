@@ -2,8 +2,8 @@ import Glibc
 import ProbeBase
 import ProbeSystem
 
-/// The captures that earlier runs left in the capture folder. They are moved to a separate folder, so that they aren't
-/// mistaken for captures of the current run.
+/// The captures that earlier runs left in the capture folder. These captures are moved to a separate folder, so that
+/// they aren't mistaken for captures of the current run.
 ///
 /// A run holds a lock on the folder. While the lock is held, other runs that use the same folder move nothing.
 final class EarlierCaptures {
@@ -11,7 +11,7 @@ final class EarlierCaptures {
     static let folderName = Folder.earlierName
 
     private let folder: Folder
-    /// The descriptor that holds the lock. It is closed when the process exits.
+    /// The descriptor that holds the lock. The descriptor is closed when the process exits.
     private let lock: Int32
 
     init(_ folder: Folder) {
@@ -65,8 +65,8 @@ final class EarlierCaptures {
             let (code, length) = (little(offset, 2), little(offset + 2, 2))
             let value = head[(offset + 4)..<min(offset + 4 + length, end)]
             if code == 0 { break }
-            // These are the option codes for a comment (1) and for the program that wrote the file (4) in a pcapng
-            // section header block.
+            // In a pcapng section header block, option 1 is a comment, and option 4 is the name of the program that
+            // wrote the file.
             if code == 1, value.starts(with: Array("case ".utf8)) { hasCase = true }
             if code == 4, value.starts(with: Array("tcpprobe ".utf8)) { isOwnProgram = true }
             offset += 4 + (length + 3) / 4 * 4

@@ -16,7 +16,7 @@ enum EchoedArguments {
             if argument.hasPrefix("-") { quoted.insert(String(argument.dropFirst(2))) }
         }
         var bytes = Array(message.utf8)
-        // Longer arguments are replaced first, because an argument may be part of another one.
+        // Longer arguments are replaced first, because an argument may be part of another argument.
         for text in quoted.sorted(by: { $0.utf8.count > $1.utf8.count })
         where text.utf8.contains(10) || text.utf8.contains(13) {
             bytes = replaced(Array(text.utf8), in: bytes, with: Array(Escaped.text(text.utf8).utf8))

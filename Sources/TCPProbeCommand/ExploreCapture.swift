@@ -3,8 +3,8 @@ import ProbeEngine
 import ProbeSystem
 import Synchronization
 
-/// The capture used by `explore`. It is opened at the start only if wire statements must be judged. Otherwise, it is
-/// opened for runs whose packets are kept, because variations run faster without a capture.
+/// The capture used by `explore`. The capture is opened at the start only if wire statements must be judged. Otherwise,
+/// it is opened later, for the runs whose packets are kept, because variations run faster without a capture.
 final class ExploreCapture: Sendable {
     private let ports: ClosedRange<UInt16>
     private let opened = Mutex<(Capture?, String?)?>(nil)

@@ -25,7 +25,7 @@ final class ExploreReports: Sendable {
     ) throws {
         let planned = jobs.map { job in
             var planned = PlannedCase(job, rerun: rerun(job))
-            // Any finding fails the command, whatever the level of the script.
+            // Any finding makes the command fail, whatever the level of the script is.
             planned.level = .must
             return planned
         }
@@ -44,7 +44,7 @@ final class ExploreReports: Sendable {
     ///
     /// - Parameters:
     ///   - written: the shrunk scenarios that were written.
-    ///   - problem: the reason why a scenario could not be written; `nil` if all were.
+    ///   - problem: the reason why a scenario could not be written; `nil` if all scenarios were written.
     func end(
         _ job: RunJob, _ outcome: ExploreOutcome, written: [FindingWriter.Written], problem: String?,
         since start: MonotonicTime

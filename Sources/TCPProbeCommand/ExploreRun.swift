@@ -15,7 +15,7 @@ import Synchronization
 /// reports the results.
 struct ExploreRun {
     enum Kind {
-        /// Search for variations or faults that make the scenario fail.
+        /// Searches for variations or faults that make the scenario fail.
         ///
         /// - Parameter words: the search options, as words of the command line that repeats the search.
         case explore(ExploreSettings, words: [String])
@@ -32,7 +32,7 @@ struct ExploreRun {
             }
         }
 
-        /// Whether a command that connects to a server is explored rather than a scenario.
+        /// Whether a command that connects to a server is explored instead of a scenario.
         var exploresCommand: Bool { words.contains("--to") }
     }
 
@@ -51,7 +51,7 @@ struct ExploreRun {
     }
 
     func run() throws {
-        // This call must precede any output that contains text from a script.
+        // Commands must be stopped before the first output that contains text from a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         let session = try RunSession()
@@ -206,7 +206,7 @@ struct ExploreRun {
 /// The scenarios written for one case.
 private struct WrittenFindings {
     var scenarios: [FindingWriter.Written] = []
-    /// The reason why a scenario could not be written; `nil` if all were.
+    /// The reason why a scenario could not be written; `nil` if all scenarios were written.
     var problem: String?
 }
 

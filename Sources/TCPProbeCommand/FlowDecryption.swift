@@ -35,7 +35,7 @@ struct FlowDecryption {
         guard let stream = tshark.stream(ofFrame: recorder.firstFrame, arguments) else {
             throw fail("the flow uses TLS, but tshark can't read the file")
         }
-        // If the first record is split across segments, tshark must be told that the port uses TLS.
+        // If the first record is split across segments, tshark detects TLS only with an option that names the port.
         let ways = [[], ["-d", "tcp.port==\(server.port),tls"]]
         var parts: [TsharkDataReader.Part] = []
         var records = TsharkRecordReader(client: client, server: server)
@@ -178,8 +178,8 @@ struct FlowDecryption {
             let notify = own.first { $0.number == 0 }.map { ($0, max($0.frame, lastData)) }
             let fin = end.map { max($0.frame, lastData) }
             if let (alert, frame) = notify {
-                // If the other side sent nothing between the close_notify and the FIN, they are recorded as a single
-                // end.
+                // If the other side sent nothing between the close_notify and the FIN, the close_notify and the FIN are
+                // recorded as a single end.
                 let isOne = end?.event == .fin && !hasSentData(side.opposite, between: frame, and: fin ?? frame)
                 entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
                 if isOne { continue }

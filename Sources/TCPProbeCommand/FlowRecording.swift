@@ -124,7 +124,7 @@ final class FlowRecorder: InspectionObserver {
     }
 
     func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-        // Gaps are checked separately, by `requireWhole`.
+        // Gaps are reported separately, by `requireWhole`.
         guard case .bytes(let bytes) = part.content else { return }
         self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)
     }

@@ -57,8 +57,8 @@ struct GoodOptions: ParsableArguments {
         return result
     }
 
-    /// Returns the adapter if the command of `--good` is one; `nil` otherwise. The command is an adapter if a scenario
-    /// has a subject, but no process that the command could replace.
+    /// Returns the adapter that the command of `--good` starts; `nil` if the command is not an adapter. The command is
+    /// an adapter if a scenario has a subject, but no process that the command could replace.
     func adapter(for jobs: [RunJob]) throws -> AdapterSource? {
         guard let command, jobs.contains(where: { $0.plan.scenario.processes.isEmpty && $0.plan.scenario.needsSubject })
         else { return nil }

@@ -182,8 +182,8 @@ struct InspectCommand: ParsableCommand {
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
     }
 
-    /// Returns the notes in a capture file. They contain the actors that statements name, so a file that can't be read
-    /// is reported before any problem with the statements.
+    /// Returns the notes in a capture file. The notes contain the actors that statements name, so a file that can't be
+    /// read is reported before any problem with the statements.
     private func notes(_ file: String) throws -> RunNotes {
         do throws(CaptureSourceError) {
             return try RunNotes(path: file)

@@ -41,7 +41,7 @@ struct InspectShow {
     let columns: [ConnectionColumn]
     /// Whether the name of the file is printed above the output.
     let hasHeading: Bool
-    /// Whether the file is the last one to be shown.
+    /// Whether the file is the last file to be shown.
     let isLast: Bool
     /// The selected view of links; `nil` for the default.
     let chosenView: LinkView?
@@ -318,14 +318,14 @@ extension InspectShow {
 
     /// Shows the data of a flow that tshark decrypts, after the data that the observer has already shown.
     ///
-    /// - Returns: the reason why no data was decrypted; `nil` if some was.
+    /// - Returns: the reason why no data was decrypted; `nil` if data was decrypted.
     func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
         guard let conversation = observer.conversation, let packet = observer.firstPacket, observer.hasTLS else {
             return "the flow does not use TLS"
         }
         let common = Tshark.arguments(file, keyLog: keyLog)
         guard let number = tshark.stream(ofFrame: packet + 1, common) else { return "tshark can't read the file" }
-        // If the first record is split across segments, tshark must be told that the port uses TLS.
+        // If the first record is split across segments, tshark detects TLS only with an option that names the port.
         for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
             var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)
             var isAny = false

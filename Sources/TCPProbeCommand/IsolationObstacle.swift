@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeEngine
 import ProbeScenario
 
-/// The reason why a run that is not permitted to capture does not automatically enter a private network namespace: it
-/// may connect to something outside the namespace.
+/// The reason why a run that is not permitted to capture does not automatically enter a private network namespace: the
+/// run may connect to an address outside the namespace.
 struct IsolationObstacle {
     /// A script that contains an address.
     private struct Script {
@@ -15,7 +15,7 @@ struct IsolationObstacle {
     /// The text of the obstacle, for the notes of the run.
     let text: String
 
-    /// Searches for an obstacle; `nil` if the run can enter a namespace.
+    /// Creates the obstacle for a run; `nil` if the run can enter a namespace.
     init?(_ jobs: [RunJob], allowedTargets: [String]) {
         if let target = allowedTargets.first {
             text =

@@ -25,7 +25,7 @@ struct LSPCommand: ParsableCommand {
 
     @OptionGroup var targets: TargetOptions
 
-    /// This option is accepted because many editors pass it to every language server.
+    /// The option `--stdio` is accepted because many editors pass it to every language server.
     @Flag(help: "Use standard input and output. This is always the case; the option is accepted for compatibility.")
     var stdio = false
 

@@ -68,8 +68,8 @@ enum LineDifference {
         return merged
     }
 
-    /// Returns the end of the hunk: the end of the context after its last change. A change whose context would overlap
-    /// belongs to the same hunk.
+    /// Returns the end of the hunk: the end of the context after the hunk's last change. If the contexts of two changes
+    /// would overlap, the changes belong to the same hunk.
     private static func hunkEnd(_ lines: [Line], from start: Int) -> Int {
         var last = start
         var index = start

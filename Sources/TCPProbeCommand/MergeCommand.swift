@@ -52,7 +52,7 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // This call must precede any output that contains text from a file.
+        // Commands must be stopped before the first output that contains text from a file.
         if files.github { Console.standardOutput.stopCommands() }
         try FilesRead(paths, are: "one of the files to merge").requireApart(targets)
         var read: [ResultsFile] = []
@@ -97,7 +97,7 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension ResultsFile {
-    /// The maximum size of a results file, in bytes. It allows for more than a million cases.
+    /// The maximum size of a results file, in bytes. Files of this size can contain more than a million cases.
     private static let largest = 4 << 30
     /// The maximum number of bytes to read from a pipe or a device, which may never end.
     private static let largestStream = 1 << 30

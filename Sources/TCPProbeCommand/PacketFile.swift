@@ -7,8 +7,8 @@ import ProbeWire
 
 /// A pcapng file to which packets are appended. The file is valid after each call.
 ///
-/// The new file replaces an existing file at its path as soon as its header has been written. A pipe is written
-/// directly.
+/// The new file replaces an existing file at its path as soon as its header has been written. If the path is a pipe,
+/// the packets are written to it directly.
 final class PacketFile {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -51,7 +51,7 @@ final class PacketFile {
 
     /// Appends packets to the file.
     ///
-    /// - Returns: the reason why the file could not be written, on the first failure only; `nil` otherwise.
+    /// - Returns: the reason why the file could not be written; `nil` on success, and after the first failure.
     func append(_ packets: [CapturedPacket]) -> String? {
         var bytes: [UInt8] = []
         for packet in packets { bytes += writer.packet(packet) }

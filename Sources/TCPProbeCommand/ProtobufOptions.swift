@@ -69,6 +69,7 @@ struct ProtobufOptions: ParsableArguments {
         return ProtobufText(schema: schema, name: name)
     }
 
-    /// The maximum size of a descriptor set, in bytes. Most sets have a few KiB, and the largest ones a few MiB.
+    /// The maximum size of a descriptor set, in bytes. Most descriptor sets take a few KiB, and the largest sets take a
+    /// few MiB.
     private static let largestSet = 64 << 20
 }

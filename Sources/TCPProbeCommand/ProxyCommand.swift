@@ -142,7 +142,7 @@ private final class ProxySession {
         }
     }
 
-    /// Starts an additional process unless one is running.
+    /// Starts an additional process unless such a process is already running.
     ///
     /// - Returns: whether an additional process accepts further connections.
     private func startWorker() -> Bool {
@@ -154,8 +154,8 @@ private final class ProxySession {
             worker = started
             return true
         } catch {
-            // This error is reported only once. From then on, connections are accepted as long as there are
-            // descriptors.
+            // The failure is reported only once. After the failure, connections are accepted as long as descriptors are
+            // available.
             proxy.limit(to: .max) { false }
             Console.standardError.write(
                 "error: can't start another process for more connections: \(error); waiting connections are accepted when others have ended\n"

@@ -2,10 +2,11 @@ import CShims
 import Glibc
 import ProbeSystem
 
-/// An additional process of `tcpprobe proxy`. It handles connections for which the other processes have no descriptors.
+/// An additional process of `tcpprobe proxy`. The process handles connections for which the other processes have no
+/// descriptors.
 ///
 /// An additional process has the same arguments, and accepts connections from the same listening socket, which it
-/// inherits. It ends when the process that started it exits or closes its end of a socket pair.
+/// inherits. The additional process ends when the process that started it exits or closes its end of a socket pair.
 final class ProxyWorker {
     /// The totals over all connections of a process.
     struct Totals {

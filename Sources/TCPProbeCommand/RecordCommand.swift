@@ -149,7 +149,7 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
-/// The path to which a scenario is written. Its payload files are written to the same folder.
+/// The path to which a scenario is written. The scenario's payload files are written to the same folder.
 private struct RecordedFile: Sendable {
     private let folder: Folder
     private let path: String

@@ -7,13 +7,14 @@ import ProbeProxy
 import ProbeSystem
 import Synchronization
 
-/// A proxy that records the first N connections. After these have ended, it gives other connections time to end.
+/// A proxy that records the first N connections. After these connections have ended, other connections may continue for
+/// a limited time.
 final class RecordingSession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
     private let interrupts: Int32
     private let count: Int
-    /// The maximum number of bytes to keep of each connection.
+    /// The maximum number of bytes to keep for each connection.
     private let limit: Int
     /// The time for which unrecorded connections may continue after the recorded connections have ended.
     private let patience: Duration

@@ -54,8 +54,9 @@ struct RunReports {
     var results: String? { arguments.results }
     private var writeExpectations: String? { arguments.writeExpectations }
 
-    /// Removes the results of an earlier run at the path of `--results`. This is done before anything can fail, because
-    /// `merge` would mistake the old results for those of this run. A file that does not contain results is kept.
+    /// Removes the results of an earlier run at the path of `--results`. The results are removed before anything can
+    /// fail, because `merge` would otherwise mistake the old results for the results of this run. A file that does not
+    /// contain results is kept.
     ///
     /// - Parameter timings: the paths given by `--timings`.
     /// - Throws: the exit code of invalid usage, after printing the message, if the results would replace a file of
@@ -101,7 +102,7 @@ struct RunReports {
         for target in allTargets { try target.validate() }
     }
 
-    /// Checks that no report would replace a file that the run reads. This must happen before any report is opened.
+    /// Checks that no report would replace a file that the run reads. The check must precede the opening of any report.
     ///
     /// - Parameter read: the files that the run reads, excluding the expectations.
     /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.

@@ -46,8 +46,8 @@ struct FilesRead {
         }
     }
 
-    /// Checks that no report would replace a file that the command reads. This must happen before any report is opened,
-    /// because opening a report removes the existing file.
+    /// Checks that no report would replace a file that the command reads. The check must precede the opening of any
+    /// report, because opening a report removes the existing file.
     ///
     /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(_ targets: [ReportTarget]) throws {

@@ -117,7 +117,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        // This call must precede any output that contains text from a script.
+        // Commands must be stopped before the first output that contains text from a script.
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -295,7 +295,7 @@ struct RunCommand: ParsableCommand {
 extension RunConfiguration.Keep: ExpressibleByArgument {}
 
 extension RunCommand {
-    /// Enters a private network namespace if one is requested or needed.
+    /// Enters a private network namespace if a namespace is requested or needed.
     ///
     /// - Returns: the reason why the run must not enter a namespace; `nil` if there is none.
     func enterNamespace(
@@ -336,7 +336,7 @@ extension RunCommand {
     func rerun(_ job: RunJob) -> String {
         var words = ["tcpprobe", "run"]
         // With `--expect`, the case must have the same id, which depends on the path of the given folder. Without
-        // `--expect`, the path of the script is enough.
+        // `--expect`, the case is run by the path of its script.
         let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         if job.id != ownID, !reports.expect.isEmpty {
             words += selection.paths + ["--filter", job.id]

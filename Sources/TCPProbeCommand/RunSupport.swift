@@ -45,7 +45,7 @@ final class CaptureOpening: Sendable {
     }
 }
 
-/// The recorders of a run. They can be given events on any thread and process one event at a time.
+/// The recorders of a run. Events can be recorded on any thread, and are processed one at a time.
 final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
     private let start = MonotonicTime.now

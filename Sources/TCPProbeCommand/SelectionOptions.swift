@@ -4,7 +4,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeScenario
 
-/// The options that select cases. They are shared by `run` and `list`.
+/// The options that select cases, shared by `run` and `list`.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Scenario files or folders.", valueName: "path"),

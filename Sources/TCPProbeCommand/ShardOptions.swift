@@ -154,7 +154,8 @@ final class HeldNotes {
         if held == nil { console.write(text) } else { held? += text }
     }
 
-    /// Writes the first line, if there is one, and the text that has been held back. Later text is written immediately.
+    /// Writes the first line, if the report has one, and the text that has been held back. Later text is written
+    /// immediately.
     func release(after first: String? = nil) {
         console.write((first.map { $0 + "\n" } ?? "") + (held ?? ""))
         held = nil

@@ -14,7 +14,7 @@ struct SocketOwners {
     }
 
     private let user: UInt32
-    /// The connections in the kernel's tables, each with whether the user owns one of its two ends.
+    /// The connections in the kernel's tables. The value states whether the user owns one of the connection's two ends.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
     /// The results for connections since their last SYN. A SYN with the same addresses and ports invalidates a result.
@@ -60,7 +60,8 @@ struct SocketOwners {
         connections[other] = isOwn || connections[other] == true
     }
 
-    /// Returns whether the user may see a segment. If the owner of the connection is unknown, the user may not.
+    /// Returns whether the user may see a segment. If the owner of the connection is unknown, the segment must not be
+    /// shown.
     mutating func mayShow(_ header: DecodedTCP) -> Bool {
         let pair = Pair(local: header.source.unmapped, remote: header.destination.unmapped)
         let other = Pair(local: pair.remote, remote: pair.local)

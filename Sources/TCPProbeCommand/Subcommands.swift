@@ -41,7 +41,7 @@ enum Subcommands {
         return "\(start): expected one of \(Subcommands.shown.joined(separator: ", ")); see `tcpprobe --help`"
     }
 
-    /// Returns the subcommand that was probably intended if the word is a path; `nil` otherwise.
+    /// Returns the subcommand that was probably intended if the word is a path; `nil` if the word is not a path.
     private static func command(forFile word: String) -> String? {
         let captures = [".pcap", ".pcapng", ".cap"].flatMap { [$0, $0 + ".gz", $0 + ".zst"] }
         if captures.contains(where: word.hasSuffix) { return "inspect" }

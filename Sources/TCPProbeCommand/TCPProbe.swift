@@ -52,8 +52,8 @@ struct TCPProbe: ParsableCommand {
         // run.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
-        // The capability is dropped before any thread starts, because threads inherit it. It is raised only while a
-        // capture is opened.
+        // The capability is dropped before any thread starts, because threads inherit it. The capability is raised only
+        // while a capture is opened.
         _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {

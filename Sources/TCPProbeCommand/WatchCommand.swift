@@ -169,8 +169,8 @@ private struct Watch {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
-        // The tables are read before the packets are taken, because connections may end in the meantime, and again
-        // afterwards, because connections may begin in the meantime.
+        // The tables are read twice: before the packets are taken, because connections may end in the meantime, and
+        // after the packets have been taken, because connections may have begun in the meantime.
         owners?.refresh()
         let taken = subscription.take()
         if !taken.isEmpty { owners?.readMore() }
@@ -193,7 +193,7 @@ private struct Watch {
         }
         output.flush()
         if let failure = file?.append(packets) { return failure }
-        // On an overloaded machine, packets are delivered later. A capture that has ended never delivers more.
+        // On an overloaded machine, packets are delivered later. A capture that has ended delivers no more packets.
         return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
     }
 
