@@ -16,7 +16,7 @@
 package struct ByteRegex: Sendable {
     /// The pattern as written.
     package let source: String
-    /// Whether ASCII letters match in both cases because the literal has the flag `i`. In contrast, the flag `(?i)` is
+    /// Whether case is ignored for ASCII letters because the literal has the flag `i`. In contrast, the flag `(?i)` is
     /// part of the source.
     package let ignoresCase: Bool
     /// The names of the groups, in order of appearance.

@@ -71,7 +71,7 @@ struct ByteSet: Sendable, Hashable {
     /// The set with both cases of each ASCII letter that it contains.
     var caseFolded: ByteSet {
         var result = self
-        // The letters of both cases are in the second word, 32 bits apart.
+        // All ASCII letters are in the second 64-bit word, and the two cases of a letter are 32 bits apart.
         let letters: UInt64 = 0x07FF_FFFE
         let either = (words.lowMiddle | words.lowMiddle >> 32) & letters
         result.words.lowMiddle |= either | either << 32

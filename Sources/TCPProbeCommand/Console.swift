@@ -5,7 +5,8 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// Writes text to a descriptor, completely even if the kernel accepts only part of the text at a time.
+/// Writes text to a descriptor. If the kernel accepts only part of the text, the remaining text is written with further
+/// calls.
 final class Console: DeskOutput {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)

@@ -13,7 +13,7 @@ package struct SocketEndpoint: Sendable, Hashable {
         left.port == right.port && left.address == right.address
     }
 
-    /// The same endpoint, in which an IPv4-mapped IPv6 address is replaced with the IPv4 address that it represents.
+    /// The endpoint with an IPv4-mapped IPv6 address replaced with the IPv4 address that it represents.
     package var unmapped: SocketEndpoint { SocketEndpoint(address: address.unmapped, port: port) }
 
     /// Creates an endpoint from text such as `127.0.0.1:80` or `[::1]:80`.

@@ -1,4 +1,5 @@
-/// Reads of integers from untrusted bytes. They return `nil` if there are too few bytes, and never trap.
+/// Methods that read integers from untrusted bytes. These methods return `nil` if there are too few bytes, and never
+/// trap.
 extension Span<UInt8> {
     @inlinable @inline(__always)
     package func byte(at offset: Int) -> UInt8? {

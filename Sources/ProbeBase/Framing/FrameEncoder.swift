@@ -1,4 +1,4 @@
-/// Encodes one unit of a framing. A `FrameDecoder` with the same framing decodes it to the same payload.
+/// Encodes one unit of a framing. A `FrameDecoder` with the same framing decodes the unit to the original payload.
 package struct FrameEncoder: Sendable {
     package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
         /// The payload contains the terminator at this offset, so a receiver would read two units.

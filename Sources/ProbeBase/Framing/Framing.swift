@@ -29,7 +29,7 @@ extension Framing {
     }
 
     /// The word of each framing in a script, and its kind, from which all other properties are derived. A delimiter has
-    /// no word in a script; its word is the one in the list of framings that a transport offers.
+    /// no word in a script; its word is used only in the list of framings that a transport offers.
     private var declaration: (word: String, kind: Kind) {
         switch self {
         case .crlf: ("crlf", .lines(terminator: [0x0D, 0x0A]))
@@ -185,8 +185,8 @@ extension Framing {
     /// The framing's word in a list of the framings that a transport offers.
     fileprivate var offer: String { declaration.word }
 
-    /// The framings that a transport can offer. `websocket` is not one of them; it is a capability, because it is more
-    /// than a framing.
+    /// The framings that a transport can offer. `websocket` is not included, because it is a capability rather than
+    /// just a framing.
     fileprivate static let offers = allCases.filter { $0 != .websocket } + [anyDelimiter]
 }
 

@@ -6,7 +6,7 @@ package struct JSONContentError: Error, Equatable, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// Writes the values of a type as JSON, and reads them. A single declaration describes the two directions.
+/// Writes the values of a type as JSON, and reads them. A single declaration describes both reading and writing.
 package struct JSONCodec<Value>: Sendable {
     package typealias Encode = @Sendable (Value) -> JSONValue
     /// Reads a value; returns `nil` if the JSON value is of another kind. The second argument is the member's name, for

@@ -8,7 +8,7 @@ import CBytes
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// The number of members of an object up to which a new name is compared with each of the others.
+    /// The number of members of an object up to which a new name is compared with each of the other names.
     private static let fewMembers = 16
 
     /// The UTF-8 encoding of U+FFFD.

@@ -26,7 +26,7 @@ package enum HalfConnectionStatement<Stage: StatementStage>: Sendable {
     case records(Comparison, Stage.Number)
     /// The number of complete WebSocket frames.
     case frames(Comparison, Stage.Number)
-    /// The stream consists only of TLS records, starting at its first byte or at the first record.
+    /// The stream consists only of TLS records, either from its first byte on or from the first record on.
     case tls(fromStart: Bool)
     /// The given bytes do not occur in the stream, which must contain at least one byte.
     case lacks(Stage.Bytes)

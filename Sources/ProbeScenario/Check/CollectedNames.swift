@@ -112,7 +112,7 @@ private struct GroupsOfTables {
         return groups
     }
 
-    /// Returns whether no earlier call has given the column this name.
+    /// Returns whether this call is the first to give the column this name.
     mutating func isFirst(_ name: String, _ table: String, _ column: Int) -> Bool {
         isAdded.insert([name, table, String(column)]).inserted
     }

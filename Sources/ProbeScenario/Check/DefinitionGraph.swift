@@ -1,8 +1,7 @@
 /// The call graph of the definitions. It determines whether the steps of a definition can be checked at each `do` that
 /// invokes it.
 struct DefinitionGraph {
-    /// The maximum number of steps in a script, where each `do` also counts the steps of the definition that it
-    /// invokes.
+    /// The maximum number of steps in a script, including, for each `do`, the steps of the definition that it invokes.
     private static let maxSteps = 1_000_000
 
     private let context: ParseContext

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks links: which actors are on them, and whether the packets that a step selects can exist.
+/// Checks links: which actors are on each link, and whether the packets that a step selects can exist.
 struct LinkChecker {
     let names: NameScope
     let values: ValueChecker
@@ -38,7 +38,7 @@ struct LinkChecker {
         for actor in context.scenario.actors { checkReach(of: actor) }
     }
 
-    /// Assigns a server that listens on a link to the side of the other actors that accept connections.
+    /// Assigns an actor that listens on a link to a side: the side of the other actors that accept connections.
     private func place(_ actor: ActorDeclaration) {
         let address: AddressExpression?
         switch actor.kind {
@@ -114,7 +114,7 @@ struct LinkChecker {
         var isLeft: Bool
     }
 
-    /// Returns the side of an actor that the header declares, or of a connection that such an actor has accepted.
+    /// Returns the side of a declared actor, or the side of the actor that has accepted the connection with this name.
     func side(of name: String) -> Side? {
         if let side = names.collected.linkSides[name] { return side }
         // A server that listens on a link is assigned to a side only after the names have been collected.

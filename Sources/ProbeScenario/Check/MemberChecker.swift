@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Follows the script of a crowd's members, and reports statements that no member can execute.
+/// Tracks the state of a crowd's members through their script, and reports statements that no member can execute.
 struct MemberChecker {
     let names: NameScope
     /// The target to which the members connect; `nil` if the members are `servers`.

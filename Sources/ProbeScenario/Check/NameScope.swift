@@ -15,7 +15,8 @@ final class NameScope {
         var isSecondPass = false
         /// Whether the step is in a block that may run any number of times.
         var mayRepeat = false
-        /// Whether the step is in a branch, or in a block that runs in parallel with others or instead of them.
+        /// Whether the step is in a branch, or in a block that runs in parallel with other blocks or instead of other
+        /// blocks.
         var isInBranch = false
     }
 
@@ -41,9 +42,9 @@ final class NameScope {
     /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
     /// number of the binding line (-1 if several lines bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
-    /// While an expectation is checked, the kind of the actor, if known.
+    /// The kind of the actor whose expectation is being checked; `nil` if it is unknown.
     var expectationKind: ActorKind?
-    /// While a send is checked, whether the connection may speak TLS.
+    /// Whether the connection of the `send` that is being checked may speak TLS.
     var sendsRecords = false
     /// The names that the header binds. They are bound at every step.
     private var headerNames: Set<String> = []
@@ -93,8 +94,8 @@ final class NameScope {
         return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
     }
 
-    /// The number of names above which messages suggest no similar name, because each search takes time linear in the
-    /// number of names.
+    /// The number of names above which messages no longer suggest a similar name, because each search takes time linear
+    /// in the number of names.
     private static let maxNamesInMessage = 1_000
 
     /// Returns the names in alphabetical order, for use in a message; empty if there are too many.

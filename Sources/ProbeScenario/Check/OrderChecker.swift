@@ -159,8 +159,8 @@ struct OrderChecker {
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
             // After an error, accepted connections are no longer counted, because later `accept` steps would report the
-            // same error. They are not counted in the second pass over a loop's body either, because the loop may not
-            // have a second iteration.
+            // same error. Connections accepted in the second pass over a loop's body are not counted either, because
+            // the loop may have only one iteration.
             $0.minAccepts = tooEarly == nil ? $0.minAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {

@@ -2,8 +2,8 @@ import ProbeBase
 
 /// Checks a whole scenario before anything runs: names, types, the order of steps, and steps that could never work.
 ///
-/// The steps are walked once, in order, and what is known at each step is tracked. A change that was made in only some
-/// of several branches is uncertain after the branches.
+/// The checker walks the steps once, in order, and tracks what is known at each step. A change that was made in only
+/// some of several branches is uncertain after the branches.
 struct ScenarioChecker {
     private let names: NameScope
     private let values: ValueChecker

@@ -88,7 +88,7 @@ struct ScriptState {
 
     private(set) var variables: [String: Variable] = [:]
     private(set) var actors: [String: Actor] = [:]
-    /// The changes of the branches being walked. A change outside of branches is never undone, so it is not recorded.
+    /// The changes of the branches being walked. A change outside branches is never undone, so it is not recorded.
     private var journal: [Change] = []
     private var openBranches = 0
 

@@ -105,7 +105,7 @@ final class StepChecker {
         names.place.isSecondPass = wasSecond
     }
 
-    /// The number of walked steps, repeated passes included, after which each loop's body is walked only once.
+    /// The number of walked steps, including those of second passes, after which each loop's body is walked only once.
     private static let longestWalk = 400_000
 
     private func walkEither(_ blocks: [Block]) {
@@ -272,7 +272,7 @@ extension StepChecker {
         if case .connection(.expect(.bytes(let value))) = action, case .variable(let word) = value.kind,
             names.state.variables[word] == nil
         {
-            // A word that is not a variable was probably meant as an expectation.
+            // A word that is not a variable was probably intended as an expectation.
             if !names.isDoubtful(word) {
                 names.report(.unknownExpectation(word, kind: kind), at: value.span)
             }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Reports steps about WebSocket frames in a script without WebSocket.
+/// Reports steps that concern WebSocket frames if the script does not use WebSocket.
 struct WebSocketChecker {
     let names: NameScope
 
@@ -57,7 +57,7 @@ extension SubjectExpectation {
 }
 
 extension Diagnostic.Message {
-    /// The message for a step that requires WebSocket if the framing is not `websocket`.
+    /// The message for a step that requires WebSocket, if the script never uses the framing `websocket`.
     ///
     /// - Parameter actor: the actor of a connection; `nil` for a subject, whose framing applies from its start.
     static func needsWebSocket(_ what: String, actor: String?) -> Self {

@@ -31,8 +31,8 @@ package struct BoundScope: EvaluationScope {
 
 /// The range of integers that is allowed at a place in a script, with a description of the integer.
 ///
-/// The checker records a range for each integer that it can't compute, and the run checks the integer against the range
-/// once it has a value, so the value of a variable has the same bounds as a literal.
+/// The checker records a range for each integer that it can't compute, and the run checks the integer once its value is
+/// known. The value of a variable therefore has the same bounds as a literal.
 package struct IntegerRange: Sendable, Equatable {
     /// The description of the integer for messages, such as `the size`.
     package var what: String

@@ -36,8 +36,8 @@ package struct DiagnosticRenderer: Sendable {
         return "\(Escaped.text(location.path.utf8)):\(location.line):\(location.column): "
     }
 
-    /// Returns the line of a span and the line with its carets, both indented by two spaces; empty if the span is in no
-    /// file or on an empty line.
+    /// Returns the line that contains a span, and a second line with the carets, both indented by two spaces; empty if
+    /// the span is in no file or on an empty line.
     package func excerpt(_ span: SourceSpan) -> String {
         guard let file = sources.file(of: span) else { return "" }
         let excerpt = SourceExcerpt(of: span, in: file)

@@ -1,7 +1,7 @@
 package import ProbeRegex
 
 /// An expression for bytes or an integer. The operands determine the type of the result. The checker has verified that
-/// it is the type that the context requires.
+/// the context allows this type.
 package struct Expression: Sendable, Equatable {
     package var kind: Kind
     package var span: SourceSpan

@@ -7,7 +7,7 @@ package enum ProxyAction: LanguageElement {
     /// Forwards bytes to a side. If `count` is given, only this number of bytes is forwarded, and later bytes are held.
     case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
     case hold(to: ConversationSide)
-    /// Releases held bytes to a side; `nil` means in both directions.
+    /// Releases held bytes to a side; `nil` means both sides.
     case release(to: ConversationSide?)
     case discard(to: ConversationSide)
     case replace(Expression, with: Expression, to: ConversationSide)
@@ -16,7 +16,7 @@ package enum ProxyAction: LanguageElement {
     case halfClose(to: ConversationSide)
     case reset(ConversationSide)
     case vanish(ConversationSide)
-    /// Watches the bytes that pass through without consuming them.
+    /// Observes the forwarded bytes without consuming them.
     case expect(ConnectionExpectation<Parsed>, from: ConversationSide)
 }
 

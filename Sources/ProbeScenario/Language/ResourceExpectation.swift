@@ -27,7 +27,7 @@ extension ResourceExpectation {
     ///
     /// - Parameters:
     ///   - whose: a phrase by which the reference describes the program.
-    ///   - start: a phrase that describes from when the first step counts processor time.
+    ///   - start: a phrase that states when the measurement of processor time begins for the first step.
     static func phrases(
         of whose: String, since start: String, after preparation: String?
     ) -> [Phrase<ExpectationParser, ResourceExpectation>] {

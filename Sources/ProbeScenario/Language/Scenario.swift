@@ -94,9 +94,9 @@ package struct Scenario: Sendable {
         }
     }
 
-    /// The first place that names an address to connect to, because the address may belong to a server outside the run.
-    /// For a client whose steps give the address, this is the client's declaration. `nil` if every target is an actor
-    /// or an address with the port of an actor.
+    /// The first place in the script that names an address to connect to. Such an address may belong to a server
+    /// outside the run. If the address is given by a client's steps, the place is the client's declaration. `nil` if
+    /// every target is an actor or an address with the port of an actor.
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {

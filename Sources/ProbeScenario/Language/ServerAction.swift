@@ -1,4 +1,4 @@
-/// An action of a server, in addition to those of a connection.
+/// An action of a server, in addition to the actions of a connection.
 package enum ServerAction: LanguageElement {
     /// Accepts a connection. If `webSocket` is given, the step includes the opening handshake.
     case accept(as: Name?, AcceptMode, webSocket: WebSocketAccept?)
@@ -27,7 +27,7 @@ package enum ServerExpectation: LanguageElement {
     case noConnection(for: Duration)
 }
 
-/// An action of a client, in addition to those of a connection.
+/// An action of a client, in addition to the actions of a connection.
 package enum ClientAction: LanguageElement {
     /// Opens the connection. `webSocket` is the path that the opening handshake requests.
     case connect(to: AddressExpression?, ConnectOutcome, webSocket: Expression?)

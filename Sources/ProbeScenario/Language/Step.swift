@@ -9,7 +9,7 @@ package struct Step: Sendable {
     package var span: SourceSpan
     /// The place to which the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
-    /// Whether the step has the clause `if needed`, so that it may remain without effect.
+    /// Whether the step has the clause `if needed`, so that the step need not take effect.
     package var isOptional = false
 
     package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {

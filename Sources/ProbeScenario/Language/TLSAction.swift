@@ -14,7 +14,7 @@ package enum TLSAction: Sendable {
     case fault(TLSRecordFault)
 }
 
-/// A message that follows the handshake and that OpenSSL writes.
+/// A post-handshake message, which is written by OpenSSL.
 package enum TLSMessage: Sendable {
     case keyUpdate(isRequested: Bool)
     case ticket

@@ -85,8 +85,8 @@ final class ParseContext {
         }
     }
 
-    /// Records that `accept as` names a connection. Elsewhere in the script, the same name may be a subject's
-    /// connection.
+    /// Records that `accept as` names a connection. Elsewhere in the script, a connection of a subject may have the
+    /// same name.
     func bindActor(_ name: String, _ kind: ActorKind) {
         if declarations[name] == nil { actorKinds[name] = kind }
     }

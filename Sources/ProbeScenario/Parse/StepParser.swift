@@ -171,7 +171,7 @@ struct StepParser: GrammarPart {
 
     // MARK: The end of a statement
 
-    /// Parses the end of a statement, and reports an error if there is anything else.
+    /// Parses the end of a statement, and reports an error if the statement continues.
     func parseEndOfStatement() throws(Abandoned) {
         switch cursor.kind {
         case .newline, .end: cursor.advance()

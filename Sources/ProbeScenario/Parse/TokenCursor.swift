@@ -194,7 +194,7 @@ extension TokenCursor {
     var isNamed: Bool { isWord("as", ahead: 1) && token(ahead: 2).kind == .word }
 
     /// Whether the current word is a variable. `line` and similar words are contextual: without an operand or a clause
-    /// after them, they are the name of a variable.
+    /// after them, they are names of variables.
     var isVariableHere: Bool {
         let next = token(ahead: 1)
         switch next.kind {

@@ -17,7 +17,7 @@ struct CaseExpansion {
     /// For each label that has occurred more than once, the next number to try as a suffix.
     private var nextNumbers: [String: Int] = [:]
     private(set) var isStopped = false
-    /// For each level, the indices of the `let`s for which the level binds the last name that they depend on.
+    /// For each level, the indices of the `let`s whose last dependency is bound at that level.
     let constants: [[Int]]
     /// The rows of parameters that are the same in every case, by the index of the parameter.
     var commonRows: [Int: [Row]] = [:]
@@ -100,8 +100,8 @@ extension CaseExpansion {
     /// The maximum size of a `let` value that is stored before the run. Larger values are computed when a case runs.
     private static let largestKept = 1 << 20
 
-    /// Returns, for each level, the `let`s of the header that can be computed at that level, because it binds the last
-    /// name that they depend on. A `let` that depends on the run is in no level.
+    /// Returns, for each level, the `let`s of the header that can be computed at that level, because their last
+    /// dependency is bound there. A `let` that depends on the run is in no level.
     static func levels(of scenario: Scenario) -> [[Int]] {
         var levels: [[Int]] = Array(repeating: [], count: scenario.parameters.count + 1)
         var known: [String: Int] = [:]
@@ -387,7 +387,7 @@ extension Diagnostic.Message {
             hint: "shorten the lists of `each`, whose lengths multiply, or split the script")
     }
 
-    /// The message for a value of this length whose cuts have a total size above the limit, given in bytes.
+    /// The message for a value whose cuts exceed the size limit in total. The length and the limit are given in bytes.
     static func cutsTooLarge(length: Int, limit: Int) -> Self {
         Self(
             .tooManyCases,

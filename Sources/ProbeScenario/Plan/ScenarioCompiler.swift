@@ -21,7 +21,8 @@ package enum ScenarioCompiler {
         var context = ParseContext(path: path, bytes: bytes, loader: loader)
         FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         if context.needsSecondReading {
-            // A `define` may precede the actors that it uses, and an include may follow both.
+            // The kind of an actor may be unknown when its first step is parsed: a `define` may precede the actors that
+            // it uses, and the actors may be declared in a file that is included later.
             context = ParseContext(path: path, bytes: bytes, kindsKnownBefore: context.actorKinds, loader: loader)
             FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         }
