@@ -10,7 +10,7 @@ final class CaptureCore: Sendable {
 
     struct State {
         var ports: CapturePorts
-        /// The filter expression that is in force for `ports`.
+        /// The filter expression for `ports`, which is attached to the capture's socket.
         var filter: String
         var router = ConnectionRouter<PacketStore>()
         /// The store for packets that belong to no other subscription.

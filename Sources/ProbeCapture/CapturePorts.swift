@@ -39,8 +39,8 @@ package struct CapturePorts: Sendable, Equatable {
         ranges.replaceSubrange(first..<end, with: CollectionOfOne(lower...upper))
     }
 
-    /// The maximum number of ranges in a filter. The time that libpcap takes to compile a filter grows faster than its
-    /// length: 16 ranges take 0.4 ms, and 256 ranges take more than a second.
+    /// The maximum number of ranges in a filter. The time that libpcap takes to compile a filter grows faster than the
+    /// length of the filter: 16 ranges take 0.4 ms, and 256 ranges take more than a second.
     private static let filterRangeLimit = 16
     /// The maximum number of crowds that the filter excludes. The packets of further crowds pass the filter and are
     /// dropped later.
@@ -48,8 +48,8 @@ package struct CapturePorts: Sendable, Equatable {
 
     /// Returns the filter expression for libpcap (pcap-filter(7)).
     ///
-    /// If there are too many ranges, those with the smallest gaps are joined. The packets of the ports in these gaps
-    /// then pass the filter, and are dropped because they have no subscription.
+    /// If there are too many ranges, the ranges that are separated by the smallest gaps are joined. Packets of the
+    /// ports in these gaps then pass the filter, and are dropped because they belong to no subscription.
     ///
     /// Loopback delivers each packet to the ring twice, as outgoing and as incoming. With `inbound`, the filter accepts
     /// only one of the two copies, which halves the number of packets that the ring must hold and the kernel must copy.

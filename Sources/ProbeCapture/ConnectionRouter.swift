@@ -77,8 +77,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             switch connections.values[found][index].place(of: segment) {
             case .inside: break
             case .before: continue
-            // No kernel sends a segment with such sequence numbers, so it can't be a late segment of an earlier
-            // connection. The segment is assigned to the newest connection.
+            // The sequence numbers are too far ahead for any kernel, so the segment can't be a late segment of an
+            // earlier connection. The segment is assigned to the newest connection.
             case .beyond where index == last: break
             case .beyond: continue
             }

@@ -43,7 +43,7 @@ package final class PortSubscription: Sendable {
     package var count: Int { store.count }
 
     /// Whether packets were discarded because the subscription's memory limit was reached. In that case, any judgement
-    /// based on its packets is inconclusive.
+    /// based on the subscription's packets is inconclusive.
     package var overflowed: Bool { store.overflowed }
 
     /// Returns the packets from the given index on; none if the subscription holds fewer packets. The time taken

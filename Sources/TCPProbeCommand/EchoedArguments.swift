@@ -4,7 +4,7 @@ import ProbeEvents
 /// Sanitizes the argument parser's messages, in which arguments are quoted without being escaped.
 enum EchoedArguments {
     /// Returns the message with each argument escaped for a terminal. Line breaks in the message itself are kept, but
-    /// those in arguments are escaped, so that an argument can't look like a message.
+    /// line breaks in arguments are escaped, so that an argument can't look like a message.
     static func safe(_ message: String, arguments: [String]) -> String {
         var quoted: Set<String> = []
         for argument in arguments {

@@ -67,7 +67,7 @@ struct SideOptions: ParsableArguments {
     )
     var whole = false
 
-    /// The link views to show; `nil` stands for the default view.
+    /// The link views to show; `nil` selects the default view.
     var views: [LinkView?] {
         switch side {
         case nil: [nil]

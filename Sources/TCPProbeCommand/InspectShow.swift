@@ -496,8 +496,8 @@ extension InspectShow {
         }
     }
 
-    /// Writes the page to its file. The temporary file is created only now, so that an interrupted inspection leaves
-    /// nothing behind.
+    /// Writes the page to its file. The temporary file is created only at this point, so that an interrupted inspection
+    /// leaves no file behind.
     ///
     /// - Returns: an exit code if the page could not be written; `nil` on success.
     private func write(_ page: FlowsPage, to path: String) -> Int32? {
@@ -539,7 +539,7 @@ struct RunNotes {
 
     /// Reads the notes in a capture.
     ///
-    /// - Parameter path: the path of a capture. If it can't be read twice, its notes are not read.
+    /// - Parameter path: the path of a capture. The notes are not read if the capture can't be read twice.
     init(path: String) throws(CaptureSourceError) {
         var source = try CaptureSource(path: path)
         guard source.isRegular else { return }

@@ -32,7 +32,7 @@ final class ProxyWorker {
     /// The numbers of the descriptors that an additional process inherits.
     static let listener: Int32 = 3
     static let control: Int32 = 4
-    /// The number of connection numbers that each process can assign.
+    /// The size of the range of connection numbers that is reserved for each process.
     static let numbers = 1_000_000
     /// The number of descriptors reserved for purposes other than connections.
     private static let reserve = 24

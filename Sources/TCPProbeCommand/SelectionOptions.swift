@@ -119,8 +119,8 @@ struct SelectionOptions: ParsableArguments {
 /// Matches ids with patterns: `*` matches any text (including `/`), and `?` matches one character. All other
 /// characters, including `[`, match themselves, because ids may contain `[`.
 enum Glob {
-    /// Returns whether a text matches a pattern. The running time is at most proportional to the product of their
-    /// lengths, because only the last `*` is retried.
+    /// Returns whether a text matches a pattern. The running time is at most proportional to the product of the lengths
+    /// of the text and the pattern, because only the last `*` is retried.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.unicodeScalars)
         let text = Array(text.unicodeScalars)

@@ -28,7 +28,7 @@ package struct AllowedTargets: Sendable {
     /// Whether only loopback addresses are allowed.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Reads the values of `--allow-target`.
+    /// Parses the values of `--allow-target`.
     ///
     /// - Parameter texts: the arguments, each `HOST` or `HOST:PORT`; an IPv6 address with a port must be in brackets.
     /// - Throws: ``Malformed`` with the first argument that is neither.

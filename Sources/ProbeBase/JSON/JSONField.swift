@@ -105,8 +105,8 @@ extension JSONField {
         }
     }
 
-    /// Returns a field for an optional property whose members are flattened into the root's JSON object; `nil` has no
-    /// members.
+    /// Returns a field for an optional property whose members are flattened into the root's JSON object; a property
+    /// that is `nil` has no members.
     ///
     /// - Parameter names: the property is read if at least one of these members is present.
     package static func optionalPart<Part>(

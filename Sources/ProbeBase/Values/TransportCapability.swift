@@ -40,7 +40,7 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case reconnect
     /// The transport can parse and serialise messages according to the schema of `with protobuf`.
     case protobuf
-    /// The transport notices that the peer has ended or reset the stream even if no read is pending.
+    /// Even if no read is pending, the transport detects that the peer has ended or reset the stream.
     case watches
     /// The transport itself, not its adapter, appends terminators and lengths to the data that it sends.
     case frames

@@ -22,7 +22,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         case eightBytes = 8
 
         /// The largest length that this form can represent. RFC 6455, 5.2 requires the highest bit of the longest form
-        /// to be 0, but a script can set it.
+        /// to be 0, but a script can set this bit.
         package var largest: UInt64 {
             switch self {
             case .inHeader: 125
@@ -209,8 +209,8 @@ extension WebSocketFrame {
     /// Returns what is wrong with the frame, such as `was not masked: a client must mask every frame (RFC 6455, 5.1)`;
     /// `nil` if the frame is valid.
     ///
-    /// The reserved bits must be 0, because no extension is negotiated. Whether a text is UTF-8 is not checked here;
-    /// that can be determined only for a complete message.
+    /// The reserved bits must be 0, because no extension is negotiated. This function does not check whether a text is
+    /// UTF-8, because only a complete message can be checked.
     ///
     /// - Parameter peerIsClient: whether the frame was sent by a client.
     package func violation(peerIsClient: Bool) -> String? {

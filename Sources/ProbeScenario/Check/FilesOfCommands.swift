@@ -7,7 +7,7 @@ struct FilesOfCommands {
 
     /// The role of a word in a program's command line.
     private enum Place {
-        /// The program can't run without the file: a command with a `/`, or the script that an interpreter runs.
+        /// The program needs the file to run: the file is a command with a `/`, or the script that an interpreter runs.
         case decisive
         case other
     }

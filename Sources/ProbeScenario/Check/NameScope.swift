@@ -236,7 +236,7 @@ final class NameScope {
             report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
-        // The expectations that the author may have meant by a misspelt word.
+        // The expectations that the author may have intended with a misspelt word.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.wordAlone(name.value), at: name.span)

@@ -120,7 +120,8 @@ struct OrderChecker {
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
-            // The state becomes unknown, because later steps of the actor would otherwise report the same error.
+            // The connection's state is now unknown, because later steps of the actor would otherwise report the same
+            // error.
             change(name) {
                 $0.link = .unknown
                 $0.maxConnections = nil

@@ -53,7 +53,7 @@ struct ProxyChecker {
 }
 
 extension ConnectionExpectation<Parsed> {
-    /// Whether the expectation is about the state of an endpoint of the harness, which a proxy can't observe.
+    /// Whether the expectation concerns the state of an endpoint of the harness, which a proxy can't observe.
     fileprivate var isAboutHarnessState: Bool {
         switch self {
         case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true

@@ -56,7 +56,8 @@ struct ScriptState {
         var mayHaveMore = false
         /// The largest number of connections that the actor can have opened; `nil` if unknown.
         var maxConnections: Int? = 0
-        /// The number of connections that a server is certain to have accepted; `nil` if they are no longer counted.
+        /// The number of connections that a server is certain to have accepted; `nil` if the connections are no longer
+        /// counted.
         var minAccepts: Int? = 0
         /// The server that accepted the connection.
         var parent: String?
@@ -65,7 +66,7 @@ struct ScriptState {
         /// Whether only some of the branches before this point bind the name.
         var isUncertain = false
 
-        /// The state of an actor one of whose steps could not be parsed: nothing is known about its connections.
+        /// An actor whose connections are unknown, because one of its steps could not be parsed.
         var inDoubt: Actor {
             var actor = self
             actor.link = .unknown
@@ -80,7 +81,7 @@ struct ScriptState {
         }
     }
 
-    /// The part of a declaration's `tls` that the checks need.
+    /// The options of a declaration's `tls` that the checks need.
     struct DeclaredTLS: Equatable {
         var version: TLSVersion?
         var span: SourceSpan

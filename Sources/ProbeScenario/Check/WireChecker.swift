@@ -2,7 +2,7 @@
 struct WireChecker {
     let names: NameScope
     let values: ValueChecker
-    /// Whether the statements are about a capture of links, without the script that declares the links.
+    /// Whether the statements apply to a capture of links, without the script that declares the links.
     var hasGivenLinks = false
 
     func check(_ statement: WireStatement<Parsed>, _ timing: Timing, _ step: Step) {

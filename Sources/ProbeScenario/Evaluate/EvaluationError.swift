@@ -46,7 +46,7 @@ package struct EvaluationError: Error, Sendable {
         case negativeField(Int)
         /// An integer of 2^63 or more was used in a place that does not allow integers of this size.
         case tooLargeInteger(UInt64)
-        /// A field could not be read from a protobuf message. The second value is the message.
+        /// A field could not be read from a protobuf message. The second value is the message's bytes.
         case protobuf(ProtobufPath.Failure, [UInt8])
     }
 }

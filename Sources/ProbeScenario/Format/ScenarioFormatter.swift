@@ -7,7 +7,7 @@
 package enum ScenarioFormatter {
     package enum Outcome: Sendable {
         case formatted([UInt8])
-        /// The script can't be parsed, and the formatter does not guess what was meant. The spans of the diagnostics
+        /// The script can't be parsed, and the formatter does not guess what was intended. The spans of the diagnostics
         /// refer to the source map.
         case unreadable([Diagnostic], SourceMap)
     }

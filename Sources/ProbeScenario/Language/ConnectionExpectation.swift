@@ -309,7 +309,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is about the end of the connection, or about what TLS sends before the end.
+    /// Whether the expectation concerns the end of the connection, or the messages that TLS sends before the end.
     package var isAboutEnd: Bool { isEnd || requiresTLS }
 
     /// Whether the outcome of the expectation depends on received bytes or on the end of the connection.
@@ -322,7 +322,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is about raw bytes rather than units of the framing.
+    /// Whether the expectation concerns raw bytes rather than units of the framing.
     package var isRaw: Bool {
         switch self {
         case .bytes, .count, .until, .anyBytes, .integer: true
@@ -340,7 +340,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is about several lines, which the framing `websocket` doesn't have.
+    /// Whether the expectation concerns several lines. The framing `websocket` has no lines.
     package var needsLines: Bool {
         switch self {
         case .untilLine, .linesInAnyOrder: true

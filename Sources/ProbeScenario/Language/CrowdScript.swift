@@ -93,7 +93,7 @@ package enum CrowdCount: String, Sendable, CaseIterable {
     case connected
     /// The members that are connected now.
     case alive
-    /// The members that have failed to do what their script says.
+    /// The members that have failed to execute a statement of their script.
     case failed
     /// The members that have reached the end of their script.
     case done

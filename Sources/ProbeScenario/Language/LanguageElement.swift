@@ -7,7 +7,7 @@ protocol LanguageElement: Sendable {
     /// The parser that reads the element.
     associatedtype Reader: GrammarPart
 
-    /// The phrases that the parser looks for, in the order in which messages and the reference list them.
+    /// The phrases that the parser recognizes, in the order in which messages and the reference list them.
     static var phrases: [Phrase<Reader, Self>] { get }
     /// The entries that do not begin with a keyword.
     static var valueEntries: [LanguageEntry] { get }

@@ -87,7 +87,7 @@ package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
         /// The run judges whether the step completes in time. `note` is for the reference.
         case judged(note: String?)
-        /// The checker rejects the clause. `reason` explains this to the author of the script, and `note` to readers of
+        /// The checker rejects the clause. `reason` states why for the author of the script, and `note` for readers of
         /// the reference.
         case refused(reason: String, note: String?)
 

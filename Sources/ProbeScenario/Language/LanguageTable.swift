@@ -185,7 +185,7 @@ package enum ReservedNames {
     static func isHeaderOnly(_ word: String) -> Bool { headerOnly.contains(word) }
 }
 
-/// An entry with its category and the kind of actor that has it.
+/// An entry, its category, and the kind of actor that the entry applies to.
 package struct ListedEntry: Sendable {
     package enum Category: String, Sendable, CaseIterable {
         case header, step, verb, expectation, wire, link, member, function

@@ -8,7 +8,7 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     typealias Read = @Sendable (Reader) throws(Abandoned) -> Meaning
 
     var entry: LanguageEntry
-    /// The words that the parser looks for, in order.
+    /// The words by which the parser recognizes the phrase, in order.
     var words: [[UInt8]]
     /// Whether the parser requires the other words after the first one, because the first word can't be a variable
     /// here.
@@ -23,7 +23,7 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 
     /// Creates a phrase.
     ///
-    /// - Parameter words: the words to look for, if they differ from the spelling.
+    /// - Parameter words: the words by which the parser recognizes the phrase, if they differ from the spelling.
     init(
         _ entry: LanguageEntry, words: String? = nil, needsAllWords: Bool = false,
         when isMeant: (@Sendable (TokenCursor) -> Bool)? = nil, read: @escaping Read

@@ -58,7 +58,8 @@ package struct Scenario: Sendable {
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
-    /// The first step in which a connection vanishes and its machine comes up again, which requires a privilege.
+    /// The first step in which a simulated machine loses its connections and comes up again, which requires a
+    /// privilege.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }
@@ -73,7 +74,7 @@ package struct Scenario: Sendable {
         return nil
     }
 
-    /// Whether a step watches what passes through a proxy.
+    /// Whether a step observes the bytes that pass through a proxy.
     package var watchesProxies: Bool {
         Self.watchProxies(steps) || definitions.values.contains { Self.watchProxies($0.steps) }
     }

@@ -1,7 +1,7 @@
 /// A range of bytes in one source file of a scenario: half-open, `start ..< end`, zero-based.
 package struct SourceSpan: Hashable, Sendable {
-    // The numbers are stored in 32 bits, because every value in a script has a span. No script is larger than
-    // ``Lexer/largestScript``.
+    // The offsets are stored in 32 bits to save memory, because every value in a script has a span. No script is larger
+    // than ``Lexer/largestScript``.
     private var storedFile: Int32
     private var storedStart: Int32
     private var storedEnd: Int32

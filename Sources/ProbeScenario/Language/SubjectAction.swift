@@ -175,7 +175,7 @@ extension SubjectAction {
         }
     }
 
-    /// Whether the action is about WebSocket frames.
+    /// Whether the action concerns WebSocket frames.
     var isAboutWebSocket: Bool {
         switch self {
         case .sendBinary, .ping, .closeFrame: true
@@ -202,7 +202,7 @@ extension SubjectAction {
         switch self {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
-        // A resource expectation is about the adapter's program, which runs before the subject is started.
+        // A resource expectation applies to the adapter's program, which runs before the subject is started.
         case .expect(.resource): .nothing
         case .expect(.secured): .observesSubjectTLS
         case .expect: .observesSubject

@@ -253,7 +253,7 @@ extension SubjectExpectation {
         }
     }
 
-    /// Whether the expectation is about WebSocket frames.
+    /// Whether the expectation concerns WebSocket frames.
     var isAboutWebSocket: Bool {
         switch self {
         case .ping, .pong, .messageOfKind, .stopped("closed", _): true
@@ -261,7 +261,7 @@ extension SubjectExpectation {
         }
     }
 
-    /// Whether the expectation is about reconnecting.
+    /// Whether the expectation concerns reconnecting.
     var isAboutReconnecting: Bool {
         switch self {
         case .lost, .attemptFailed: true

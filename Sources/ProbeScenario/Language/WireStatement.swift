@@ -16,7 +16,7 @@ package enum WireStatement<Stage: StatementStage>: Sendable {
 }
 
 extension WireStatement {
-    /// The connections that a statement is about.
+    /// The connections to which a statement applies.
     package enum Subject {
         /// The connection between two actors, or the only connection of one actor.
         case connection(Name, Name?)
@@ -41,7 +41,8 @@ extension WireStatement {
         }
     }
 
-    /// Whether the statement is about how streams were divided into segments, or about how fast the streams were read.
+    /// Whether the statement concerns the division of streams into segments, or the speed at which the streams were
+    /// read.
     package var isAboutCuts: Bool {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
@@ -285,7 +286,8 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about the bytes sent or their segments, both of which are different with TLS.
+    /// Whether the statement concerns the bytes sent or their segments. With TLS, the bytes and segments on the wire
+    /// are different.
     var isAboutContents: Bool {
         switch self {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
@@ -297,8 +299,9 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about how a stream was divided into segments, or about how fast the stream was read.
-    /// Such a statement can become false if the same bytes are sent in different segments or at a different speed.
+    /// Whether the statement concerns the division of a stream into segments, or the speed at which the stream was
+    /// read. Such a statement can become false if the same bytes are sent in different segments or at a different
+    /// speed.
     fileprivate var isAboutCuts: Bool {
         switch self {
         case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,

@@ -138,7 +138,7 @@ struct CrowdParser: GrammarPart {
         return .send(statement, isEndless: isEndless)
     }
 
-    /// Parses what follows `expect line`: `"x"`, `/re/`, or nothing, which stands for any line.
+    /// Parses what follows `expect line`: `"x"`, `/re/`, or nothing, which matches any line.
     func parseLine() throws(Abandoned) -> CrowdStatement.Kind {
         if cursor.kind == .regex {
             let place = cursor.place

@@ -1,5 +1,5 @@
-/// Determines whether a file looks like a scenario at all. If it does not, a message for each of its lines would not
-/// help the user.
+/// Determines whether a file looks like a scenario at all. If the file does not, a message for each of its lines would
+/// not help the user.
 struct ScenarioEvidence {
     /// Whether a statement was read without an error.
     var wasRead = false

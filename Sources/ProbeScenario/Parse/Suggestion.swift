@@ -1,7 +1,7 @@
 /// Finds the word in a list that is most similar to a given word, for "did you mean" hints.
 package enum Suggestion {
-    /// Returns the word of `candidates` that is most similar to `word`; `nil` if none is similar enough for `word` to
-    /// be a typing error.
+    /// Returns the word of `candidates` that is most similar to `word`; `nil` if no candidate is similar enough for
+    /// `word` to be a misspelling of it.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(word.lowercased().utf8.prefix(64))
         guard !wanted.isEmpty else { return nil }

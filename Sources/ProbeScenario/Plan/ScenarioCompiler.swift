@@ -49,7 +49,7 @@ package enum ScenarioCompiler {
 }
 
 extension ScenarioCompiler {
-    /// Returns the places at which the parser reports errors in a part of a script, for completion. Nothing is checked,
+    /// For completion, returns the places at which the parser reports errors in a part of a script. Nothing is checked,
     /// and no file is read.
     ///
     /// - Parameters:
