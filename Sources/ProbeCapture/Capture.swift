@@ -45,7 +45,7 @@ package final class Capture: Sendable {
         let markers = try FenceMarkers()
         let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
-        // Link type 1 is DLT_EN10MB, the only one of Linux's loopback interface.
+        // Link type 1 is DLT_EN10MB, the only link type of Linux's loopback interface.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
@@ -128,8 +128,8 @@ extension Capture {
     ///   thread. The closure must not block, and must not close the capture.
     package func fence(timeout: Duration, completion: @escaping @Sendable (FenceOutcome) -> Void) {
         let (seconds, attoseconds) = timeout.components
-        // Timeouts are limited to half of Int64's range, which is 146 years, so that the sum with the clock can't
-        // overflow.
+        // Timeouts are limited to half of Int64's range, which is 146 years, so that adding a timeout to the current
+        // time can't overflow.
         let span = Int64(clamping: max(0, min(seconds, Int64.max / 2_000_000_000))) * 1_000_000_000
         let deadline = probe_monotonic_ns() + span + max(0, attoseconds / 1_000_000_000)
         core.fence(deadline: deadline, completion: completion)
@@ -158,8 +158,8 @@ extension CaptureCore {
             do throws(CaptureError) {
                 try markers.sendMarker(sequence)
             } catch {
-                // The thread that removes the fence from the ledger completes it. The capture's thread may have removed
-                // it already.
+                // A fence is completed by the thread that removes it from the ledger. The capture's thread may already
+                // have removed this fence.
                 if let waiting = state.withLock({ $0.fences.remove(sequence) }) { waiting(.failed(error)) }
                 return
             }

@@ -22,7 +22,7 @@ final class CaptureCore: Sendable {
         var stopRequested = false
         /// The descriptor of the handle's socket; -1 once the thread no longer holds the handle.
         var descriptor: Int32
-        /// A descriptor that keeps the socket alive until after the exit of the process; -1 if there is none.
+        /// A descriptor that keeps the socket alive until the process has exited; -1 if there is none.
         var retainedDescriptor: Int32 = -1
     }
 
@@ -55,7 +55,7 @@ final class CaptureCore: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // `write` fails only if the counter is at its limit, in which case the thread is being woken already.
+        // `write` fails only if the counter is at its limit, in which case the thread is already about to wake up.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 

@@ -61,9 +61,9 @@ package struct CapturePorts: Sendable, Equatable {
         let crowds = crowds.prefix(Self.filterCrowdLimit).map { " and not (\($0.filterExpression))" }.joined()
         let tcp =
             ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10\(crowds) and (\(ports.joined(separator: " or ")))) or "
-        // With an Ethernet MTU, the fillers of a fence arrive in fragments, of which only the first has ports. The
-        // filter must accept the other fragments too, because otherwise no block would fill up. Fragments of other
-        // datagrams belong to no subscription, and are dropped.
+        // With an Ethernet MTU, the fillers of a fence arrive in fragments, and only the first fragment contains the
+        // ports. The filter must accept the other fragments too, because otherwise no block would fill up. Fragments of
+        // other datagrams belong to no subscription, and are dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 

@@ -6,7 +6,8 @@ import ProbeSystem
 import ProbeWire
 import Synchronization
 
-/// The thread that owns the libpcap handle. It reads packets, delivers them to subscriptions, and completes fences.
+/// The thread that owns the libpcap handle. The thread reads packets, delivers them to subscriptions, and completes
+/// fences.
 ///
 /// After `start` has handed an instance over to its thread, only that thread accesses the instance.
 final class CaptureThread {

@@ -5,8 +5,8 @@ import ProbeWire
 ///
 /// A connection begins with its SYN. A subscription that exists at that time owns the connection until its end. Later
 /// segments are assigned by their addresses and sequence numbers, so that a late segment of a previous connection with
-/// the same 4-tuple is not assigned to the new connection. A segment has no owner if its connection has none, or if the
-/// SYN was not captured. The router has no clock and no I/O.
+/// the same 4-tuple is not assigned to the new connection. A segment has no owner if its connection has no owner, or if
+/// the SYN was not captured. The router has no clock and no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
         /// The owners of the connection, without duplicates.

@@ -10,8 +10,8 @@ final class FenceMarkers: Sendable {
     /// The length of a filler's payload, in bytes: the maximum for a UDP datagram (RFC 768). With its headers, a filler
     /// occupies 65,549 bytes in the ring.
     static let fillerLength = 65_507
-    /// The number of fillers that close any block. libpcap's blocks have 262,144 bytes, so only three fillers fit into
-    /// an empty block.
+    /// The number of fillers that suffices to close any block. libpcap's blocks have 262,144 bytes, so only three
+    /// fillers fit into an empty block.
     static let fillersPerBlock = 4
 
     /// The UDP port on 127.0.0.1 that is both the source and the destination of the markers.

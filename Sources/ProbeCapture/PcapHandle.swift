@@ -13,7 +13,7 @@ struct PcapHandle: ~Copyable {
 
     /// The snapshot length: libpcap's maximum, which is enough for any packet on loopback.
     static let snapLength: Int32 = 262_144
-    /// The time after which the kernel releases a block that is not full. Fences don't rely on it.
+    /// The time after which the kernel releases a block that is not full. Fences don't rely on this timeout.
     private static let blockTimeoutMilliseconds: Int32 = 1000
 
     private let handle: OpaquePointer

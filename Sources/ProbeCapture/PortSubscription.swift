@@ -46,8 +46,8 @@ package final class PortSubscription: Sendable {
     /// based on the subscription's packets is inconclusive.
     package var overflowed: Bool { store.overflowed }
 
-    /// Returns the packets from the given index on; none if the subscription holds fewer packets. The time taken
-    /// depends only on the number of returned packets, whose bytes are not copied.
+    /// Returns the packets from the given index on; an empty array if the subscription holds fewer packets. The time
+    /// taken depends only on the number of returned packets, whose bytes are not copied.
     package func packets(from index: Int = 0) -> [ConnectionPacket] { store.packets(from: index) }
 
     /// Removes and returns all packets that the subscription holds. Taking packets limits the memory of a subscription

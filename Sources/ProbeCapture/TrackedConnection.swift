@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeWire
 
-/// The state by which a connection's segments are distinguished from those of another connection with the same
+/// The state by which a connection's segments are distinguished from the segments of another connection with the same
 /// addresses: the initial sequence numbers of both sides, and how far the sequence numbers have advanced.
 struct TrackedConnection<Owner: AnyObject> {
     /// The position of a segment's sequence numbers relative to the connection.

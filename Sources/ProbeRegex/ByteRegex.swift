@@ -100,7 +100,7 @@ package struct ByteRegex: Sendable {
         firstMatch(in: input.span)?.shifted(by: input.startIndex)
     }
 
-    /// Returns whether there is a match, which is cheaper than determining its range.
+    /// Returns whether there is a match. This check is cheaper than determining the range of the match.
     package func containsMatch(in input: borrowing Span<UInt8>) -> Bool {
         var machine = RegexMachine(program, capturing: false)
         return machine.search(input, from: 0) != nil

@@ -1,7 +1,6 @@
 /// The instructions of a compiled pattern.
 struct RegexProgram: Sendable {
-    /// The maximum number of instructions. Together with `RegexParser.groupLimit`, it limits the memory that a match
-    /// needs.
+    /// The maximum number of instructions. This limit and `RegexParser.groupLimit` bound the memory that a match needs.
     static let sizeLimit = 32_768
 
     enum Instruction: Sendable, Equatable {

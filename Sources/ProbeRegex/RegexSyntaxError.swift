@@ -3,7 +3,7 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// The bytes of the pattern are not UTF-8.
         case notUTF8
-        /// A `(` or a `[` is never closed; the offset is that of the opening character.
+        /// A `(` or a `[` is never closed; the offset is the position of the opening character.
         case unclosedGroup, unclosedClass
         /// A `)` has no matching `(`.
         case unopenedGroup
@@ -40,8 +40,8 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         /// but é".
         case nonASCIIInNegatedClass
         case unknownPOSIXClass(String)
-        /// Constructs that are not supported, because they can't be matched in linear time or are not useful without
-        /// the others.
+        /// Constructs that are not supported, because they can't be matched in linear time or are useful only together
+        /// with such constructs.
         case backreference, lookaround, possessive, atomicGroup, conditional
         case nestedTooDeep(limit: Int)
         /// The compiled program would have more instructions than the limit.

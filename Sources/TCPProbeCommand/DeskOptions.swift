@@ -46,8 +46,8 @@ struct DeskOptions: ParsableArguments {
         }
     }
 
-    /// Returns the TLS clause that follows an actor's declaration in a script. `own` contains the options of only one
-    /// side.
+    /// Returns the TLS clause that follows an actor's declaration in a script. `own` contains the options that exist
+    /// only for the actor's side.
     func tlsOptions(_ own: [String], implied: Bool) -> String {
         guard tls || implied || !alpn.isEmpty else { return "" }
         var words = ["tls"] + own

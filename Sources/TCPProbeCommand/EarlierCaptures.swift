@@ -5,7 +5,8 @@ import ProbeSystem
 /// The captures that earlier runs left in the capture folder. These captures are moved to a separate folder, so that
 /// they aren't mistaken for captures of the current run.
 ///
-/// A run holds a lock on the folder. While the lock is held, other runs that use the same folder move nothing.
+/// A run holds a lock on the folder. While the lock is held, other runs that use the same folder don't move any
+/// captures.
 final class EarlierCaptures {
     /// The name of the separate folder, inside the capture folder.
     static let folderName = Folder.earlierName

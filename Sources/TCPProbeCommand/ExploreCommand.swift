@@ -95,7 +95,7 @@ struct ExploreCommand: ParsableCommand {
     }
 }
 
-/// The command `tcpprobe shrink`, which reduces a failing scenario to a smaller one that still fails.
+/// The command `tcpprobe shrink`, which reduces a failing scenario to a smaller scenario that still fails.
 struct ShrinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shrink",

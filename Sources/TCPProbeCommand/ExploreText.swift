@@ -90,7 +90,7 @@ struct ExploreText {
         return Escaped.text("\(place)\(first.summary)".utf8)
     }
 
-    /// Prints how many variations were tried, and which were left out.
+    /// Prints how many variations were tried, and which variations were left out.
     func printReport(_ report: ExploreReport, isExploring: Bool) {
         var text = ""
         if isExploring {

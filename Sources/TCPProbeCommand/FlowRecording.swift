@@ -13,7 +13,7 @@ struct FlowRecording {
     /// Records a flow.
     ///
     /// - Parameters:
-    ///   - keyLog: the path of a file with TLS secrets, in addition to those in the capture.
+    ///   - keyLog: the path of a file with TLS secrets, in addition to the secrets in the capture.
     ///   - limit: the maximum number of bytes to keep; see ``RecordedConversation``.
     /// - Throws: the exit code, after printing the reason.
     static func of(_ flow: Int, in path: String, keyLog: String?, limit: Int) throws -> FlowRecording {

@@ -43,7 +43,7 @@ struct InspectShow {
     let hasHeading: Bool
     /// Whether the file is the last file to be shown.
     let isLast: Bool
-    /// The selected view of links; `nil` for the default.
+    /// The selected view of links; `nil` selects the default view.
     let chosenView: LinkView?
     /// Whether the file is shown twice, once for each side of a link.
     let isSideShown: Bool

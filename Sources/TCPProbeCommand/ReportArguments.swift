@@ -11,7 +11,7 @@ import ProbeTransport
 
 /// The options of `run` for reports that no other command writes, and for the expectations with which results are
 /// compared. The options of `ReportFiles` are not nested here: a debug build of ArgumentParser checks the options of
-/// nested groups four times as often, which took a third of the startup time of `tcpprobe run`.
+/// nested groups four times as often. These checks took a third of the startup time of `tcpprobe run`.
 struct ReportArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -243,8 +243,8 @@ struct RunCommand: ParsableCommand {
     /// Creates the folder for captures. The folder is opened only once, so that all captures are written to the same
     /// folder even if its path changes during the run.
     ///
-    /// - Parameter isShared: whether other shards also write to the folder. If so, existing captures may belong to them
-    ///   and are not moved.
+    /// - Parameter isShared: whether other shards also write to the folder. If so, existing captures may belong to
+    ///   other shards and are not moved.
     private func makeOutputFolder(isShared: Bool) throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
@@ -308,7 +308,7 @@ extension RunCommand {
         }
         // A server that was started before the run is outside the namespace, even if it listens on 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
-        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // Both are permitted in the namespace.
+        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // The namespace permits captures and links.
         do {
             try session.enterNamespace()
             notes.write(

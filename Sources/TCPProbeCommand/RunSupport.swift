@@ -116,8 +116,8 @@ func executablePath() -> String {
     SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }
 
-/// Programs that are installed together with this tool. Their dependencies are not linked into the tool, so that it
-/// starts faster.
+/// Programs that are installed together with this tool. Their dependencies are not linked into the tool, so that the
+/// tool starts faster.
 enum CompanionProgram {
     /// The command that starts a worker of a crowd; `nil` if the program is missing.
     static var crowd: [String]? { places(of: "tcpprobe-crowd").first { access($0, X_OK) == 0 }.map { [$0] } }

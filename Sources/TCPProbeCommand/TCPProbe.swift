@@ -79,7 +79,7 @@ struct TCPProbe: ParsableCommand {
             Console.standardError.write("error: can't start the run: \(error.message)\n")
             finish(3)
         } catch {
-            // ArgumentParser's exit code for invalid usage is 64, but this tool's is 2.
+            // ArgumentParser's exit code for invalid usage is 64, but this tool uses 2.
             let code = exitCode(for: error).rawValue
             let message = fullMessage(for: error)
             if code == 0 {

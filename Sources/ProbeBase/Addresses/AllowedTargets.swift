@@ -31,7 +31,7 @@ package struct AllowedTargets: Sendable {
     /// Parses the values of `--allow-target`.
     ///
     /// - Parameter texts: the arguments, each `HOST` or `HOST:PORT`; an IPv6 address with a port must be in brackets.
-    /// - Throws: ``Malformed`` with the first argument that is neither.
+    /// - Throws: ``Malformed`` with the first argument that has neither form.
     package init(_ texts: [String]) throws(Malformed) {
         for text in texts {
             guard let entry = Self.entry(text) else { throw Malformed(text: text) }
@@ -44,8 +44,8 @@ package struct AllowedTargets: Sendable {
         package let text: String
     }
 
-    /// Returns the reason why a script must not use an address; `nil` if it may. Host names are not resolved: a name is
-    /// allowed only if `--allow-target` contains the name itself.
+    /// Returns the reason why a script must not use an address; `nil` if the script may use it. Host names are not
+    /// resolved: a name is allowed only if `--allow-target` contains the name itself.
     ///
     /// - Parameters:
     ///   - host: the host as written in the script, without brackets.

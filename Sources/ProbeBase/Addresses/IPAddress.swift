@@ -6,7 +6,7 @@ package struct IPAddress: Sendable, Hashable {
 
     /// The first eight bytes of an IPv6 address in network order; 0 for IPv4.
     package let high: UInt64
-    /// The last eight bytes in network order; an IPv4 address is in the lowest four.
+    /// The last eight bytes in network order; an IPv4 address is in the lowest four bytes.
     package let low: UInt64
     package let family: Family
 
@@ -167,8 +167,8 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // Some implementations interpret a number with a leading zero as octal and others as decimal, so it is
-            // rejected (RFC 6943 3.1.1).
+            // Some implementations interpret a number with a leading zero as octal and others as decimal, so such a
+            // number is rejected (RFC 6943 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

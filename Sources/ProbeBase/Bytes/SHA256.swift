@@ -1,5 +1,5 @@
-/// The SHA-256 hash of FIPS 180-4. It is used for unique names, because two texts with the same digest can't be
-/// constructed.
+/// The SHA-256 hash of FIPS 180-4. SHA-256 is used for unique names, because it is infeasible to construct two texts
+/// with the same digest.
 package enum SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

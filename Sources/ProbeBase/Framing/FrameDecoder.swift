@@ -97,7 +97,7 @@ package struct FrameDecoder: Sendable {
         let end = search.end(in: buffer.span, from: searched)
         self.search = search
         searched = end ?? buffer.count
-        // If no terminator was found, all bytes are content, except those at the end that may begin a terminator.
+        // If no terminator was found, all bytes are content, except bytes at the end that may begin a terminator.
         let count = searched - head - (end == nil ? search.matched : terminatorLength)
         if let limit, count > limit { throw FrameError(.tooLong(limit: limit, length: nil), offset: offset) }
         return end == nil ? nil : take(payload: count, terminator: terminatorLength)

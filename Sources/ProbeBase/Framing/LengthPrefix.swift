@@ -46,7 +46,7 @@ package enum LengthPrefix: Sendable, Hashable {
     ///   - offset: the stream offset of the first byte.
     ///   - limit: the maximum length; `nil` for no limit.
     /// - Returns: the number of bytes of the encoded length, and the number of bytes of the payload. If the format has
-    ///   an ``end``, it follows the payload.
+    ///   an ``end``, the end follows the payload.
     /// - Throws: the reason why these bytes are not a valid unit, as soon as it is certain.
     package func unit(
         in bytes: ArraySlice<UInt8>, at offset: Int = 0, limit: Int?

@@ -2,8 +2,8 @@ import CBytes
 
 /// Finds the ends of values in a JSON text without creating the values, so that a large document can be read in parts.
 ///
-/// The content of a value is examined only as far as needed to find the value's end; ``JSONParser`` validates it when
-/// the value is read.
+/// The content of a value is examined only as far as needed to find the value's end; ``JSONParser`` validates the
+/// content when the value is read.
 package enum JSONExtent {
     /// Returns the offset after the value that begins at `start`.
     ///

@@ -73,7 +73,7 @@ package struct JSONParser {
                 ? members.allSatisfy { !$0.key.utf8.elementsEqual(name.utf8) } : names.insert(Array(name.utf8)).inserted
             if !isNew { throw JSONError(reason: .duplicateName, offset: start) }
             members.append((name, value))
-            // The names of an object with more members are kept in a set, so that the time remains linear.
+            // The names of an object with many members are kept in a set, so that the time remains linear.
             if members.count == JSONParser.fewMembers { names = Set(members.map { Array($0.key.utf8) }) }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }

@@ -8,11 +8,11 @@ package enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
-    /// A number with a fraction or an exponent, or one that is out of the range of `Int`.
+    /// A number with a fraction or an exponent, or a number outside the range of `Int`.
     case number(Double)
     case string(String)
-    /// Bytes, encoded as a string of the characters U+0000 to U+00FF. The parser never creates this case; it creates
-    /// `string`.
+    /// Bytes, encoded as a string of the characters U+0000 to U+00FF. The parser never creates `latin1`, because it
+    /// represents every string as `string`.
     case latin1([UInt8])
     case array([JSONValue])
     case object([Member])

@@ -36,10 +36,10 @@ package struct ProtobufPath: Equatable, Sendable {
         case missing(String, others: [Int])
         case missingIndex(String, count: Int)
         case repeated(String, count: Int)
-        /// The path continues after a field that contains a number and not a message.
+        /// The path continues after a field that contains a number rather than a message.
         case noMessage(String)
 
-        /// Whether the message exceeds a limit of this reader, so that it may still be valid.
+        /// Whether the message exceeds a limit of this reader. Such a message may still be valid.
         package var isLimit: Bool {
             if case .malformed(_, let problem) = self { problem.kind == .tooDeep } else { false }
         }

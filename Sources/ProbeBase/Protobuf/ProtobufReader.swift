@@ -5,9 +5,10 @@ package struct ProtobufReader: Sendable {
         case varint(UInt64)
         case fixed32(UInt32)
         case fixed64(UInt64)
-        /// The range in the message of a string, bytes, a nested message or packed numbers.
+        /// The range of bytes that a string, a byte string, a nested message or packed numbers occupy in the message.
         case bytes(Range<Int>)
-        /// The range of the fields of a group, a message between two tags, which is deprecated but still valid.
+        /// The range of a group's fields. A group is a message between two tags; groups are deprecated, but still
+        /// valid.
         case group(Range<Int>)
     }
 

@@ -6,7 +6,7 @@ package struct ForwardStyle<Stage: StatementStage>: Sendable {
     package var pace: Pace?
     /// The time between the arrival of bytes and their forwarding.
     package var delay: Duration?
-    /// Whether bytes are collected until no more arrive for a short time, and then forwarded in a single write.
+    /// Whether bytes are collected until no more bytes arrive for a short time, and then forwarded in a single write.
     package var isJoined: Bool
 
     package init(cut: Cut<Stage>? = nil, pace: Pace? = nil, delay: Duration? = nil, isJoined: Bool = false) {

@@ -18,13 +18,13 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case clampMSS(Stage.Number)
     /// Inserts a segment at the sequence number that the receiver expects next.
     case inject(Stage.Bytes)
-    /// Drops the selected packets, or all of them if the selection is `nil`, and answers each one with ICMP
+    /// Drops the selected packets, or all packets if the selection is `nil`, and answers each packet with ICMP
     /// "destination unreachable".
     case unreachable(PacketSelection<Stage>?)
     /// Drops packets that exceed the MTU; unless `isSilent`, the link reports the MTU in an ICMP message (RFC 1191, RFC
     /// 8201).
     case mtu(Stage.Number, isSilent: Bool)
-    /// - Parameter mayReorder: whether a packet may overtake an earlier one whose jitter is longer.
+    /// - Parameter mayReorder: whether a packet may overtake an earlier packet whose jitter is longer.
     case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
     /// - Parameter queue: the maximum number of queued bytes, above which packets are dropped. The default is 64 KiB.
     case rate(bytesPerSecond: Int, queue: Stage.Number?)

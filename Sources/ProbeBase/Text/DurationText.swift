@@ -18,8 +18,8 @@ package enum DurationText {
         b >= a ? Int64(clamping: b - a) : -Int64(clamping: a - b)
     }
 
-    /// Returns the value in a larger unit. Decimals are truncated and not rounded: a gap of 24.99 ms must not be shown
-    /// as 25.0 ms next to `>= 25ms`.
+    /// Returns the value in a larger unit. Decimals are truncated rather than rounded: a gap of 24.99 ms must not be
+    /// shown as 25.0 ms next to `>= 25ms`.
     private static func scaled(_ value: UInt64, by unit: UInt64) -> String {
         let whole = value / unit
         let decimals: UInt64 = whole >= 100 ? 1 : whole >= 10 ? 2 : 3

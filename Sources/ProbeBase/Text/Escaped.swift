@@ -116,13 +116,13 @@ package enum Escaped {
     }
 
     /// Returns the text for the byte at an index, or for the UTF-8 character that begins there, and the number of bytes
-    /// that it represents.
+    /// that the text represents.
     package static func readableUnit(of bytes: [UInt8], at index: Int) -> (text: String, length: Int) {
         readableUnit(of: bytes.span, at: index)
     }
 
     /// Returns the text for the byte at an index, or for the UTF-8 character that begins there, and the number of bytes
-    /// that it represents.
+    /// that the text represents.
     package static func readableUnit(of bytes: Span<UInt8>, at index: Int) -> (text: String, length: Int) {
         let first = bytes[index]
         if first >= 0xC2 {
@@ -140,8 +140,9 @@ package enum Escaped {
         return (byte(first), 1)
     }
 
-    /// Returns a literal such as `"220 rea"` in at most `width` columns. If it must be cut, it ends with an ellipsis:
-    /// `"220 …`. The result is `nil` if not even one character fits. Characters of valid UTF-8 are shown unchanged.
+    /// Returns a literal such as `"220 rea"` in at most `width` columns. If the literal must be cut, it ends with an
+    /// ellipsis: `"220 …`. The result is `nil` if not even one character fits. Characters of valid UTF-8 are shown
+    /// unchanged.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]
         var columns = 1

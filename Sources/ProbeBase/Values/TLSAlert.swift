@@ -1,4 +1,5 @@
-/// A TLS alert. The codes are those of RFC 8446, section 6 and, for earlier versions of TLS, RFC 5246, section 7.2.
+/// A TLS alert. The codes are defined in RFC 8446, section 6 and, for earlier versions of TLS, in RFC 5246, section
+/// 7.2.
 package struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
     package enum Level: UInt8, Sendable {
         case warning = 1

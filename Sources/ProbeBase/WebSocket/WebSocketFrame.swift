@@ -243,7 +243,7 @@ extension WebSocketFrame {
         return nil
     }
 
-    /// The status code of a close frame; `nil` if the frame contains none.
+    /// The status code of a close frame; `nil` if the frame contains no status code.
     package var closeCode: UInt16? {
         opcode == Opcode.close && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
     }

@@ -2,7 +2,7 @@
 /// the first byte of a stream that has no handshake. Never traps.
 package enum WebSocketStart: Equatable, Sendable {
     case frames(at: Int)
-    /// The head of a request or response is incomplete, or there are too few bytes to decide.
+    /// The head of a request or response is incomplete, or there are too few bytes to determine whether a head follows.
     case undecided
     /// The last response does not have the status 101, and no head of another response follows it. The value is the
     /// response's first line.

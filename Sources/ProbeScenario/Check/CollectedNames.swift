@@ -90,8 +90,8 @@ struct CollectedNames {
     }
 }
 
-/// The regex groups in each column of the tables. They are computed once per table, because any number of loops may use
-/// the same table and give its columns different names.
+/// The regex groups in each column of the tables. The groups are computed once per table, because any number of loops
+/// may use the same table and give its columns different names.
 private struct GroupsOfTables {
     let tables: [String: Table]
     private var known: [String: [Set<String>]] = [:]

@@ -9,7 +9,7 @@ struct NameChecker {
 
     // MARK: The header
 
-    /// Checks the names in the header. Called once all actors, and their sides of the links, are known.
+    /// Checks the names in the header. Called once all actors are known, including the side of each actor on a link.
     func checkHeader() {
         var seen: [String: SourceSpan] = [:]
         for statement in scenario.names {

@@ -152,7 +152,7 @@ final class NameScope {
         }
     }
 
-    /// Binds the names that an action binds when it passes.
+    /// Binds the names that an action binds when it succeeds.
     func bind(_ bindings: Bindings) {
         for entry in bindings.patterns {
             bindGroups(of: entry.pattern)
@@ -236,7 +236,7 @@ final class NameScope {
             report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
-        // The expectations that the author may have intended with a misspelt word.
+        // The expectations that the author of a misspelt word may have intended.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.wordAlone(name.value), at: name.span)
@@ -377,7 +377,7 @@ extension NameScope {
         return late.isEmpty ? nil : .acceptsTooEarly(server, late)
     }
 
-    /// Returns whether the target may be the server. A target that is an address may always belong to the server.
+    /// Returns whether the target may be the server. If the target is an address, it may be an address of the server.
     private func reaches(_ target: Target?, _ server: String) -> Bool {
         guard case .actor(let name) = target else { return true }
         return name.value == server

@@ -364,8 +364,7 @@ extension Diagnostic.Message {
                 + (kind == .subject ? "; a subject that is never started reports nothing" : ""))
     }
 
-    /// The message for an expectation after the actor's own `close`. After a `half-close`, the actor could still
-    /// receive.
+    /// The message for an expectation after the actor's own `close`. After a `half-close`, the actor can still receive.
     static func expectsAfterClose(_ actor: String) -> Self {
         Self(
             .unreachableStep, "the connection of `\(actor)` was already ended by `close`, so this step can't run",

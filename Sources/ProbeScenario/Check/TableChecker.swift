@@ -67,7 +67,8 @@ final class TableChecker {
         }
     }
 
-    /// Returns the columns of a table. They are computed once per table, because any number of loops may use it.
+    /// Returns the columns of a table. The columns are computed once per table, because any number of loops may use the
+    /// same table.
     private func columns(of table: String, _ rows: [[Table.Cell]]) -> Columns {
         if let known = knownColumns[table] { return known }
         var columns = Columns(

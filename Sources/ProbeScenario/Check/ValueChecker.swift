@@ -507,8 +507,7 @@ extension ValueChecker {
         return ActorProperty.choices(of: actor.kind).contains(parts[1])
     }
 
-    /// Returns the variable, or the property of an actor, to which the author may have intended to refer by a name
-    /// without braces.
+    /// Returns the variable, or the property of an actor, that was probably intended by a name without braces.
     private func braced(_ name: String, at end: Int, in bytes: [UInt8]) -> String? {
         if let known = names.state.variables[name] { return known.type == .regex ? nil : name }
         if name == "dir", isInProcessLine { return name }

@@ -34,8 +34,8 @@ package struct EvaluationError: Error, Sendable {
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
         case tooManyPieces(limit: Int)
-        /// A number is outside a fixed range, such as that of a field in a WebSocket frame. The values are the number,
-        /// its description and the range.
+        /// A number is outside a fixed range, such as the range of a field in a WebSocket frame. The values are the
+        /// number, its description and the range.
         case outOfRange(Int, String, ClosedRange<Int>)
         /// An integer is outside the range that is allowed at its place in the script.
         case notAllowed(IntegerRange, Int)

@@ -272,8 +272,8 @@ package struct Evaluator {
 }
 
 extension Evaluator {
-    /// Returns the value of `name(…)`. The checker has verified the number of arguments, but it is verified again
-    /// because not every expression has passed the checker.
+    /// Returns the value of `name(…)`. The number of arguments is verified here although the checker verifies it, too,
+    /// because some expressions have not been checked.
     func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
         guard let function = Function(rawValue: name.value) else {
             throw EvaluationError(.badCall(name.value), span: name.span)

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The explanation of a kind of diagnostic, for a reader who sees it for the first time.
+/// The explanation of a kind of diagnostic, for a reader who sees the diagnostic for the first time.
 package struct DiagnosticExplanation: Sendable {
     /// A few sentences that explain the diagnostic. The first sentence is the summary in the list of diagnostics.
     package var meaning: String
@@ -9,7 +9,8 @@ package struct DiagnosticExplanation: Sendable {
     /// The corrected version of `wrong`.
     package var right: String?
 
-    /// The lines that precede an example without a title: `S` is a server, `C` is its client, and they are connected.
+    /// The lines that precede an example without a title: `S` is a server, `C` is its client, and the two are
+    /// connected.
     package static let frame = """
         scenario "example"
         server  S

@@ -1,7 +1,7 @@
 /// The diagnostics of a script, bounded in number.
 struct Diagnostics {
-    /// The number of diagnostics after which further ones are discarded. Without a limit, a file that is not a script
-    /// could have a diagnostic for each of its bytes.
+    /// The number of diagnostics after which further diagnostics are discarded. Without a limit, a file that is not a
+    /// script could have a diagnostic for each of its bytes.
     static let limit = 500
 
     private static let tooMany = Diagnostic.Message(

@@ -260,7 +260,7 @@ enum ForeignWords {
         }
     }
 
-    /// Returns what to write if the parser found something else than it expected.
+    /// Returns what to write if the parser found something other than what it expected.
     static func instead(of found: String, expected what: String) -> String? {
         let word =
             found.hasPrefix("`") && found.hasSuffix("`") && found.count > 2

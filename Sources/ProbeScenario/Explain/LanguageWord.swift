@@ -366,7 +366,7 @@ extension LanguageWord {
 
 extension LanguageWord {
     /// Returns the explanation of a word or a phrase that is not the beginning of an entry, as `tcpprobe explain`
-    /// prints it; `nil` if it is not part of the language.
+    /// prints it; `nil` if the text is not part of the language.
     ///
     /// - Parameter hasEntry: Whether ``LanguageTable`` has an entry for the text, whose forms show how the text is
     ///   used.

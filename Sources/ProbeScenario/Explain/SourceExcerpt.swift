@@ -101,7 +101,7 @@ package struct SourceExcerpt: Sendable, Equatable {
             }
         }
         if isCutAfter { text += "…" }
-        // An empty span, or one at the end of a line, gets one caret.
+        // An empty span, or a span at the end of a line, gets one caret.
         return (text, hasCaret ? carets : carets + "^")
     }
 }

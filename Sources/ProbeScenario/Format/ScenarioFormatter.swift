@@ -2,8 +2,8 @@
 /// column, comments of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and
 /// the line breaks of long statements are kept; strings, regexes and commands are not changed.
 ///
-/// Formatting is idempotent, and the words of the script are the same before and after, which is verified before the
-/// text is returned.
+/// Formatting is idempotent and does not change the words of the script. The formatter verifies that the words are
+/// unchanged before it returns the text.
 package enum ScenarioFormatter {
     package enum Outcome: Sendable {
         case formatted([UInt8])

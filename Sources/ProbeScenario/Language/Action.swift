@@ -53,7 +53,8 @@ package indirect enum Action: Sendable {
         return entry
     }
 
-    // These switches avoid an existential because the checker reads the properties for every step.
+    // Each property is a `switch` rather than a call through an existential, because the checker reads the properties
+    // for every step.
 
     var values: [ValueCheck] {
         switch self {

@@ -1,7 +1,7 @@
 package import ProbeBase
 
 /// What a connection is expected to receive, or the expected outcome of its own sends. The names after `as` are bound
-/// once the expectation is met.
+/// when the expectation succeeds.
 package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case bytes(Stage.Bytes)
     case line(Stage.Text, as: Name?)
@@ -330,8 +330,8 @@ extension ConnectionExpectation {
         }
     }
 
-    /// A description of the feature of the framing `websocket` that the expectation requires; `nil` if it requires
-    /// none.
+    /// A description of the feature of the framing `websocket` that the expectation requires; `nil` if the expectation
+    /// requires no such feature.
     package var webSocketFeature: String? {
         switch self {
         case .ping, .pong, .closeFrame: "control frames"

@@ -6,8 +6,8 @@ package struct CrowdDeclaration: Sendable {
     package var count: Expression
     package var role: CrowdRole
     package var receiveBuffer: Expression?
-    /// The source addresses of the members, as in `from 127.0.0.2..127.0.0.9`; `nil` means 127.0.0.1, as long as it has
-    /// free ports.
+    /// The source addresses of the members, as in `from 127.0.0.2..127.0.0.9`; `nil` means 127.0.0.1, as long as that
+    /// address has free ports.
     package var sources: (addresses: ClosedRange<UInt32>, span: SourceSpan)?
 
     package init(count: Expression, role: CrowdRole, receiveBuffer: Expression? = nil) {
@@ -54,9 +54,9 @@ package struct CrowdStatement: Sendable {
         case close
         case reset
         case stopReading
-        /// Accepts bytes on this connection that no statement consumes.
+        /// Allows this connection to receive bytes that no statement consumes.
         case acceptRest
-        /// `read 1B every 1s`: limits how fast the member reads from this statement on.
+        /// `read 1B every 1s`: from this statement on, limits how fast the member reads.
         case read(count: Expression, every: Duration)
         /// Repeats these statements until the crowd stops.
         case repeats([CrowdStatement])

@@ -25,7 +25,7 @@ package enum EditorWords {
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
     private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
     private static let steps = entries(.step).map(\.entry.spelling).filter { !actors.contains($0) } + ["or"]
-    /// The verbs; those that consist of several words come first.
+    /// The verbs. Verbs that consist of several words come first.
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
         let shown = spellings.filter { spelling in
@@ -43,7 +43,7 @@ package enum EditorWords {
     private static let constants =
         (Framing.allCases.map(\.rawValue) + IntegerFormat.allCases.map(\.rawValue)
         + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    /// The words of expectations and of wire statements, and those that follow a verb.
+    /// The words of expectations and of wire statements, and the words that follow a verb.
     private static let clauses = Set(
         (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
             + wordsAfterVerbs

@@ -101,8 +101,8 @@ package enum Pattern: Sendable {
     case any
 }
 
-/// A regex literal such as `/…/i`, which can interpolate variables. It is compiled as soon as the values of all its
-/// variables are known (immediately if it has no variables).
+/// A regex literal such as `/…/i`, which can interpolate variables. The literal is compiled as soon as the values of
+/// all its variables are known (immediately if it has no variables).
 package struct RegexLiteral: Sendable {
     package var pieces: [StringPiece]
     package var ignoresCase: Bool

@@ -77,7 +77,7 @@ enum ActionEffect {
     /// Like `sends`, but only on a connection with TLS.
     case usesTLS
     case sendsNotify
-    /// Sends a record that OpenSSL refuses to write.
+    /// Sends a record that OpenSSL can't write.
     case forges
     /// Expects the end of the connection, or a TLS message.
     case observesTLS(ends: Bool)
@@ -89,7 +89,7 @@ enum ActionEffect {
 
     // Effects on subjects
     case startsSubject
-    /// An operation, which is allowed in any state, because the subject's answer may be what the script tests.
+    /// An operation, which is allowed in any state, because the script may test how the subject responds.
     case operatesSubject
     case observesSubject
     case startsSubjectTLS
@@ -115,7 +115,7 @@ enum ActionEffect {
     case endsProcess
 }
 
-/// The variables that an expectation binds once it is met.
+/// The variables that an expectation binds when it succeeds.
 struct Bindings {
     /// The patterns whose named groups are bound. The groups of an optional pattern may remain unbound.
     var patterns: [(isOptional: Bool, pattern: Pattern)] = []
@@ -133,7 +133,7 @@ struct Bindings {
         self.init(patterns: pattern.mayBind ? [(false, pattern)] : [], name: name)
     }
 
-    /// The names that are bound, except those of the regex groups in the cells of a table.
+    /// The names that are bound, except the names of the regex groups in the cells of a table.
     var names: [String] {
         if patterns.isEmpty { return name.map { [$0.value] } ?? [] }
         return patterns.flatMap { entry in

@@ -82,7 +82,7 @@ package struct LanguageEntry: Sendable {
     package var meaning: String { rows.first?.meaning ?? "" }
 }
 
-/// The meaning of `within` and `after` on a step, or the reason why they have none.
+/// The meaning of `within` and `after` on a step, or the reason why these clauses have no meaning.
 package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
         /// The run judges whether the step completes in time. `note` is for the reference.

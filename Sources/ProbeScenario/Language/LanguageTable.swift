@@ -2,8 +2,8 @@
 package enum LanguageTable {
     // MARK: For the parser
 
-    /// Returns the phrases that can follow the name of an actor: the verbs of the actor's kind, and those of other
-    /// kinds, so that the checker can reject them by name.
+    /// Returns the phrases that can follow the name of an actor: the verbs of the actor's kind, and the verbs of other
+    /// kinds, which the checker can then reject by name.
     static func verbs(of kind: ActorKind?) -> PhraseIndex<ActionParser, Action> {
         switch kind {
         case .server: serverVerbs
@@ -38,8 +38,8 @@ package enum LanguageTable {
     private static let connectionExpectations = index(expectations, of: .connection)
     private static let subjectExpectations = index(expectations, of: .subject)
     private static let processExpectations = index(expectations, of: .process)
-    /// The expectations of a crowd. They are not indexed for other kinds of actors, where the words can be variables:
-    /// `C expect done`.
+    /// The expectations of a crowd. These expectations are not indexed for other kinds of actors, for which the words
+    /// can be variables: `C expect done`.
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
     /// The candidates are built once for the indices of all kinds, because building them adds to the program's start-up
@@ -268,8 +268,8 @@ extension LanguageTable {
         example: "hex(de ad be ef)", timing: nil
     )
 
-    /// Returns the entries that `words` refer to, by a name or spelling or by its first words. A leading `expect` or
-    /// `wire` selects the category.
+    /// Returns the entries that `words` refer to, by name, by spelling, or by the first words of an entry. A leading
+    /// `expect` or `wire` selects the category.
     package static func find(_ words: String) -> [ListedEntry] {
         let wanted = words.lowercased()
         let exact = all.filter { $0.name == wanted || $0.entry.spelling == wanted }

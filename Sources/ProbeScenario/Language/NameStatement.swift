@@ -1,7 +1,7 @@
 package import ProbeBase
 
 /// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: the answer of the links' resolver for a host name. In the
-/// header, it applies from the start of the case; as a step, from that step on.
+/// header, the statement applies from the start of the case; as a step, it applies from that step on.
 package struct NameStatement: Sendable {
     package enum Answer: Sendable {
         /// The addresses, in the given order: IPv4 addresses are in the A answer, and IPv6 addresses in the AAAA

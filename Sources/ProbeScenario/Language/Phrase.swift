@@ -10,8 +10,8 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     var entry: LanguageEntry
     /// The words by which the parser recognizes the phrase, in order.
     var words: [[UInt8]]
-    /// Whether the parser requires the other words after the first one, because the first word can't be a variable
-    /// here.
+    /// Whether the parser reports an error if the first word is not followed by the other words, because the first word
+    /// can't be a variable here.
     var needsAllWords: Bool
     /// Decides whether the words have this meaning at their place in the script. Called with the cursor at the last
     /// word.
@@ -61,8 +61,8 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 /// Phrases by their first letter, with the longest phrases first. If two phrases have the same words, the actor's own
 /// phrase comes first.
 struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
-    /// A phrase with its words and position. It is a class, because copying an entry for each word of a script would
-    /// take longer than the search itself.
+    /// A phrase with its words and position. The type is a class, because copying an entry for each word of a script
+    /// would take longer than the search itself.
     final class Candidate: Sendable {
         let phrase: Phrase<Reader, Meaning>
         let words: [[UInt8]]
@@ -82,7 +82,8 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 
     /// Creates an index.
     ///
-    /// - Parameter candidates: all phrases, including those of other kinds of actors, so that a message can name them.
+    /// - Parameter candidates: all phrases, including the phrases of other kinds of actors, which a message can then
+    ///   name.
     init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: Self.bucketCount)
         let ordered = candidates.sorted { left, right in

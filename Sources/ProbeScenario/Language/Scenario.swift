@@ -227,7 +227,7 @@ package struct AddressExpression: Sendable {
     package var span: SourceSpan
     /// The path of a Unix socket; `nil` for an IP address.
     package var unix: UnixSocket?
-    /// The address family, if the address is that of a side of a link; `host` is then empty.
+    /// The address family, if the address belongs to a side of a link; `host` is then empty.
     package var link: LinkFamily?
     /// A host name that a `name` statement defines. The subject receives this name, and `host` is empty.
     package var hostName: Spanned<String>?
@@ -322,7 +322,7 @@ package struct ProcessCommand: Sendable {
 
 /// The host names that a script defines.
 extension Scenario {
-    /// The `name` statements of the header and of all steps, including those in blocks.
+    /// The `name` statements in the header and among all steps, including the steps in blocks.
     private var nameStatements: [NameStatement] {
         names + ([steps] + definitions.values.map(\.steps)).flatMap(Self.nameStatements)
     }
@@ -337,7 +337,7 @@ extension Scenario {
     /// The first statement that defines a name, which requires a resolver that programs can query.
     package var firstName: SourceSpan? { nameStatements.first?.span }
 
-    /// Whether programs in the networks of its links resolve names with the run's own resolver.
+    /// Whether programs in the networks of the scenario's links resolve names with the run's own resolver.
     package var usesNames: Bool { firstName != nil }
 
     /// The actors that links and `name` statements refer to. These actors must not be removed from the script, because

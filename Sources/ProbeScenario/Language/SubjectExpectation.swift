@@ -25,7 +25,7 @@ package enum SubjectExpectation: LanguageElement {
     case data(Pattern, as: Name?)
     case bytes(Expression)
     case accept(as: Name)
-    /// The error that answers the last operation, such as `already-started`.
+    /// The error with which the subject answered the last operation, such as `already-started`.
     case error(String)
     /// The subject has stopped for a reason such as `eof`, `reset` or `refused`; `nil` means any reason. With `closed`,
     /// `code` is the code of the peer's close frame.

@@ -11,7 +11,7 @@ package struct TLSOptions: Sendable {
         /// A certificate from a file: `cert "a.pem" key "a.key"`. The paths are relative to the script's folder.
         /// Without `key`, the certificate's file also contains the key.
         case file(Expression, key: Expression?)
-        /// A client certificate that the run's certificate authority issues: `cert run`.
+        /// A client certificate issued by the run's certificate authority: `cert run`.
         case issuedByRun
     }
 

@@ -394,7 +394,7 @@ extension WireStatement<Parsed> {
     /// Returns the statement with its values computed.
     ///
     /// - Parameters:
-    ///   - evaluator: an evaluator with the framing by which `messages` counts.
+    ///   - evaluator: an evaluator with the framing that `messages` uses for counting.
     ///   - deadline: a function that scales the deadline of `first byte within`. All other values remain as in the
     ///     script.
     package func resolved(

@@ -6,7 +6,7 @@ package enum OperandWords {
     ///
     /// - Parameters:
     ///   - words: the words of the statement so far, in order.
-    ///   - kind: the kind of the actor that acts or is declared; `nil` if there is none.
+    ///   - kind: the kind of the actor that acts or is declared; `nil` if there is no such actor.
     package static func after(_ words: [String], of kind: ActorKind?) -> [String] {
         guard let last = words.last else { return [] }
         switch last {
@@ -54,8 +54,8 @@ package enum OperandWords {
         }
     }
 
-    /// Returns whether only a word from ``after(_:of:)`` can follow these words. An empty string in `words` does not
-    /// count as a word.
+    /// Returns whether only a word from ``after(_:of:)`` can follow these words. An empty string in `words` is not
+    /// considered a word.
     package static func isClosed(_ words: [String]) -> Bool {
         switch words.last {
         case "framing", "strip", "cert", "prefer", "nodelay": true
@@ -65,7 +65,7 @@ package enum OperandWords {
         }
     }
 
-    /// Returns whether a duration follows these words. An empty string in `words` does not count as a word.
+    /// Returns whether a duration follows these words. An empty string in `words` is not considered a word.
     package static func takesDuration(_ words: [String]) -> Bool {
         switch words.last {
         case "within", "after", "every", "wait": true

@@ -1,12 +1,12 @@
 /// The statements and names of one file, found from its tokens alone, so that an outline also exists for a script that
 /// is being typed or has errors. Creating an outline never traps, and takes time linear in the length of the text.
 package struct ScriptOutline: Sendable {
-    /// A statement: the tokens between two ends of statements.
+    /// A statement, which consists of the tokens between the ends of two statements.
     package struct Statement: Sendable {
         /// The range of the statement's tokens in ``tokens``; empty if a block begins without any words before its
         /// brace.
         package var tokens: Range<Int>
-        /// The statement whose block contains this statement, as an index into ``statements``; `nil` outside of blocks.
+        /// The statement whose block contains this statement, as an index into ``statements``; `nil` outside blocks.
         package var opener: Int?
     }
 
@@ -43,7 +43,7 @@ package struct ScriptOutline: Sendable {
     package private(set) var statements: [Statement] = []
     package private(set) var bindings: [Binding] = []
     package private(set) var files: [FileReference] = []
-    /// The first step outside of blocks, as an index into ``statements``; `nil` if there is none.
+    /// The first step outside blocks, as an index into ``statements``; `nil` if there is none.
     package private(set) var firstStep: Int?
     /// The kind of each actor, as determined by the first place that binds the name.
     private var actors: [String: ActorKind] = [:]

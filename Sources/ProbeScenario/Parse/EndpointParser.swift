@@ -108,8 +108,8 @@ struct EndpointParser: GrammarPart {
         let port: Expression
         switch cursor.kind {
         case .number, .word, .leftParenthesis:
-            // A port that is a sum must be in parentheses. Without them, an operator would belong to the rest of the
-            // statement.
+            // A port that is a sum must be in parentheses. Without parentheses, an operator would belong to the rest of
+            // the statement.
             if cursor.kind == .leftParenthesis || cursor.token(ahead: 1).kind == .leftParenthesis {
                 port = try values.parseExpression()
             } else if cursor.kind == .number {

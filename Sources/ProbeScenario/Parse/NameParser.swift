@@ -9,8 +9,8 @@ struct NameParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
-    /// Returns whether `name` begins a statement; it may also be the name of an actor. Called with the cursor at the
-    /// word `name`.
+    /// Returns whether the word `name` begins a statement; the word may also be the name of an actor. Called with the
+    /// cursor at the word `name`.
     static func isStatement(_ cursor: TokenCursor) -> Bool {
         [.string, .rawString].contains(cursor.token(ahead: 1).kind)
     }

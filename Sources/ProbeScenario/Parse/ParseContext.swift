@@ -91,7 +91,7 @@ final class ParseContext {
         if declarations[name] == nil { actorKinds[name] = kind }
     }
 
-    /// Returns the kind of a name that is not declared at this point of the text; `nil` if it is still unknown.
+    /// Returns the kind of a name that is not declared at this point of the text; `nil` if the kind is still unknown.
     func kindOfUndeclared(_ name: String) -> ActorKind? {
         if let kind = kindsKnownBefore[name] { return kind }
         namesOfUnknownKind.insert(name)

@@ -10,7 +10,7 @@ final class TokenCursor {
 
     let file: Int
     let bytes: [UInt8]
-    /// The tokens. The last one has the kind `end`, and the cursor never passes it.
+    /// The tokens. The last token has the kind `end`, and the cursor never moves past this token.
     let tokens: [Token]
     let context: ParseContext
     private(set) var index = 0
@@ -61,7 +61,7 @@ final class TokenCursor {
         return true
     }
 
-    /// Consumes the current token if it is this word, and returns whether it was.
+    /// Consumes the current token if it is this word, and returns whether the token was consumed.
     func take(word: StaticString) -> Bool {
         guard isWord(word) else { return false }
         advance()
@@ -144,8 +144,8 @@ final class TokenCursor {
 
 /// A part of the grammar, which parses its constructs from the tokens at a cursor.
 ///
-/// Errors are reported, and ``Abandoned`` is thrown. A part is stateless, so it can be created wherever it is needed;
-/// results are stored in the ``ParseContext`` of the cursor.
+/// A part reports an error, and then throws ``Abandoned``. A part is stateless, so it can be created wherever it is
+/// needed; results are stored in the ``ParseContext`` of the cursor.
 protocol GrammarPart: SendableMetatype {
     var cursor: TokenCursor { get }
 }
@@ -237,7 +237,7 @@ extension TokenCursor {
     }
 }
 
-/// The error that ends the parsing of a statement; its cause has been reported.
+/// The error that ends the parsing of a statement; the cause has already been reported.
 struct Abandoned: Error {}
 
 extension TokenCursor {

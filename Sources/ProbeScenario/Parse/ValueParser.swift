@@ -216,8 +216,8 @@ struct ValueParser: GrammarPart {
         }
     }
 
-    /// Parses an expression that contains other values. Its tree is one level deeper than the deepest tree of these
-    /// values.
+    /// Parses an expression that contains other values. The tree of the expression is one level deeper than the deepest
+    /// tree of these values.
     private func parsed(
         from first: Token,
         _ parse: ((String, String?) throws(Abandoned) -> Expression) throws(Abandoned) -> Expression.Kind

@@ -44,7 +44,7 @@ struct CaseExpansion {
     /// Expands the parameter at `index` and the parameters after it.
     ///
     /// - Parameters:
-    ///   - levels: the bound values; the last level is completed here.
+    ///   - levels: the bound values; this call completes the last level.
     ///   - size: the number of bytes in the values of the case so far.
     private mutating func expand(_ index: Int, levels: [PlanLevel], size: Int, label: [String]) {
         var levels = levels

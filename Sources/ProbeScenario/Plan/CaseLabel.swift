@@ -21,7 +21,8 @@ enum CaseLabel {
         let isPlain =
             isShort && bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        // Uses the escapes of a script: `\n` is a line feed and `\\n` a backslash and an n. An escape is never split.
+        // The text uses the escapes of a script: `\n` is a line feed, and `\\n` is a backslash and an n. An escape is
+        // never split.
         var text = ""
         var index = 0
         while index < bytes.count {

@@ -2,7 +2,7 @@
 /// servers. A run of this scenario verifies that the rules for plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
-    /// The number of removed wire statements about bytes and segments, which don't apply to what TLS sends.
+    /// The number of removed wire statements about bytes and segments, which don't apply to TLS records.
     package private(set) var leftOut = 0
     /// The reason why the scenario can't be run with TLS; `nil` if there is none.
     package private(set) var obstacle: String?

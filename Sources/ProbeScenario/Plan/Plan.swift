@@ -16,8 +16,8 @@ package struct Plan: Sendable {
 package struct CasePlan: Sendable {
     /// The label, such as `[x=1022]` or `[n=1,m=2]`; empty without `each`. A label never contains raw bytes.
     package var label: String
-    /// The values by level: first those that all cases share, then those of each `each`. Cases that differ only in the
-    /// last `each` share all other levels.
+    /// The values by level: first the values that all cases share, then the values of each `each`. Cases that differ
+    /// only in the last `each` share all other levels.
     private let levels: [[String: Value]]
 
     package init(label: String, levels: [[String: Value]]) {
