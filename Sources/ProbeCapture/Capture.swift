@@ -113,7 +113,7 @@ package final class Capture: Sendable {
 // How a fence works. The kernel releases packets in blocks of 256 KiB, and a block that is not full stays invisible for
 // up to a second. Therefore a fence sends a marker, a small datagram with a unique number, followed by fillers that
 // together don't fit into any block. Every block that was open when the marker arrived is closed and released,
-// including the one with the marker. Packets are delivered in the order of the ring, and loopback puts a packet into
+// including the block with the marker. Packets are delivered in the order of the ring, and loopback puts a packet into
 // the ring within the call that sends it: once the marker is captured, everything sent before it has been delivered.
 // The fillers are needed only to release the blocks.
 //

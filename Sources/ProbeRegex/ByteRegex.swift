@@ -1,8 +1,8 @@
 /// A regular expression over bytes, matched in linear time: O(pattern × input) for every pattern and input.
 ///
-/// Parsing and matching never trap. Priorities are those of Perl, Python and RE2: the result is the leftmost match and,
-/// among the matches that start there, the one that a backtracking engine finds first. Backreferences and lookaround
-/// are not supported, because they can't be matched in linear time.
+/// Parsing and matching never trap. Priorities are the same as in Perl, Python and RE2: the result is the leftmost
+/// match and, among the matches that start there, the one that a backtracking engine finds first. Backreferences and
+/// lookaround are not supported, because they can't be matched in linear time.
 ///
 /// - A pattern is UTF-8. A non-ASCII character matches its UTF-8 bytes, and a quantifier after it repeats the whole
 ///   character. `\xHH` is one byte. Everything else matches single bytes; letters and case are ASCII only.
@@ -11,7 +11,7 @@
 ///   and `$` also match after and before each LF.
 /// - `(…)` groups without binding a name; `(?<name>…)` and `(?P<name>…)` bind their last match.
 /// - An iteration of a loop that matches no byte ends the loop. If the loop's body can match nothing in several ways,
-///   engines differ in the final value of a group inside the body; the value here is that of RE2.
+///   engines differ in the final value of a group inside the body; the value is the same as in RE2.
 /// - A `{` that does not begin `{n}`, `{n,}` or `{n,m}` is literal.
 package struct ByteRegex: Sendable {
     /// The pattern as written.

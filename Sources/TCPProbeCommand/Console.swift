@@ -71,8 +71,8 @@ final class Console: DeskOutput {
 
     // MARK: Commands for a CI runner
 
-    /// Makes the runner ignore all commands except those from ``writeCommands(_:)``, so that no other text, not even
-    /// from another program, can be taken for a command.
+    /// Makes the runner ignore all commands except the commands from ``writeCommands(_:)``, so that no other text, not
+    /// even from another program, can be taken for a command.
     func stopCommands() {
         state.withLock { stopCommands(&$0) }
     }

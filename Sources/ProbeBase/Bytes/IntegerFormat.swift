@@ -22,8 +22,8 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
 
     package var isLittleEndian: Bool { layout.isLittleEndian }
 
-    /// The largest value that a script can compute and encode. It is at most `Int.max`, although a 64-bit format can
-    /// represent numbers up to 2^64 - 1.
+    /// The largest value that a script can compute and encode. The value is at most `Int.max`, although a 64-bit format
+    /// can represent numbers up to 2^64 - 1.
     package var largest: Int {
         if let width, width < 8 { 1 << (8 * width) - 1 } else { Int.max }
     }

@@ -1,7 +1,7 @@
 /// Divides one direction of a connection into the units of a framing.
 ///
 /// The decoder does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete
-/// frames. It never traps, and reads each byte once. It stores only bytes that are not yet part of a frame; an
+/// frames. The decoder never traps, and reads each byte once. It stores only bytes that are not yet part of a frame; an
 /// announced length is compared with the limit, and no memory is allocated for it.
 ///
 /// - A framing by terminator: the terminator ends a line. The beginning of a terminator is content if another byte

@@ -143,8 +143,8 @@ extension JSONCodec where Value: FixedWidthInteger & Sendable {
 
     /// Returns the codec of integers within a range.
     ///
-    /// - Parameter range: the accepted numbers; the type must be able to represent all of them. A number below the
-    ///   range is written as the range's lower bound.
+    /// - Parameter range: the accepted numbers; the type must be able to represent all these numbers. A number below
+    ///   the range is written as the range's lower bound.
     package static func integer(in range: ClosedRange<Int>) -> JSONCodec {
         JSONCodec("a whole number", encode: { .integer(max(Int(clamping: $0), range.lowerBound)) }) {
             (value, name) throws(JSONContentError) in

@@ -1,5 +1,5 @@
-/// The call graph of the definitions. It determines whether the steps of a definition can be checked at each `do` that
-/// invokes it.
+/// The call graph of the definitions. The graph determines whether the steps of a definition can be checked at each
+/// `do` that invokes the definition.
 struct DefinitionGraph {
     /// The maximum number of steps in a script, including, for each `do`, the steps of the definition that it invokes.
     private static let maxSteps = 1_000_000

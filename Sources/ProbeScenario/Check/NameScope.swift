@@ -32,7 +32,7 @@ final class NameScope {
     private(set) var unusedActors: Set<String>
     /// The actors that exist without a declaration, such as the two ends of a captured connection.
     var givenActors: [String] = []
-    /// The number of ports of each process that the script refers to.
+    /// For each process, the number of its ports to which the script refers.
     private(set) var processPorts: [String: Int] = [:]
     /// The targets that clients and subjects connect to.
     var targets: [String: Target] = [:]
@@ -46,7 +46,7 @@ final class NameScope {
     var expectationKind: ActorKind?
     /// Whether the connection of the `send` that is being checked may speak TLS.
     var sendsRecords = false
-    /// The names that the header binds. They are bound at every step.
+    /// The names that the header binds, which are bound at every step.
     private var headerNames: Set<String> = []
     private var boundInFinally: Set<String> = []
 

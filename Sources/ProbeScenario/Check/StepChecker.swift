@@ -105,7 +105,8 @@ final class StepChecker {
         names.place.isSecondPass = wasSecond
     }
 
-    /// The number of walked steps, including those of second passes, after which each loop's body is walked only once.
+    /// The number of walked steps, including the steps of second passes, after which each loop's body is walked only
+    /// once.
     private static let longestWalk = 400_000
 
     private func walkEither(_ blocks: [Block]) {

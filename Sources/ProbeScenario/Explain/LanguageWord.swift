@@ -368,8 +368,8 @@ extension LanguageWord {
     /// Returns the explanation of a word or a phrase that is not the beginning of an entry, as `tcpprobe explain`
     /// prints it; `nil` if the text is not part of the language.
     ///
-    /// - Parameter hasEntry: Whether ``LanguageTable`` has an entry for the text, whose forms show how the text is
-    ///   used.
+    /// - Parameter hasEntry: Whether ``LanguageTable`` has an entry for the text. The forms of such an entry show how
+    ///   the text is used.
     package static func explanation(of text: String, hasEntry: Bool) -> String? {
         let wanted = text.trimmingNumber
         guard wanted.contains(where: { $0 != " " }) else { return nil }

@@ -40,7 +40,7 @@ package struct SourceFile: Sendable {
         return (index + 1, column)
     }
 
-    /// Returns the range of a line (from 1) in bytes, without its line end.
+    /// Returns the range of a line in bytes, without the line end. Lines are numbered from 1.
     package func range(ofLine line: Int) -> Range<Int> {
         guard line >= 1, line <= lineStarts.count else { return bytes.count..<bytes.count }
         var start = lineStarts[line - 1]

@@ -37,7 +37,7 @@ package enum EditorWords {
             ($1.split(separator: " ").count, $0) < ($0.split(separator: " ").count, $1)
         }
     }()
-    /// The first words of the statements of a crowd's members, except those that also begin a step.
+    /// The first words of the statements of a crowd's members, except words that also begin a step.
     private static let members = firstWords(entries(.member).map(\.entry.spelling)).filter { !steps.contains($0) }
     private static let functions = entries(.function).map(\.entry.spelling).filter { $0 != "hex" }.sorted()
     private static let constants =

@@ -30,8 +30,8 @@ package struct LanguageEntry: Sendable {
     var pointsAtOperand = false
     /// Whether the construct is available only at the server's end of a connection.
     var isServerOnly = false
-    /// Whether `if needed` may follow, because the construct sets up something that must otherwise take effect before
-    /// the case ends.
+    /// Whether the clause `if needed` is allowed: the construct sets up something that must take effect before the case
+    /// ends, unless the clause is given.
     package var canBeUnneeded = false
 
     /// Creates an entry.

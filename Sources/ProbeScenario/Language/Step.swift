@@ -42,8 +42,8 @@ package struct Step: Sendable {
         case name(NameStatement)
     }
 
-    /// Whether `if needed` may follow, because the step sets up something that must otherwise take effect before the
-    /// case ends.
+    /// Whether the clause `if needed` is allowed: the step sets up something that must take effect before the case
+    /// ends, unless the clause is given.
     var canBeUnneeded: Bool {
         switch kind {
         case .link, .whenever, .name: true

@@ -1,8 +1,8 @@
 /// Generates the cases of a scenario: one for each combination of its `each` values.
 ///
-/// Computes the values that differ between cases, and those `let`s of the header that don't depend on the run. A large
-/// value is not stored, and if only its length is needed, it is not even computed. The run computes the value when it
-/// is needed.
+/// Computes the values that differ between cases, and the values of the header's `let`s that don't depend on the run. A
+/// large value is not stored, and if only its length is needed, it is not even computed. The run computes the value
+/// when it is needed.
 struct CaseExpansion {
     /// The maximum number of cases. A larger number is probably a mistake, because the number of cases is the product
     /// of the numbers of values of all `each` statements.

@@ -25,8 +25,8 @@ package struct CasePlan: Sendable {
         self.levels = levels
     }
 
-    /// The values of the `each` variables, and of those header `let`s that were computed before the run, because they
-    /// don't depend on the run and are not large.
+    /// The values of the `each` variables, and of the header's `let`s that were computed before the run, because their
+    /// values don't depend on the run and are not large.
     package var bindings: [String: Value] {
         levels.reduce(into: [:]) { $0.merge($1) { $1 } }
     }
