@@ -48,7 +48,7 @@ struct ListenCommand: ParsableCommand {
         if let cert {
             own.append("cert \(SessionScript.literal(cert))" + (key.map { " key \(SessionScript.literal($0))" } ?? ""))
         }
-        // If the port is 0, the script omits it and the server uses a free port.
+        // If the port is 0, the script omits the port, and the server uses a free port.
         let text = place.port == 0 ? String("\(place)".dropLast(2)) : "\(place)"
         try options.run(
             .server(address: text, options: options.tlsOptions(own, implied: !own.isEmpty)),

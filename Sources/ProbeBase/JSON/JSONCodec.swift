@@ -48,7 +48,7 @@ package struct JSONCodec<Value>: Sendable {
     }
 }
 
-/// A type with one JSON representation, which is used everywhere.
+/// A type that has the same JSON representation everywhere.
 package protocol JSONConvertible {
     static var codec: JSONCodec<Self> { get }
 }

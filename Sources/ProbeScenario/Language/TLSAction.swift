@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// An action of a harness connection that concerns TLS, in addition to sending and closing.
+/// A TLS action of one of the harness's own connections, in addition to sending and closing.
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify

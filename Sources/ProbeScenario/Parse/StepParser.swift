@@ -211,7 +211,7 @@ struct StepParser: GrammarPart {
                 if cursor.blockDepth > 0 { return }
                 cursor.advance()
             case .leftBrace where cursor.nesting < TokenCursor.maxNestingDepth:
-                // The block's own errors are reported, too.
+                // Errors inside the block are reported, too.
                 do { _ = try parseBlock() } catch {}
             default:
                 if cursor.kind == .word { context.doubtful.insert(cursor.word) }
