@@ -1,15 +1,15 @@
-# Every variable can be set: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
+# Every variable can be set on the command line: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
-# The folders of the debug build, the release build and the tests with ThreadSanitizer. The example packages are built in the first, so
-# that what they share with the tool is compiled once.
+# The folders of the debug build, the release build and the tests with ThreadSanitizer. The example packages are built
+# in the debug build's folder, so that code that they share with the tool is compiled only once.
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
-# Options for every build; for the test run alone; for `run`.
+# Three variables: options for every build, for the test run only, and for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
-# The events of the test run, from which skipped tests are listed.
+# The events of the test run, from which the list of skipped tests is created.
 TEST_EVENTS      = $(SCRATCH)/test-events.jsonl
 RUN_FLAGS       ?=
 SCENARIOS       ?= Scenarios/crlf.scn
@@ -29,7 +29,7 @@ FUZZ_TOOL       ?=
 SEED            ?=
 PAIR            ?=
 FUZZ_FLAGS      ?=
-# The folder that `install` installs into, below DESTDIR if that is set.
+# The folder that `install` installs into, relative to DESTDIR if that is set.
 PREFIX          ?= /usr/local
 # The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` next to it. If it is not set, all three are built.
 INSTALL_TOOL    ?=

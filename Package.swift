@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// A warning is an error in CI, which sets TCPPROBE_WERROR=1; it concerns these targets, not the dependencies.
+// A warning is an error in CI, which sets TCPPROBE_WERROR=1; the flag applies to these targets, not to the
+// dependencies.
 let warningsAreErrors = Context.environment["TCPPROBE_WERROR"] == "1"
 
 let settings: [SwiftSetting] =
@@ -26,12 +27,12 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        // Subjects under test, and nothing else: `tcpprobe` itself has none of them.
+        // Subjects under test. This target contains nothing else, and `tcpprobe` itself contains no such subject.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        // Of the workers of crowds, which are a program of their own: it takes Foundation with it.
+        // The program of the workers of crowds. It is a separate program and includes Foundation.
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [

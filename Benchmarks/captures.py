@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 # The arguments of `genbig`: megabytes, concurrent connections, seed, imperfect packets of 3,000, percentage of bulk data.
 CAPTURES = {"mixed": "500 2000 1 0 15", "small": "200 2000 1 0 0", "lossy": "100 2000 1 30 15"}
 CHECKS = ("wire client -> server lines crlf", "wire server -> client lines crlf")
-PACE = 45_000  # lines a second; with their acknowledgments some 1.5 times as many packets
+PACE = 45_000  # Lines per second. Including acknowledgments, there are about 1.5 times as many packets.
 
 
 @dataclass
@@ -43,10 +43,11 @@ def references() -> Path | None:
 class CaptureFigures:
     """A mixin for `Bench`."""
 
-    # Reading
+    # Reading captures
 
     def inspect(self):
-        """Measures flows, reassembly, analysis and the line ends of every stream, alternating with `loop` on the same file."""
+        """Measures flows, reassembly, analysis and the line endings of every stream, alternating with `loop` on the
+        same file."""
         target = ">= 0.8 of loop, <= 64 MB"
         problem = self.build_references()
         if problem:
@@ -55,7 +56,7 @@ class CaptureFigures:
             self.inspect_one(name, arguments, target)
 
     def build_references(self) -> str | None:
-        """Builds the reference programs; returns why that is not possible."""
+        """Builds the reference programs; returns the reason if they can't be built."""
         sources, compiler = references(), next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
         if sources is None:
             return "genbig.c and loop.c were not found (TCPPROBE_BENCH names their folder)"
@@ -74,7 +75,7 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
-        # Otherwise the system would write the file to disk during the measurement, which occupies one of the CPUs.
+        # Without this, the system would write the file to disk during the measurement and occupy one of the CPUs.
         os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
@@ -83,10 +84,11 @@ class CaptureFigures:
             command += ["--check", check]
         runs = self.count(9, 3)
         loop, ours = Times([], [], 0), Times([], [], 0)
-        for number in range(-1, runs):  # one extra run of each to warm up
+        for number in range(-1, runs):  # one extra run of each program, to warm up
             for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
                 execution = self.execute(*words, limit=300)
-                # Some lines of genbig violate the rule, so some statements fail; with lost packets one is inconclusive.
+                # Some lines that genbig generates violate the rule, so some statements fail. With lost packets, one
+                # statement is inconclusive.
                 if execution.status not in codes or (words is command and "statements on" not in execution.output):
                     return self.failed(f"inspect, {name}", target, execution)
                 if number >= 0:
@@ -143,7 +145,7 @@ class CaptureFigures:
             self.add(f"{name}, mixed", "for reference", measured, f"{loop / execution.wall:.3f}" if execution.status == 0 else "")
         shutil.rmtree(streams, ignore_errors=True)
 
-    # Live
+    # Live capturing
 
     def live(self):
         """Sends lines over one loopback connection at a fixed rate, while the tool captures them in another process."""
@@ -173,7 +175,8 @@ class CaptureFigures:
         )
 
     def last(self, hogs: int = 0):
-        """Runs one script each time. Its wire steps fail or are inconclusive if the end of an exchange is not in the capture."""
+        """Runs the same script each time. Its wire steps fail or are inconclusive if the end of an exchange is not in
+        the capture."""
         runs = self.count(1000, 50)
         name = f"last packet, {hogs} CPU hogs" if hogs else "last packet, idle"
         missing, walls, began = 0, [], time.monotonic()
@@ -197,9 +200,9 @@ class CaptureFigures:
 
 
 def slowdown() -> float:
-    """Returns the time of a busy loop next to another one, divided by its time alone: 1 if two CPUs are two cores, up to 2 if they are
-    threads of one core. `inspect` has two threads and `loop` has one, so on a shared machine their ratio depends on this value, which may
-    change."""
+    """Returns the time of a busy loop that runs at the same time as another one, divided by its time when it runs
+    alone: 1 if two CPUs are two cores, up to 2 if they are threads of one core. `inspect` has two threads and `loop`
+    has one, so on a shared machine their ratio depends on this value, which may change."""
     code = "for _ in range(8_000_000): pass"
 
     def best(count: int) -> float:
@@ -216,7 +219,7 @@ def slowdown() -> float:
 
 
 def exchange(listener: socket.socket, port: int, seconds: float) -> int:
-    """Sends lines at the rate PACE to a process that reads them; returns their number."""
+    """Sends lines at the rate PACE to a process that reads them; returns the number of lines."""
     reader = os.fork()
     if reader == 0:
         accepted, _ = listener.accept()
@@ -228,7 +231,8 @@ def exchange(listener: socket.socket, port: int, seconds: float) -> int:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         began = time.monotonic()
         while (passed := time.monotonic() - began) < seconds:
-            # All lines that are due are sent, but only a few at a time, so that a process that overslept does not send a burst.
+            # Sends all lines that are due, but only a few at a time, so that a process that overslept does not send a
+            # burst.
             for _ in range(min(int(passed * PACE) - sent, 200)):
                 client.sendall(line)
                 sent += 1

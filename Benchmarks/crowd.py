@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 SECOND = 1_000_000_000
-# A process here has at most 20,000 descriptors, some of which it needs itself.
+# A process may open at most 20,000 descriptors on this machine, and it needs some of them for other purposes.
 MEMBERS_OF_A_WORKER = 18_000
 DRIP = """scenario "a client is served while others drip"
 timeout 60s
@@ -98,7 +98,7 @@ class CrowdFigures:
                   for _ in range(count - 1)]
         for sink in sinks[1:]:
             sink.hear()
-        if count > 1:  # The kernel distributes by a hash, not evenly; an additional sink takes the excess.
+        if count > 1:  # The kernel distributes connections by a hash, so unevenly; an additional sink accepts the excess.
             sinks.append(Worker(program, {"kind": "sink", "at": {"address": "127.0.0.1", "port": port}, "place": 1, "places": 1}, 0, []))
             sinks[-1].hear()
         sources = {"first": base, "addresses": max(1, min(4096, members // 16)), "ports": [10000, 32768]}
@@ -142,7 +142,7 @@ class CrowdFigures:
             own.append(figures["connect"])
             memory.append(figures["memory"])
             if proof:
-                # The C program holds both ends of each connection, so it opens half as many.
+                # The C program holds both ends of each connection, so it opens half as many connections.
                 done = subprocess.run([proof, str(members // 2), "1", "20000"], check=True, stdout=subprocess.PIPE, text=True)
                 other.append(members / float(re.search(r"= (\d+) conn/s", done.stdout)[1]))
         wall = statistics.median(own)
@@ -238,7 +238,7 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
 
     @staticmethod
     def percentile(report):
-        """Returns the p99 of the waits of A in milliseconds."""
+        """Returns the p99 of A's waits in milliseconds."""
         for line in report.splitlines():
             for crowd in json.loads(line).get("crowds", []):
                 if crowd["name"] == "A":

@@ -1,5 +1,6 @@
-"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if present):
-a round trip and throughput through an idle link, a segment that is dropped each time, and the number of cases with a link per second."""
+"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if
+present): a round trip and throughput through an idle link, a case in which one segment is dropped, and the number of
+cases with a link per second."""
 
 import os
 import shutil
@@ -8,7 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-# One program is both ends: it counts received bytes and answers single ones, or it measures and prints "p50-in-us MB/s".
+# The same program serves as either end: it counts received bytes and answers single bytes, or it measures and prints
+# "p50-in-us MB/s".
 PEER = r"""
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

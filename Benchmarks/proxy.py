@@ -138,7 +138,7 @@ class ProxyFigures:
         return client
 
     def transfer(self, port: int, total: int) -> float:
-        """Returns the bytes per second, measured until the other end has counted them all."""
+        """Returns the bytes per second, measured until the other end has counted all bytes."""
         with self.connected(port) as client:
             chunk, began = bytes(CHUNK), time.perf_counter()
             for _ in range(total // CHUNK):

@@ -28,7 +28,8 @@ class ScaleFigures:
         self.page()
 
     def balance(self):
-        """Compares the shards into which an earlier run's durations divide the suite, by those durations."""
+        """Divides the suite into shards by the durations of an earlier run, and compares the total durations of the
+        shards."""
         target = "each within 15 % of the mean"
         results = self.work / "suite.json"
         suite = Path(__file__).resolve().parent.parent / "Scenarios"
@@ -50,9 +51,10 @@ class ScaleFigures:
         self.add("8 shards of the suite", target, f"{min(loads):.1f} to {max(loads):.1f} s, {worst:.1%} off", passed=worst <= 0.15)
 
     def results(self, figure, target, count, timelines):
-        """Writes results files, multiplied from results of the tool for a case that passes and one that fails: one in a hundred fails.
+        """Writes results files, which consist of copies of the tool's results for a passing case and for a failing one:
+        one case in a hundred fails.
 
-        In each shard, `timelines` of the passed results have a timeline. Returns nothing if the tool could not run.
+        In each shard, `timelines` passed results include a timeline. Returns nothing if the tool could not run.
         """
         script = self.work / "fails.scn"
         script.write_text(FAILS)
@@ -84,7 +86,7 @@ class ScaleFigures:
     def merge(self):
         target = "<= 5 s, <= 500 MB"
         count = self.count(CASES, CASES // 10)
-        # The number of timelines that shards with that many cases write: 2 MiB.
+        # The last argument is the number of timelines that shards with this number of cases write: 2 MiB.
         files = self.results("merge of results", target, count, 500)
         if not files:
             return

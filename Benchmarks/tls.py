@@ -46,7 +46,8 @@ class TLSFigures:
         self.tls_secrets()
 
     def tls_case(self):
-        """Runs many cases at once, alternately plain and with TLS, so that starting the program and its library is not counted."""
+        """Runs many cases at once, alternately plain and with TLS, so that the time to start the program and its
+        library is not measured."""
         target = "<= 4 ms CPU more than a plain one"
         count = self.count(200, 40)
         folders = {}

@@ -2,8 +2,8 @@ import ProbeBase
 
 @testable import ProbeTransport
 
-/// Fuzzes the output of an adapter: lines, JSON, messages and the state of the protocol. The fuzzer is compiled with
-/// ProbeBase and the files of ProbeTransport that perform no I/O.
+/// Fuzzes the output of an adapter: its lines, JSON, messages, and the state of the protocol. The fuzzer is compiled
+/// with ProbeBase and the files of ProbeTransport that perform no I/O.
 ///
 /// The input is a series of commands for a harness and an adapter: cases begin and end, operations are requested, and
 /// the adapter sends a valid message, a message in which some bytes are changed, or arbitrary bytes. A value that can
@@ -137,11 +137,11 @@ private struct AdapterSession {
 
     /// Checks that a value can be encoded in the two character sets and parsed again.
     private func checkJSON(_ line: [UInt8]) {
-        // `try?`: most lines are not JSON, and must be rejected.
+        // Most lines are not JSON and must be rejected, so `try?` is used.
         guard let value = try? JSONParser.parse(line.span) else { return }
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
-            // `try?`: the kind of error does not matter, because the encoder must never produce invalid JSON.
+            // The kind of error does not matter, so `try?` is used: the encoder must never produce invalid JSON.
             guard let again = try? JSONParser.parse(text.span) else { fatalError("the encoder's output can't be read") }
             demand(again.encoded(.ascii) == value.encoded(.ascii), "a value changed when it was read back")
         }

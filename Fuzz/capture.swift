@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeWire
 
-/// Fuzzes capture files: the two readers, decoding, fragments, reassembly and analysis. The fuzzer is compiled with
-/// ProbeWire and ProbeBase only.
+/// Fuzzes capture files: the two readers of files, decoding, fragments, reassembly and analysis. The fuzzer is compiled
+/// with ProbeWire and ProbeBase only.
 ///
 /// The first byte determines how the remaining input is divided into chunks, which must not change the result. The fast
 /// path through the analysis must produce the same result as the simple one. The merged results of two shares of the

@@ -16,8 +16,8 @@ public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// A certificate authority, and a certificate with its key. They are created only once, because creating them takes
-/// longer than using them.
+/// A certificate authority, and a certificate with its key. All three are created only once, because creating them
+/// takes longer than using them.
 private let identities: (authority: [UInt8], leaf: Certificate, key: [UInt8]) = {
     do {
         try TLSLibrary.load()
@@ -127,7 +127,7 @@ private struct Exchange {
         early += peer.takeOutput()
         let type = next() % 2 == 0 ? 23 : next()
         let bytes = take(Int(next()) * (next() % 32 == 0 ? 80 : 1))
-        // `try?`: a record can't be forged before the end of the handshake, or with TLS 1.2.
+        // A record can't be forged before the end of the handshake, or with TLS 1.2, so `try?` is used.
         guard let record = try? peer.forge(type: type, bytes) else { return }
         if type == 23 { written += bytes }
         early += record

@@ -4,8 +4,8 @@
 struct pcap;
 typedef struct pcap_if_list pcap_if_list_t;
 
-// Debian's static libpcap can also capture D-Bus messages, and would require libdbus, libsystemd and others. These two functions replace that
-// part; they report that it has no interfaces.
+// Debian's static libpcap can also capture D-Bus messages, and would require libdbus, libsystemd and others. These two
+// functions replace that part; they report that there are no D-Bus interfaces.
 struct pcap *dbus_create(const char *device, char *problem, int *is_ours);
 int dbus_findalldevs(pcap_if_list_t *devices, char *problem);
 

@@ -81,8 +81,8 @@ static NSData *terminator(NSDictionary *op) {
 @interface Peer : NSObject
 @property (nonatomic, strong) GCDAsyncSocket *socket;
 @property (nonatomic, strong) NSNumber *number;
-@property (nonatomic, strong) NSDictionary *op; // `connect` or `listen`
-@property (nonatomic, strong) NSData *terminator; // nil: `none`
+@property (nonatomic, strong) NSDictionary *op; // the op `connect` or `listen`
+@property (nonatomic, strong) NSData *terminator; // nil for the framing `none`
 @property (nonatomic) BOOL isStopping, isOver;
 @end
 
@@ -207,7 +207,7 @@ static NSData *terminator(NSDictionary *op) {
     NSNumber *timeout = [op objectForKey:@"connect-timeout-ms"];
     NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
     if (url ? ![socket connectToUrl:url withTimeout:seconds error:&error] : ![socket connectToHost:host onPort:port withTimeout:seconds error:&error]) {
-        // No connection was started, so the delegate will not be called.
+        // No connection was started, so the delegate is not called.
         peer.isOver = YES;
         say(fields(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]}, error));
     }

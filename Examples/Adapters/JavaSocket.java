@@ -12,7 +12,7 @@ import javax.net.ssl.*;
 public class JavaSocket {
     static final Map<Integer, JavaSocket> connections = new ConcurrentHashMap<>();
     final int conn;
-    // With TLS, the SSLSocket on top of the plain socket, which it also closes.
+    // With TLS, the SSLSocket that wraps the plain socket. Closing it also closes the plain socket.
     volatile Socket socket = new Socket();
     boolean isOver;
 
@@ -46,7 +46,7 @@ public class JavaSocket {
         return json.append('"').toString();
     }
 
-    // A connection reports nothing after its stop, whichever thread reports that.
+    // A connection reports nothing after its stop, whichever thread reports the stop.
     synchronized void tell(String event, String more) {
         if (!isOver) say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
         isOver |= event.equals("stop");

@@ -16,7 +16,8 @@ public class JavaWebSocket implements WebSocket.Listener {
     final int conn;
     final StringBuilder text = new StringBuilder();
     final ByteArrayOutputStream binary = new ByteArrayOutputStream();
-    // At most one message and one ping may be in progress; the next one waits for it. Null before `start`.
+    // At most one message and one ping may be in progress; the next one waits until that one has been sent. Null before
+    // `start`.
     volatile CompletableFuture<?> sending;
     volatile WebSocket socket;
     volatile CompletableFuture<WebSocket> connecting;
@@ -57,7 +58,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         return bytes;
     }
 
-    // A connection reports nothing after its stop, whichever thread reports that, or after the op `stop`.
+    // A connection reports nothing after its stop, whichever thread reports the stop, or after the op `stop`.
     synchronized void tell(String event, String more) {
         if (isOver || isStopping) return;
         say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
@@ -96,7 +97,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         sending = CompletableFuture.completedFuture(socket);
         this.socket = socket;
         tell("start", "");
-        // It was asked to stop while it was connecting.
+        // The connection was asked to stop while it was connecting.
         if (isOver()) socket.abort();
         else socket.request(1);
     }

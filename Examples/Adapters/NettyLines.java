@@ -28,7 +28,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
     static final Map<String, Integer> widths = Map.of("u8", 1, "u16", 2, "u24", 3, "u32", 4, "u64", 8, "u16le", 2, "u32le", 4);
     static final Map<String, String> terminators = Map.of("crlf", "\r\n", "lf", "\n", "cr", "\r", "nul", "\0");
     final int conn;
-    final String op; // connect or listen, with its fields
+    final String op; // the op `connect` or `listen`, with its fields
     final int maxLine, idle;
     volatile Channel channel; // the connection's channel, or the listening one
     volatile boolean isConnected, isStopping, isOver;
@@ -77,7 +77,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return json.append('"').toString();
     }
 
-    // A connection reports nothing after its stop, whichever thread reports that.
+    // A connection reports nothing after its stop, whichever thread reports the stop.
     synchronized void tell(String event, String more) {
         if (isOver) return;
         isOver = event.equals("stop");
@@ -197,7 +197,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         int width = framing.equals("varint") ? (32 - Integer.numberOfLeadingZeros(bytes.length | 1) + 6) / 7 : widths.getOrDefault(framing, 0);
         ChannelFuture written = channel.writeAndFlush(Unpooled.wrappedBuffer(bytes));
         written.addListener(done -> { if (done.isSuccess() && bytes.length + width > 0) tell("sent", ",\"bytes\":" + (bytes.length + width)); });
-        channel.eventLoop().submit(() -> { }).sync(); // The encoder runs there.
+        channel.eventLoop().submit(() -> { }).sync(); // The encoder runs in the event loop.
         // The encoder refuses a length that does not fit; an error of the connection is reported as its end.
         if (written.cause() instanceof EncoderException) return "invalid";
         if (written.cause() instanceof ClosedChannelException) return isOutputShut ? "half-closed" : "stopped";
@@ -321,7 +321,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         });
         ChannelFuture bound = bootstrap.bind(text(op, "host"), number(op, "port")).awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            // The harness does not know this listener yet, so the answer to the op reports the error.
+            // The harness has not been informed about this listener yet, so the answer to the op reports the error.
             String trouble = machine(bound.cause());
             return trouble == null ? String.valueOf(bound.cause().getMessage()) : "machine " + trouble;
         }

@@ -28,7 +28,7 @@ type op struct {
 type message map[string]any
 
 var (
-	lock        sync.Mutex // protects everything below, and stdout
+	lock        sync.Mutex // protects the variables below and stdout
 	out         = bufio.NewWriter(os.Stdout)
 	connections = map[int]*connection{}
 	next        = 1_000_000
@@ -61,8 +61,8 @@ type connection struct {
 	op       op
 	conn     *net.TCPConn
 	listener net.Listener
-	cancel   chan struct{} // closed by a stop while connecting
-	unsent   chan []byte   // what a separate goroutine writes
+	cancel   chan struct{} // closed if the connection is stopped while connecting
+	unsent   chan []byte   // bytes that a separate goroutine writes
 	stopping bool
 	over     bool
 }

@@ -24,7 +24,7 @@ struct connection {
     int number;
     size_t max_line;
     struct timeval idle;
-    struct event *timer; // the connect timeout
+    struct event *timer; // expires when connecting takes too long
     struct bufferevent *stream;
     struct evconnlistener *listener;
     SSL *tls;
@@ -77,7 +77,7 @@ static const char *reason(int code) {
 // Returns the reason for an error of an OpenSSL bufferevent.
 static const char *reason_of_tls(struct connection *c, int code) {
     unsigned long error = bufferevent_get_openssl_error(c->stream);
-    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent sets this value; the error itself is in errno.
+    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent sets this value; the cause of the error is in errno.
     if (!c->is_secured) return !error && code && code != EINPROGRESS ? reason(code) : "tls-failed";
     if (!error) return code && code != EAGAIN ? reason(code) : "tls-truncated";
     return ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? "tls-truncated" : "tls-failed";
@@ -232,7 +232,7 @@ static struct timeval milliseconds(const char *text) {
     return (struct timeval){count / 1000, count % 1000 * 1000};
 }
 
-static int listen_error; // of the current op
+static int listen_error; // the error of the current op
 
 // Stops a listener that can't accept; libevent would otherwise retry at once.
 static void cannot_accept(struct evconnlistener *listener, void *argument) {

@@ -3,7 +3,7 @@ const fs = require("fs"), net = require("net"), readline = require("readline"), 
 const sockets = new Map();
 let accepted = 999999;
 const say = message => process.stdout.write(JSON.stringify(message) + "\n");
-// The name of an error that was caused by the machine, not by the peer.
+// Extends the deadline with each read and each write. As is usual in Go, each direction has its own deadline.
 const machine = error => ["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].find(code => code === error.code);
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
 
@@ -48,7 +48,7 @@ function connect({ conn, host, port, ...options }) {
   serve(conn, socket);
 }
 
-// From now on only TLS reads the plain socket: its readline interface is closed, and its later events no longer concern the connection.
+// From now on only TLS reads the plain socket: its readline interface is closed, and its later events are ignored.
 function startTLS(conn, plain, options) {
   plain.lines.removeAllListeners("line").close();
   for (const event of ["error", "close", "timeout"]) plain.removeAllListeners(event);

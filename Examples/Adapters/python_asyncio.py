@@ -91,7 +91,7 @@ async def start_tls(conn, context, **more):
 
 
 async def read(conn, reader, writer):
-    if conn in over:  # It was stopped just as it was connected.
+    if conn in over:  # The connection was stopped just as it was established.
         return writer.close()
     writers[conn], framer = writer, framers[conn]
     if writer.get_extra_info("ssl_object"):
@@ -182,7 +182,7 @@ async def do(op, conn, host="", port=0, data="", **more):
         writers[conn].write_eof()
     elif op in ("stop", "reset"):
         stopping.add(conn)
-        writer = writers[conn]  # or a connecting task, or a server
+        writer = writers[conn]  # this may also be a connecting task or a server
         if op == "reset" and isinstance(writer, asyncio.StreamWriter):
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()

@@ -40,7 +40,7 @@ class Peer:
         await self.serve(*streams)
 
     async def serve(self, reader, writer):
-        if self.over:  # It was stopped just as it was connected.
+        if self.over:  # The connection was stopped just as it was established.
             return writer.close()
         self.writer, self.task = writer, asyncio.current_task()
         say(ev="start", conn=self.conn)

@@ -1,4 +1,5 @@
-"""asyncio protocols with heartbeats and reconnects, as in chat and queue clients: `data_received`, `call_later` and the loop's clock."""
+"""asyncio protocols with heartbeats and automatic reconnecting, as in chat and queue clients: `data_received`,
+`call_later` and the loop's clock."""
 import asyncio, errno, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
@@ -22,7 +23,7 @@ def machine(error):
 
 
 class Connection(asyncio.Protocol):
-    """One connection. All it knows about the peer is when it last received something."""
+    """One connection. The only state about the peer is the time at which data was last received from it."""
 
     def __init__(self, conn, op, listener=None, waits=0):
         self.conn, self.op, self.listener, self.waits = conn, op, listener, waits
@@ -34,7 +35,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport):
         self.transport = transport
-        if self.is_over:  # It was stopped just as it was connected.
+        if self.is_over:  # The connection was stopped just as it was established.
             return transport.abort()
         if self.listener is not None:
             say(ev="accept", conn=self.conn, listener=self.listener)
@@ -44,7 +45,7 @@ class Connection(asyncio.Protocol):
         self.heard = self.sent = asyncio.get_running_loop().time()
         self.look()
 
-    # Receiving.
+    # Receiving
 
     def data_received(self, data):
         if self.answer is None:
@@ -95,7 +96,7 @@ class Connection(asyncio.Protocol):
         if self.is_stopping or self.is_half_closed or reason in ("too-long", "stopped") or "reconnect-min-ms" not in self.op or self.listener is not None:
             return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, **why)
         if self.transport:
-            self.transport.abort()  # Nothing more is written to it; unsent bytes are lost.
+            self.transport.abort()  # Nothing more is written to the connection; unsent bytes are lost.
         say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, **why)
         successor = Connection(self.conn, self.op, waits=0 if self.transport else self.waits)
         successor.is_paused = self.is_paused
@@ -107,7 +108,7 @@ class Connection(asyncio.Protocol):
         self.waits = min(self.waits + 1, 32)
         self.task = asyncio.ensure_future(connect(self, self.op["host"], self.op["port"], wait))
 
-    # Sending.
+    # Sending
 
     def send(self, data):
         if self.is_half_closed:
@@ -124,15 +125,15 @@ class Connection(asyncio.Protocol):
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
-    # The heartbeat.
+    # Heartbeat
 
     def look(self):
-        """Does what is due now, and schedules what is due next."""
+        """Performs the actions that are due, and schedules the next one."""
         if self.is_over or self.is_stopping or self.is_half_closed:
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
-        if self.transport.get_write_buffer_size():  # Bytes that are still waiting will be written later, which replaces a heartbeat.
+        if self.transport.get_write_buffer_size():  # Bytes that are still waiting will be written later, which makes a heartbeat unnecessary.
             self.sent = now
         silence = self.op.get("heartbeat-timeout-ms")
         if silence and not self.is_paused and now >= self.heard + silence / 1000:

@@ -16,7 +16,7 @@ def say(**message):
 
 
 def options(op):
-    """No compression and no automatic pings, because the peer would see both."""
+    """No compression and no automatic pings, because the peer would receive frames that depend on them."""
     timeout = op.get("connect-timeout-ms", 0) / 1000 or None
     return {"compression": None, "ping_interval": None, "open_timeout": timeout, "close_timeout": 0.5, "max_size": op.get("max-line", 1024)}
 
@@ -135,7 +135,7 @@ async def do(op, conn, host="", port=0, data="", **more):
         it.cancel() if isinstance(it, asyncio.Task) else it.close(close_connections=False)
     elif op == "stop":
         stopping.add(conn)
-        await begin(it.close())  # `read` reports its end.
+        await begin(it.close())  # `read` reports the end of the connection.
     elif op == "reset":
         stopping.add(conn)
         it.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -27,7 +27,7 @@ fn quoted(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-// A connection reports nothing after its stop.
+// A connection reports nothing after its event `stop`.
 fn tell(conn: u32, shared: &Shared, event: &str, more: &str) {
     let mut connection = shared.lock().unwrap();
     if !connection.is_over {
@@ -141,7 +141,7 @@ fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'sta
     }
     let connection = shared.lock().unwrap();
     let stream = connection.stream.clone().filter(|_| !connection.is_over).ok_or("stopped")?;
-    drop(connection); // The reader needs it, and sending can take long if the peer reads slowly.
+    drop(connection); // The reading thread needs the lock, and sending can take long if the peer reads slowly.
     match name.as_str() {
         "send" => (&*stream).write_all(&[bytes(op, "data"), b"\r\n".to_vec()].concat()).map_err(|_| "stopped"),
         "half-close" => stream.shutdown(Shutdown::Write).map_err(|_| "stopped"),

@@ -27,13 +27,14 @@ def reason(failure):
         if failure.check(kind):
             return name
     if failure.check(error.ConnectError) and failure.value.osError == errno.ECONNRESET:
-        return "reset"  # It was connected and reset before Twisted checked the socket.
-    # Twisted reports every error of a read or write like this, without stating which one it was.
+        return "reset"  # The connection was established and reset before Twisted checked the socket.
+    # Twisted reports every error of a read or write in this way, without stating which error occurred.
     return "reset" if failure.check(error.ConnectionLost) else "other"
 
 
 def machine(problem):
-    """Returns the errno's name if the machine, not the peer, caused the error. Twisted's errors carry it, or their cause does."""
+    """Returns the errno's name if the machine, not the peer, caused the error. The errno is in Twisted's error or in
+    its cause."""
     below = getattr(problem, "socketError", problem)
     name = errno.errorcode.get(getattr(below, "osError", None) or getattr(below, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
@@ -78,7 +79,7 @@ class Peer(TimeoutMixin):
             self.change(change)
 
     def change(self, op):
-        """Hands the transport and the unread bytes to a new protocol, as Twisted's own upgrades do."""
+        """Hands the transport and the unread bytes to a new protocol, as Twisted does for its own protocol upgrades."""
         old, self.op = self.protocol, {**self.op, **op}
         rest = old.take()
         self.protocol = PROTOCOLS[op["framing"]](self)
@@ -147,7 +148,7 @@ class Producer:
 
 @implementer(interfaces.IHalfCloseableProtocol)
 class Framed:
-    """What every protocol here does in addition to its framing."""
+    """The behaviour that all protocols in this file share, in addition to their framing."""
     event = "message"
 
     def __init__(self, peer):
@@ -299,7 +300,8 @@ def cannot_accept(event):
     name = event.get("acceptError") or ("EMFILE" if what.startswith("EMFILE encountered") else None)
     if name not in ("EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"):
         return
-    # The event does not identify the listener; the others would meet the same error.
+    # The event does not identify the listener; all listeners are stopped, because the others would fail with the same
+    # error.
     for conn, it in list(known.items()):
         if conn not in over and hasattr(it, "stopListening"):
             stop(conn, "other", what, machine=name)

@@ -2,7 +2,7 @@
 
     python3 lines.py [PORT [FILE]]
 
-It prints its port, which is a free one if none is given. It writes the time and the source address of each connection to FILE.
+It prints its port, a free port by default. It writes the time and the source address of each connection to FILE.
 """
 import os
 import selectors

@@ -21,9 +21,10 @@ tcpprobe run "$suite" "$@" --allow-empty -j "${SLURM_CPUS_PER_TASK:-1}" \
     --results "$results/$task.json" --keep failed --out "$results/captures-$task"
 status=$?
 
-# 3: the machine interfered, and the run is inconclusive. Such a task is retried up to twice; a failure (1) is a result, and is not retried.
+# Status 3: the machine interfered, and the run is inconclusive. The task is then retried up to twice. A failure (status
+# 1) is a result, and is not retried.
 if ((status == 3 && ${SLURM_RESTART_COUNT:-0} < 2)); then
     scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task"
-    sleep 60 # Slurm ends this task
+    sleep 60 # Slurm ends this task before it restarts it
 fi
 exit "$status"

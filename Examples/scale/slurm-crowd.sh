@@ -1,5 +1,6 @@
 #!/bin/bash
-# One crowd that is too large for one machine, started at the same moment on several nodes of a Slurm cluster: each task runs its share of the members.
+# A crowd that is too large for one machine starts simultaneously on several nodes of a Slurm cluster: each task runs
+# its share of the members.
 #
 #     sbatch --wait slurm-crowd.sh crowd.scn results --set port=7000
 #     tcpprobe merge results/*.json --junit junit.xml

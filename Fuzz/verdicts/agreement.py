@@ -1,7 +1,8 @@
 """Checks that `inspect --check` judges each `wire` line of a script in the same way as the run that wrote the capture.
 
-The scenarios are generated: one connection on loopback, over a link with a fault, through a proxy, or alongside a crowd; one that is opened
-again; with statements in the middle and at the end, most of them true. The project's scenarios are compared as well.
+The scenarios are generated. Each has one connection on loopback, over a link with a fault, through a proxy, alongside a
+crowd, or opened a second time, with statements in the middle and at the end, most of which are true. The project's
+scenarios are compared as well.
 """
 import json
 import os
@@ -13,7 +14,7 @@ FAULTS = ["drop data 2", "duplicate data 1", "delay data 2 by 15ms", "swap data 
 
 
 class Script:
-    """A scenario with one conversation, and statements about it."""
+    """A scenario with one conversation, and statements about that conversation."""
 
     def __init__(self, rng, kind):
         self.rng, self.kind = rng, kind
@@ -141,7 +142,8 @@ def compare_case(tool, case, folder):
     for finding in case["findings"]:
         place = finding.get("at")
         if place and os.path.basename(place["path"]) == os.path.basename(script):
-            # A failure after a standstill is inconclusive for the run, and the capture does not show the standstill.
+            # If the harness stalled, a failure after that is inconclusive in the run, but the capture does not show the
+            # stall.
             has_stood_still = finding["verdict"] == "inconclusive" and "stood still for" in json.dumps(finding)
             by_line.setdefault(place["line"], "failed" if has_stood_still else finding["verdict"])
     differences, count = [], 0
@@ -160,7 +162,7 @@ def compare_case(tool, case, folder):
             told = by_line.get(number, "passed")
             if judged != told:
                 differences.append(f"{case['id']}:{number} {text}: run {told}, inspect {judged}")
-        # A name that a step after the failure would have bound is unknown to the capture.
+        # If a step after the failure would have bound a name, the capture can't resolve that name.
         is_later = all(number > min(by_line, default=0) for number, line in lines.items() if line == text)
         if done.returncode not in (0, 1, 3) and not (by_line and is_later):
             differences.append(f"{case['id']} {text}: inspect exited with status {done.returncode}: {done.stderr.strip()[:200]}")

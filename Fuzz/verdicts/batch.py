@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @dataclasses.dataclass
 class Difference:
-    """A case with a verdict other than the required one, or a problem of the run itself (then without a case)."""
+    """A case with a verdict other than the required one, or a problem of the run itself, which has no case."""
     way: ways.Way
     scenario: Scenario | None
     case: str
@@ -41,20 +41,21 @@ class Difference:
 
 
 def wanted(scenario, case, way):
-    """Returns the verdicts that the case may have in this way."""
+    """Returns the verdicts that the case may have if it is run in this way."""
     if scenario.asks_reads and way.transport == "bsd":
         return (UNSUPPORTED,)
     verdicts = scenario.verdicts(case) if way.captures else scenario.without_capture(case)
     if way.late is not None and scenario.has_subject:
         return (FAILED, ERROR)
     if way.transport != "bsd" and scenario.has_subject:
-        # A transport that reads only on request can't report anything else, and it has fewer capabilities.
+        # A transport that reads only on request can't report any other reason, and it has fewer capabilities.
         return (*verdicts, UNSUPPORTED)
     return verdicts
 
 
 def told_later(way, scenario, case, result):
-    """Returns whether the case had already passed when the late event arrived, and the run reports it."""
+    """Returns whether the case had already passed when the late event arrived, and whether the run reports that
+    event."""
     return way.late is not None and scenario.has_subject and any(
         trouble.startswith(ways.TROUBLE) and case in trouble for trouble in result.troubles)
 
@@ -68,7 +69,8 @@ def write(scenarios, folder):
 
 
 def run(tool, way, scenarios, folder, left_behind):
-    """Runs the scenarios in the folder. Returns the result, the differences, the reasons of explained ones, and the number of cases run."""
+    """Runs the scenarios in the folder. Returns the result, the differences, the reasons for those that are explained,
+    and the number of cases run."""
     scenarios = [scenario for scenario in scenarios if not (
         way.is_alone and scenario.needs_outside or way.few_ports and not scenario.leaves_ports_free)]
     if not scenarios:
@@ -84,7 +86,7 @@ def run(tool, way, scenarios, folder, left_behind):
         lines = [line for line in result.said.splitlines() if "error" in line][:3]
         return result, [Difference(way, None, "", (), "the scripts were refused", lines)], reasons, 0
     if not result.cases:
-        # It hung or crashed: its last output is more useful than the missing cases.
+        # The run hung or crashed: its last output is more useful than a list of the missing cases.
         last = result.said.splitlines()[-3:]
         return result, [Difference(way, None, "", (), trouble, last) for trouble in result.troubles], reasons, 0
     for case, scenario in by_id.items():
@@ -120,7 +122,7 @@ def make(seed, number, **more):
 
 
 def ways_of(seed, count, only=""):
-    """Returns the ways for a batch: always plain -j1, and others at random."""
+    """Returns the ways in which a batch is run: always with plain -j1, and in other ways chosen at random."""
     rng = random.Random(f"{seed}/ways")
     first, *others = [way for way in ways.WAYS if only in way.name and (way.jobs == 1 or not is_shared(seed))] or [None]
     return [first, *rng.sample(others, min(count - 1, len(others)))] if first else []

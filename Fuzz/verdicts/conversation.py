@@ -1,13 +1,15 @@
-"""The conversation on one connection: what each side sends, what the other side expects, how it ends, and what the wire shows.
+"""The conversation on one connection: what each side sends, what the other side expects, how the connection ends, and
+what the wire shows.
 
-A side is an endpoint of the harness (`harness`), the transport under test (`subject`) or a program (`program`). Everything that is sent is
-expected later, in order, so each step has a known outcome; alternative texts would make it fail.
+A side is an endpoint of the harness (`harness`), the transport under test (`subject`) or a program (`program`).
+Everything that is sent is expected later, in order, so each step has a known outcome. Each step also has alternative
+texts that would make it fail.
 """
 from steps import Step, Wrong, only_wrong, wire
 from values import SENT_INSTEAD, changed, quoted, regex, value
 
 NEVER = "within 200ms"
-# Later than anything received so far, but before any deadline.
+# A bound that is later than everything received so far, but earlier than any deadline.
 TOO_LATE = "after 4s"
 
 
@@ -16,12 +18,12 @@ class Side:
 
     def __init__(self, name, kind, is_reused=False):
         self.name, self.kind = name, kind
-        # Whether it has several connections, one after the other.
+        # Whether this side has several connections, one after the other.
         self.is_reused = is_reused
-        # What the other side has sent and no step has consumed: contents of lines, and bytes.
+        # What the other side has sent and no step has consumed: the contents of lines, or bytes.
         self.unread = []
         self.sent = b""
-        # What left in separate segments, or None if that is unknown.
+        # The data that was sent in separate segments, or None if it is unknown which data was.
         self.segments = []
         self.has_only_lines = True
         self.lines = []
@@ -30,12 +32,13 @@ class Side:
 
 
 class Conversation:
-    """The steps of an established connection. `words` creates the payloads; `name` makes variables unique."""
+    """The steps of an established connection. `words` creates the payloads; `name` makes the names of variables
+    unique."""
 
     def __init__(self, rng, words, name, left, right, reads=False):
         self.rng, self.words, self.name = rng, words, name
         self.left, self.right = left, right
-        # The subject must be asked for each line.
+        # The subject must be asked to read each line.
         self.reads = reads
         self.variables = 0
         self.steps = []
@@ -45,7 +48,7 @@ class Conversation:
     def other(self, side):
         return self.right if side is self.left else self.left
 
-    # Sending
+    # Sending data
 
     def say(self, side):
         """Sends one message, which is usually not expected yet."""
@@ -73,9 +76,9 @@ class Conversation:
             other.unread.append((content, True) if is_line else (data, False))
 
     def harness_sends(self, side, content, data):
-        """Adds a plain send, or one that is cut."""
+        """Adds a plain send, or a send that is cut into pieces."""
         word = f"line {value(self.rng, content)}" if content is not None else value(self.rng, data)
-        # The bytes differ, however the message is read.
+        # The bytes differ, regardless of how the message is read.
         wrongs = [Wrong("different bytes are sent", f"{side.name} send {quoted(changed(self.rng, data, SENT_INSTEAD))}")]
         pace = self.rng.choice(["", "", " every 2ms", " every 15ms"])
         form = self.rng.random()
@@ -99,12 +102,12 @@ class Conversation:
         if is_cut and "every" in pace and side.segments == []:
             least = 1 if "2ms" in pace else 10
             self.gap = (side, least)
-        # Two plain sends in a row may share a segment; a cut one begins when the kernel has nothing unsent.
+        # Two plain sends in a row may share a segment; a send that is cut begins when the kernel has no unsent data.
         if side.segments is not None:
             side.segments = side.segments + pieces if is_cut or not side.segments else None
         self.steps.append(Step(text, wrongs, is_wire=is_cut))
 
-    # Expecting
+    # Expecting data
 
     def hear(self, side, at_most=None):
         """Consumes some of the unread data."""
@@ -130,7 +133,7 @@ class Conversation:
                   Wrong("an expectation is changed", f"{name} expect line {regex(changed(rng, content))}"),
                   Wrong("it arrives too early", f"{name} expect line {quoted(content)} {TOO_LATE}"),
                   Wrong("the end is expected", f"{name} expect stopped eof {NEVER}")]
-        # Anything that it has not reported when it is stopped need no longer be reported.
+        # A subject that is stopped need not report what it has not reported before.
         if self.ending not in ("none", "stop", "reset"):
             wrongs.append(Wrong("an expectation is removed", ""))
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
@@ -148,7 +151,7 @@ class Conversation:
         self.steps.append(Step(text, wrongs))
 
     def bind(self, start, wanted):
-        """Adds an expectation that accepts any data, and a check of it."""
+        """Adds an expectation that accepts any data, and a check of the received data."""
         self.variables += 1
         variable = f"v{self.name}{self.variables}"
         self.steps.append(Step(f"do {{ {start} {variable}; check {variable} == {quoted(wanted)} }}", [
@@ -165,7 +168,7 @@ class Conversation:
                   Wrong("the end is expected", f"{name} expect reset {NEVER}")]
         if self.ending != "reset":
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
-            # Data that is not expected may arrive after this side's close, and then goes unnoticed.
+            # Data that is not expected may arrive after this side's close, in which case it is not noticed.
             if (self.other(side).kind, self.ending) not in (("subject", "close"), ("program", "theirs")):
                 wrongs.append(Wrong("an expectation is removed", ""))
         form = rng.random()
@@ -197,10 +200,10 @@ class Conversation:
             text = f"{name} expect {value(rng, data)}"
         self.steps.append(Step(text, wrongs))
 
-    # Between them
+    # Interaction between the sides
 
     def meet(self):
-        """One side sends while the other one waits for it."""
+        """One side sends while the other side waits for the data."""
         sides = [side for side in (self.left, self.right) if side.kind == "harness" and self.other(side).kind != "program"]
         if not sides:
             return
@@ -254,12 +257,12 @@ class Conversation:
                     if side.kind == "harness":
                         self.steps.append(only_wrong("it is never sent", f"{side.name} expect 1 bytes as none {NEVER}"))
 
-    # The wire
+    # Statements about the wire
 
     def look(self, is_over=False):
         """Returns some statements about what each side has sent so far."""
         for side in (self.left, self.right):
-            # A program may be ahead of the script.
+            # A program may have sent more than the script has reached.
             if self.rng.random() < 0.5 and (is_over or side.kind != "program"):
                 self.look_at(side, is_over)
 

@@ -37,7 +37,7 @@ def closing(conversation, first, second):
     to = f"{first.name} to {second.name}"
     conversation.steps += conversation.rng.sample([
         wire(f"wire fin from {to}", f"wire rst from {to}"),
-        # If a name has had several connections, this must be a statement about the other side.
+        # If a name has had several connections, the statement must be about the other side.
         wire("" if first.is_reused else f"wire closed by {first.name} first",
              *([] if second.is_reused else [f"wire closed by {second.name} first"])),
     ], conversation.rng.randrange(0, 3))
@@ -117,13 +117,13 @@ def with_subject(conversation, subject, peer):
 
 
 def read_end(conversation, name):
-    """Returns the read that a transport that reads only on request needs to notice the end."""
+    """Returns the read that a transport that reads only on request needs to notice the end of the connection."""
     return [Step(f"{name} read any bytes")] if conversation.reads else []
 
 
 def with_program(conversation, program, peer):
     p, s, actions = program.name, peer.name, program.actions
-    # Everything that it sent is received before it ends, and it knows that.
+    # The program knows that everything it sent was received before the program ends.
     content = conversation.words.line()
     line = content + b"\r\n"
     conversation.steps.append(Step(f"{s} send line {quoted(content)}"))

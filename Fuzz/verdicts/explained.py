@@ -24,7 +24,8 @@ EXPLAINED = [
 
 
 def explanation(way, wanted, verdict, summaries):
-    """Returns why a case may have this verdict nevertheless, or None if it may not."""
+    """Returns the reason why a case may have this verdict although another one is required; None if there is no
+    reason."""
     for entry in EXPLAINED:
         if entry.few_ports and not way.few_ports:
             continue

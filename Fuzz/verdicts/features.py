@@ -19,7 +19,7 @@ def converse(section, pairs):
 
 
 def looped(rng, index, places):
-    """Adds connections in a loop."""
+    """Adds a loop that opens connections."""
     section = Section(rng, index, places)
     s, c, n = f"S{index}", f"C{index}", rng.randrange(2, 6)
     section.server(s)
@@ -54,7 +54,7 @@ def away(rng, index, places):
         section.steps += [Step(f"{s} listen"), Step(f"{d} connect", [
             Wrong("it is expected to be refused", f"do {{ {d} connect refused; {d} connect }}")])]
     else:
-        # Attempts are refused until it listens.
+        # Connection attempts are refused until the server listens.
         section.steps.append(Step(f"together {{\n    do {{ wait {rng.choice([5, 30, 60])}ms; {s} listen }}\n"
                                 f"    retry every 10ms within 7s {{ {d} connect }}\n}}"))
     section.steps.append(Step(f"{s} accept as B{index}"))
@@ -63,7 +63,7 @@ def away(rng, index, places):
 
 
 def retried(rng, index, places):
-    """Adds attempts whose first connection is discarded, until the second server listens."""
+    """Adds connection attempts, the first of which is discarded, until the second server listens."""
     section = Section(rng, index, places)
     section.is_unsure = True
     s, r, c, d = f"S{index}", f"R{index}", f"C{index}", f"D{index}"
@@ -98,14 +98,14 @@ def answered(rng, index, places):
                     Wrong("the answered line is expected", f'{c} expect line "ping {number}" {NEVER}')])]
         section.steps += both if rng.random() < 0.5 else both[::-1]
     if count == 0:
-        # A `whenever` that was never used is inconclusive, regardless of the wire.
+        # A `whenever` block that never ran makes the case inconclusive, whatever the wire shows.
         section.verdict = INCONCLUSIVE
         section.steps += [Step(f'{s} send line "pang"'), Step(f'{c} expect line "pang"')]
     return section
 
 
 def words_of_a_program(rng, index, places):
-    """Adds a program without a socket: its output, its input and its exit."""
+    """Adds a program without a socket: its output, input and exit."""
     section = Section(rng, index, places)
     p, word, status = f"Q{index}", f"w{rng.randrange(1000)}", rng.randrange(0, 4)
     section.actors.append(f"process {p} = sh -c 'echo ready; while read x; do echo \"got $x\"; [ \"$x\" = end ] && exit {status}; done'")
@@ -147,7 +147,7 @@ def shut(rng, index, places):
 
 
 def outside(rng, index, places):
-    """Adds a server outside the case, which continues after it."""
+    """Adds a server outside the case, which keeps running after the case ends."""
     section = Section(rng, index, places)
     is_subject = rng.random() < 0.6
     name = f"{'T' if is_subject else 'C'}{index}"
@@ -185,7 +185,7 @@ def connected(rng, index, places, more=""):
 
 
 def closed(section, s, c):
-    """Adds an ordinary end."""
+    """Adds an orderly end of the connection."""
     section.steps += [Step(f"{c} close"), endings.expect_eof(s), Step(f"{s} close")]
     return section
 
@@ -247,7 +247,7 @@ def crossing(rng, index, places):
 
 
 def much(rng, index, places):
-    """Adds data sent in the background, often more than one read, and sometimes a slow reader."""
+    """Adds data sent in the background, often more than one read returns, and sometimes a slow reader."""
     section, s, c = connected(rng, index, places)
     size = rng.choice([100, 70_000, 300_000])
     section.steps += [Step(f'{c} start sending "x" * {size}'), Step(f'{s} expect "x" * {size}', [
@@ -290,7 +290,8 @@ def nobody(rng, index, places):
 
 
 def framed(rng, index, places):
-    """Adds a subject with a framing other than lines: its messages, its peer's messages, and a leftover at the end."""
+    """Adds a subject with a framing other than lines: its messages, its peer's messages, and leftover bytes at the
+    end."""
     section = Section(rng, index, places)
     section.has_subject = True
     s, t, framing = f"S{index}", f"T{index}", places.framing
@@ -312,7 +313,8 @@ def framed(rng, index, places):
             heard = f"{b} expect message {quoted(content)}"
             wrongs = [Wrong("an expectation is changed", f"{b} expect message {other}")]
         if b == t:
-            # Data from the subject that is not expected may arrive after the server's close, and then goes unnoticed.
+            # Data from the subject that is not expected may arrive after the server's close, in which case it is not
+            # noticed.
             wrongs += [Wrong("an expectation is removed", ""), Wrong("it arrives too early", f"{heard} {TOO_LATE}")]
         cut = rng.choice(["", " cut at 1", " cut at 1, 2, 3 every 1ms"]) if a == s else ""
         section.steps += [Step(f"{a} send {text}{cut}", is_wire=bool(cut)), Step(heard, wrongs)]

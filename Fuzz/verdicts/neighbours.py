@@ -1,4 +1,5 @@
-"""Servers next to the cases in the same network, whose late actions belong to no case, and connections that use the cases' ports elsewhere.
+"""Servers next to the cases in the same network, whose late actions belong to no case, and connections that use the
+port numbers of the cases at other addresses.
 
     neighbours.py SEED      prints `ready` once all servers listen; exits at the end of its input
 """
@@ -11,7 +12,7 @@ import threading
 import time
 
 HOST = "127.0.0.1"
-# The last digit of the port determines what happens once the other side of a connection has closed.
+# The last digit of the port determines what the server does once the other side of a connection has closed.
 PORTS = range(9800, 9805)
 NOISE = ("127.0.0.77", range(9741, 9745))
 
@@ -63,13 +64,13 @@ def listen(address, serving):
 
 
 def noise(rng):
-    """Opens unrelated connections with the cases' port numbers; many are reset."""
+    """Opens unrelated connections with the cases' port numbers; many of them are reset."""
     host, ports = NOISE
     while True:
         time.sleep(rng.uniform(0.005, 0.05))
         try:
             with socket.socket() as peer:
-                # Not one of the few ports that a run may use.
+                # This must not be one of the few ports that a run may use.
                 peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 peer.bind((host, rng.randrange(62000, 65000)))
                 peer.settimeout(5)

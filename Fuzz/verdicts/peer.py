@@ -3,8 +3,9 @@
     peer.py connect ADDRESS PORT ACTION…
     peer.py listen ADDRESS PORT ACTION…
 
-Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; daemon leaves an orphaned process
-in its own session and without the environment; knock:PORT connects elsewhere repeatedly in the meantime.
+Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; `daemon` leaves an orphaned
+process in its own session and without the environment; `knock:PORT` repeatedly connects to another address in the
+meantime.
 """
 import os
 import socket
@@ -15,7 +16,7 @@ import time
 
 
 def take(peer, wanted):
-    """Receives exactly these bytes, with no end before them."""
+    """Receives exactly these bytes; the peer must not end the connection before them."""
     got = b""
     while len(got) < len(wanted):
         some = peer.recv(len(wanted) - len(got))
@@ -28,7 +29,7 @@ def take(peer, wanted):
 
 
 def end(peer, wanted):
-    """Receives the peer's end, of this kind, with no bytes before it."""
+    """Waits until the peer ends the connection in this way; no bytes may be received before that."""
     try:
         found = "bytes" if peer.recv(1) else "eof"
     except ConnectionResetError:

@@ -22,7 +22,7 @@ class Places:
         self.free = [(address, port) for address in self.addresses for port in self.PORTS] if has_fixed else []
 
     def server(self, rng):
-        """Returns the text after a server's name, and other notations for its place."""
+        """Returns the text after a server's name, and other notations for its address."""
         form = rng.random()
         if form < 0.35 or not self.free:
             return "", []
@@ -38,8 +38,8 @@ class Places:
 
 
 class Scenario:
-    """The case `number` of the batch with this seed. `kept` are its sections, `planted` is its mistake; by default both are
-    chosen at random."""
+    """The case with this number in the batch with this seed. `kept` contains its sections, and `planted` is its
+    mistake; by default, sections and mistake are chosen at random."""
 
     def __init__(self, seed, number, is_shared, python, kept=None, planted=None):
         self.seed, self.number = seed, number
@@ -81,7 +81,7 @@ class Scenario:
         if rng.random() < 0.5 and any(section.actors and not section.actors[0].startswith("process") for section in self.sections):
             if not resets:
                 last.append(wire("wire no rst"))
-            # A name and a number, neither of which is as expected.
+            # A name and a number, neither of which has the expected value.
             last.append(wire("wire packets <= 5000", "wire packets > 5000"))
         if rng.random() < 0.15:
             last.append(Step("wait 1ms"))
@@ -105,7 +105,7 @@ class Scenario:
 
     @property
     def wrong(self):
-        """Returns the planted mistake, if its part still exists."""
+        """Returns the planted mistake, if the part that contains it still exists."""
         for part, steps in self.parts:
             if self.planted and self.planted[0] == part:
                 return steps[self.planted[1]].wrongs[self.planted[2]]
@@ -158,18 +158,19 @@ class Scenario:
 
     @property
     def leaves_ports_free(self):
-        """Whether no port remains in TIME_WAIT after the case."""
+        """Whether no port is left in TIME_WAIT by the case."""
         return self.only_resets and not self.framing and (self.wrong is None or self.wrong.is_wire)
 
     def verdicts(self, case):
-        """Returns the verdicts that the case with this id may have, with a capture and a subject with all capabilities."""
+        """Returns the verdicts that the case with this id may have, if there is a capture and the subject has all
+        capabilities."""
         wrong = self.wrong
         if wrong and (wrong.label is None or f"[{wrong.label}]" in case):
             return wrong.verdicts
         return (min((section.verdict for section in self.sections), key=ORDER.index),)
 
     def without_capture(self, case):
-        """Returns the same for a run without a capture."""
+        """Returns the verdicts that the case with this id may have in a run without a capture."""
         verdicts = self.verdicts(case)
         wrong = self.wrong
         if wrong and wrong.is_wire or self.is_wire and verdicts == (PASSED,):

@@ -17,16 +17,18 @@ class Section:
         # Whether every connection is reset, so that none of its ports remains in TIME_WAIT.
         self.only_resets = places.only_resets
         self.words = Words(rng, f"s{index}w")
-        # Declarations, and the lines of programs: name, the text before the actions, the actions.
+        # The declarations of actors, and the programs by name, each with the text before its actions and with the
+        # actions.
         self.actors, self.programs = [], {}
         self.steps = []
         self.title = ""
-        # Whether an RST is on the wire; whether one may be, or a refused handshake.
+        # The first flag: whether an RST is on the wire. The second flag: whether an RST or a refused handshake may be
+        # on the wire.
         self.has_reset = False
         self.is_unsure = False
         self.has_subject = self.asks_reads = False
         self.verdict = PASSED
-        # Statements about every connection of the case, and the step before which they may be placed.
+        # Statements about every connection of the case, each with the step before which it may be placed.
         self.looks_at_all, self.before_end = [], None
         self.targets = {}
 
@@ -37,7 +39,7 @@ class Section:
         self.actors.append(f"server {name}{where}{more}")
 
     def target(self, name):
-        """Returns a notation for this server's place in a client or subject."""
+        """Returns the notation for this server's address in the declaration of a client or subject."""
         return self.rng.choice(self.targets[name])
 
     def conversation(self, left, right, reads=False):
@@ -129,7 +131,7 @@ def listens(rng, index, places):
 
 
 def program(rng, index, places):
-    """Adds a program that connects to a server, or the other way round."""
+    """Adds a program that connects to a server, or a client that connects to a program."""
     section = Section(rng, index, places)
     p = f"P{index}"
     side = Side(p, "program")
@@ -173,7 +175,7 @@ def several(rng, index, places):
         conversations.append(section.choose_ending(conversation))
     for conversation in conversations:
         section.over(conversation)
-    # The statement must not apply to the other connection.
+    # The statement must not be true of the other connection.
     a, b = rng.sample(conversations, 2)
     if a.left.sent:
         conversations[-1].steps.append(only_wrong(
@@ -203,7 +205,7 @@ def merged(rng, lists):
 
 
 def again(rng, index, places):
-    """Adds a client that connects repeatedly; the server's names distinguish its connections."""
+    """Adds a client that connects repeatedly; the server gives each of its connections a different name."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s)

@@ -1,4 +1,4 @@
-"""Reduces a difference: removes other cases of its batch, then its other sections."""
+"""Reduces a difference: first removes the other cases of the batch, then the other sections of the case."""
 import os
 import re
 import shlex
@@ -14,7 +14,7 @@ TRIES = 3
 
 
 class Shrinker:
-    """Runs ever smaller parts of a batch, as long as the case still differs."""
+    """Runs ever smaller parts of a batch, while the case still has a wrong verdict."""
 
     def __init__(self, tool, difference, scenarios, left_behind, seconds):
         self.tool, self.difference, self.left_behind = tool, difference, left_behind
@@ -46,7 +46,7 @@ class Shrinker:
         return False
 
     def shrink(self):
-        """Returns the scenarios that are needed."""
+        """Returns the scenarios that are needed to reproduce the difference."""
         keep = self.difference.scenario
         if keep and self.differs([keep]):
             self.scenarios = [keep]
@@ -82,13 +82,13 @@ class Shrinker:
 
 
 def about(said, case):
-    """Returns the run's output about this case, or all of its output if there is none."""
+    """Returns the run's output about this case, or all of the output if it does not mention the case."""
     found = re.search(rf"^[A-Za-z]+ +{re.escape(case)}(?= ).*?(?=^(?:[A-Za-z]+ +case\d|not passed:))", said, re.M | re.S) if case else None
     return found[0] if found else said[-20000:]
 
 
 def keep(tool, difference, scenarios, said, folder, is_repeated):
-    """Writes a finding: the scripts, and how to reproduce it."""
+    """Writes a finding: the scripts, and the command that reproduces the difference."""
     batch.write(scenarios, folder)
     way, scenario = difference.way, difference.scenario
     command = ways.command(tool, way, folder, [f"{one.name}.scn" for one in scenarios], "events.json", "out")

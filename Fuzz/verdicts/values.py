@@ -1,4 +1,4 @@
-"""Random payloads, and their notation in a scenario."""
+"""Random payloadsand their notation in a scenario."""
 import base64
 
 ESCAPES = {0x0D: "\\r", 0x0A: "\\n", 0x09: "\\t", 0x00: "\\0", 0x5C: "\\\\", 0x22: '\\"', 0x24: "\\$"}
@@ -23,12 +23,12 @@ def value(rng, data):
     return " + ".join(parts)
 
 
-# Characters for wrong payloads, which no wrong expectation equals.
+# Characters for wrong payloads. No wrong expectation contains them.
 SENT_INSTEAD = b"KLMNOPQR"
 
 
 def regex(data, flags=""):
-    """Returns a regex that matches exactly this line."""
+    """Returns a regex that matches only this line."""
     body = "".join(chr(byte) if chr(byte).isascii() and chr(byte).isalnum() else f"\\x{byte:02x}" for byte in data)
     return f"/^{body}$/{flags}"
 

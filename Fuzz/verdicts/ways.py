@@ -20,7 +20,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 MUTANTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Mutants")
 TROUBLE = "the run's trouble"
-# The maximum seconds of one run; after that, it counts as hung.
+# The maximum seconds of one run; a run that takes longer counts as hung.
 LONGEST = 240
 
 
@@ -31,9 +31,9 @@ class Way:
     options: tuple = ()
     transport: str = "bsd"
     adapter: bool = False
-    # In process and with the adapter, in one run.
+    # Whether one run contains both the subject in process and the subject behind an adapter.
     both: bool = False
-    # A Python adapter from Tests/Mutants.
+    # The module in Tests/Mutants that implements the adapter in Python.
     module: str | None = None
     jobs: int = 1
     captures: bool = True
@@ -41,12 +41,12 @@ class Way:
     late: int | None = None
     # The harness, or a program or adapter that it has started, is stopped now and then.
     stops: bool = False
-    # The initial soft limit on descriptors.
+    # The soft limit on descriptors when the run starts.
     descriptors: int | None = None
     is_reversed: bool = False
-    # Only a few ports for outgoing connections, so that most connections reuse an earlier port.
+    # Whether only a few ports are available for outgoing connections, so that most connections reuse an earlier port.
     few_ports: bool = False
-    # Nothing outside the run can be reached.
+    # Whether the run is isolated, so that nothing outside it can be reached.
     is_alone: bool = False
     repeat: int = 1
 
@@ -81,7 +81,7 @@ class Result:
     """The result of one run."""
     command: list
     status: int | None = None
-    # The verdicts of each case, by id, with the summaries of its findings.
+    # The verdicts of each case, by case id, with the summaries of the findings.
     cases: dict = dataclasses.field(default_factory=lambda: collections.defaultdict(list))
     # Problems of the run as a whole.
     troubles: list = dataclasses.field(default_factory=list)
@@ -127,7 +127,7 @@ def command(tool, way, folder, files, events, out):
 
 
 def family(pid):
-    """Returns the process and all its descendants."""
+    """Returns the ids of the process and of all its descendants."""
     found = [pid]
     for one in found:
         try:
@@ -140,7 +140,7 @@ def family(pid):
 
 
 def stand_still(process, rng):
-    """Repeatedly stops the process, or one that it has started, for a while, until it ends."""
+    """Repeatedly stops the process, or a process that it has started, for a short time, until the process ends."""
     while process.poll() is None:
         time.sleep(rng.uniform(0.05, 0.5))
         victim = process.pid if rng.random() < 0.6 else rng.choice(family(process.pid))
@@ -153,7 +153,8 @@ def stand_still(process, rng):
 
 
 def run(tool, way, folder, files, level_of, left_behind):
-    """Runs these files. `level_of` returns a case's level; `left_behind` returns processes that should have ended."""
+    """Runs the given files. `level_of` returns a case's level; `left_behind` returns processes that should have
+    ended."""
     if way.is_reversed:
         files = files[::-1]
     work = tempfile.mkdtemp(prefix="verdicts-run-")
@@ -209,7 +210,7 @@ def read_events(result, path):
                         result.said += f"\npackets dropped: {event['packets']['dropped']}"
     except (OSError, ValueError) as error:
         how = f"signal {-result.status}" if (result.status or 0) < 0 else f"status {result.status}"
-        # Without the name of the folder, which differs each time.
+        # The folder's name is removed, because it differs each time.
         error = getattr(error, "strerror", None) or error
         result.troubles.append(f"it ended with {how}, and its events can't be read: {error}")
 

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Passes the commit of the sources to `ProbeOrigin`. It runs before each build, because a commit changes no source
-/// file.
+/// Passes the commit of the sources to `ProbeOrigin`. The plugin runs before each build, because a commit does not
+/// change a source file.
 ///
-/// `Context.gitInformation` would work without a plugin, but a manifest is cached, and would then name an earlier
+/// `Context.gitInformation` would work without a plugin, but a manifest is cached, so it could contain an earlier
 /// commit.
 @main
 struct CommitPlugin: BuildToolPlugin {

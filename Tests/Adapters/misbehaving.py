@@ -1,7 +1,7 @@
 """An adapter that follows the protocol until it makes one mistake: misbehaving.py HOW.
 
-There is no real transport: `connect` starts at once, and `send` makes the mistake that HOW selects; with an unknown word it
-answers with the line "reply", and makes no mistake.
+There is no real transport: `connect` starts at once, and `send` makes the mistake that HOW selects; if HOW is unknown,
+the adapter answers with the line "reply" and makes no mistake.
 """
 import json, os, signal, subprocess, sys, time
 

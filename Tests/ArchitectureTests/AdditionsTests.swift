@@ -1,7 +1,7 @@
 import Testing
 
-/// Checks the lists of files in CONTRIBUTING. Each listed file must mention the list's example, and no other file in
-/// `Sources` may mention it.
+/// Checks the lists of files in CONTRIBUTING. Each listed file must mention the example to which the list applies, and
+/// no other file in `Sources` may mention it.
 struct AdditionsTests {
     /// Whether the path belongs to a transport under test. Transports are exempt, because each of them implements only
     /// some capabilities.

@@ -1,7 +1,7 @@
 import Testing
 
 /// A change handler may change the object that called it. If the object called the handler directly, the calls would
-/// recurse, once for each message of a peer.
+/// recurse to a depth of one call for each message of a peer.
 struct ChangeHandlerUseTests {
     @Test func onlyChangeHandlerNotifiesOfChanges() {
         var handlers = 0

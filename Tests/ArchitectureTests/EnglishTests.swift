@@ -1,8 +1,9 @@
 import Testing
 
-/// Keeps out a few phrases that are never idiomatic here, in everything that people read. Reviews find the rest.
+/// Keeps out a few phrases that are never idiomatic here, in all text that people read. Other phrases are left to
+/// reviews.
 struct EnglishTests {
-    /// Each phrase, and what to write instead.
+    /// Each unidiomatic phrase, and the phrase to write instead.
     private static let phrases = [
         ("is told", "reports, is reported as"), ("was told", "was asked to"), ("are told", "are reported"),
         ("what comes", "what is received"), ("as they come", "as they arrive"), ("bytes came", "bytes were received"),

@@ -26,7 +26,7 @@ struct Manifest: Sendable {
         guard let name = arguments.firstMatch(of: /name: "([^"]+)"/).map({ String($0.1) }) else { return nil }
         var dependencies: Set<String> = []
         if let list = arguments.firstMatch(of: /dependencies: \[/) {
-            // The first closing bracket ends the list, because products contain only parentheses.
+            // The first closing bracket ends the list, because the elements of the list contain no brackets.
             var rest = arguments[list.range.upperBound...].prefix { $0 != "]" }
             for product in rest.matches(of: /\.product\(name: "([^"]+)"[^)]*\)/) {
                 dependencies.insert(String(product.1))

@@ -27,8 +27,8 @@ struct NamesTests {
         }
     }
 
-    /// Words that were metaphors in identifiers and have been replaced with technical terms: `receiveBuffer` for inbox,
-    /// `outputLog` for transcript, `drainInterval` for afterglow.
+    /// Metaphors that were used in identifiers until they were replaced with technical terms, such as inbox with
+    /// `receiveBuffer`, transcript with `outputLog`, and afterglow with `drainInterval`.
     private static let replaced: Set = [
         "afterglow", "bell", "breach", "breaches", "claim", "claimed", "claims", "draft", "growth", "inbox", "inboxes",
         "lane", "lanes", "leftovers", "lesson", "lessons", "seldom", "stories", "story", "transcript", "transcripts",

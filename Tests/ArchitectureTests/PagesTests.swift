@@ -1,6 +1,6 @@
 import Testing
 
-/// Checks that everything that the documentation refers to exists.
+/// Checks that the files, headings and names to which the documentation refers exist.
 struct PagesTests {
     /// Paths in backticks on pages for maintainers are relative to the repository or to `Sources/`.
     @Test(arguments: ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])

@@ -1,8 +1,9 @@
-"""A relay in front of an adapter that delays some of its messages: delaying.py KIND MILLISECONDS COMMAND…
+"""A relay that delays some of the messages of an adapter: delaying.py KIND MILLISECONDS COMMAND…
 
-KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all. The rules of the protocol are still obeyed:
-nothing about a connection is reported before its `accept` and `start` or after its `stop`, deliveries and `sent` each keep their order, and
-answers are in the order of the ops. A transport that reports this late is correct.
+KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all. The rules of the protocol are
+still obeyed: nothing about a connection is reported before its `accept` and `start` or after its `stop`, deliveries are
+reported in order, and so are `sent` events, and answers are in the order of the ops. A transport that reports as late
+as this is correct.
 """
 import heapq, json, subprocess, sys, threading, time
 
@@ -14,7 +15,7 @@ if kind != "all" and kind not in KINDS.values():
 
 
 class Order:
-    """Computes when a message may be reported: after those that must precede it."""
+    """Computes when a message may be reported, which is after all messages that must precede it."""
 
     def __init__(self):
         self.answers, self.begun, self.delivered, self.sent = 0.0, {}, {}, {}

@@ -1,12 +1,12 @@
-/// A message from the room.
+/// A message that the room sends to its members.
 public struct ChatMessage: Sendable, Equatable {
     /// The name of the sender; nil for a message from the room itself, such as `Ada has joined`.
     public var name: String?
     /// The text of the message.
     public var text: String
 
-    /// Parses a line as many tutorials do: it is split at every colon, and the first part is the name, the last part
-    /// the text.
+    /// Parses a line as many tutorials do: the line is split at every colon, the first part is the name, and the last
+    /// part is the text.
     init(splitting line: String) {
         let parts = line.split(separator: ":", omittingEmptySubsequences: false)
         name = parts.count > 1 ? String(parts[0]) : nil

@@ -21,7 +21,7 @@ public struct ChatServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             // With its default buffer size, the kernel would buffer megabytes for a member that does not read, and the
-            // room would notice late.
+            // room would notice only late that the member is slow.
             .childChannelOption(.socketOption(.so_sndbuf), value: 64 * 1024)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: Room.longestQueue))
             .childChannelInitializer { channel in

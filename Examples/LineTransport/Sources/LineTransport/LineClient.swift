@@ -102,7 +102,8 @@ public final class LineClient: Sendable {
         wake()
     }
 
-    /// Closes the connection after all queued lines have been written. No more received lines are reported.
+    /// Closes the connection after all queued lines have been written. Lines that are received after that are not
+    /// reported.
     public func close() {
         let isOpen = state.withLock { state in
             defer { if state.phase == .open { state.phase = .closing } }
@@ -181,8 +182,8 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // If there is no error, the server accepted the connection and may have reset it since, which is not a
-            // refusal.
+            // If there is no error, the server accepted the connection and may have reset it since, in which case the
+            // connection was not refused.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
@@ -241,8 +242,8 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Sends a FIN, then discards unread input. If input were unread when the socket is closed, the kernel would send
-    /// an RST, and the peer could lose the last line.
+    /// Sends a FIN, then discards unread input. If unread input remained when the socket was closed, the kernel would
+    /// send an RST, and the peer could lose the last line.
     private func shutDown(_ socket: Int32, _ chunk: inout [UInt8]) -> Reason {
         shutdown(socket, Int32(SHUT_WR))
         while recv(socket, &chunk, chunk.count, 0) > 0 {}

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import SwiftProtobuf
 
-/// Divides the stream into messages and parses them.
+/// Divides the stream into messages and parses each message.
 final class SampleHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

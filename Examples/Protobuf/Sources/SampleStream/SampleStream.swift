@@ -55,7 +55,7 @@ public final class SampleStream: Sendable {
     /// Starts to connect.
     public func open() { start.succeed() }
 
-    /// Parses the bytes as a message, and sends the message serialised again.
+    /// Parses the bytes as a message, serialises that message again, and sends it.
     ///
     /// - Throws: an error if the bytes are not a valid `Sample`.
     public func send(_ bytes: [UInt8]) throws {
