@@ -1,4 +1,5 @@
-"""Tests `tcpprobe lsp` from a client's point of view: edge cases of the base protocol, and its answers compared with the tool's commands.
+"""Tests `tcpprobe lsp` from a client's point of view: edge cases of the base protocol, and the server's answers
+compared with the output of the tool's commands.
 
     python3 lsp.py ROOT        TOOL in the environment is the tool; ends with `N checks passed, M failed`
 """
@@ -121,7 +122,7 @@ def base_protocol():
     _, messages, _ = raw(INITIALIZE + hover + cancel + unknown + SHUTDOWN + EXIT)
     same("a cancelled request", messages[1].get("error", {}).get("code"), -32800)
     check("one answer each", len(messages) == 3, messages)
-    # One byte at a time.
+    # The input is sent one byte at a time.
     client = Client(initialize=False)
     for byte in INITIALIZE + SHUTDOWN + EXIT:
         client.write(bytes([byte]))
@@ -173,7 +174,7 @@ def documents(folder):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         same_as_check(client, path, text)
-        # With one line removed or one wrong word, the diagnostics equal those of `check`.
+        # If a line is removed or a word is wrong, the diagnostics are the same as those of `check`.
         generator = random.Random(path)
         lines = text.split("\n")
         broken = os.path.join(folder, "broken 😀%.scn")
@@ -195,7 +196,8 @@ def documents(folder):
 
 
 def changes():
-    """Compares incremental changes at random places with the same text as a whole, in both encodings."""
+    """Compares the result of incremental changes at random places with that of opening the resulting text, in both
+    encodings."""
     for encoding in ("utf-16", "utf-8"):
         client = Client(capabilities={"general": {"positionEncodings": [encoding, "utf-16"]}})
         same("the encoding", client.description["capabilities"]["positionEncoding"], encoding)
@@ -224,7 +226,8 @@ def changes():
 
 
 def halves():
-    """Sends half of a character, as clients with UTF-16 strings do; the positions of later changes refer to the same text."""
+    """Sends half of a character, as clients with UTF-16 strings do; client and server must still agree about the
+    positions of later changes."""
     client = Client()
     client.open("untitled:h", "let x = \"ab\" y\n")
     changes = [(10, 10, b"\\ud83d"), (11, 11, b"\xff"), (12, 12, "\U0001f600".encode()), (13, 14, b""), (13, 13, b"x\\ude00")]
@@ -349,7 +352,7 @@ def answers(folder):
     same("a text with errors stays unchanged", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
     same("and can't be run", client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}}), [])
 
-    # The include as it is in the editor.
+    # The text of the included file in the editor, which was not saved.
     common = uri_of(os.path.join(folder, "common.scn"))
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 6}, "contentChanges": [{"text": wanted}]})
     # The diagnostics of a change may arrive late.

@@ -1,9 +1,9 @@
 """Finds the tokens of a scenario for the tests of the editors' files: a second, small implementation of the lexical rules.
 
-`places(text)` yields (line, column, length, what) for each comment, string, regex and number, for the first word of each statement
-(`header`, `actor`, `flow`, or `subject` for the name of an actor) and for the verb after that name, or the verb of a crowd's
-member. Lines and columns count from 0, columns in characters. The command of a `process` line is one `command`, regardless of its
-contents.
+`places(text)` yields (line, column, length, what) for each comment, string, regex and number, for the first word of
+each statement (`header`, `actor`, `flow`, or `subject` for the name of an actor) and for the verb after an actor's name
+or in a statement of a crowd's member. Lines and columns count from 0, columns in characters. The command of a `process`
+line is a single `command` token, regardless of its contents.
 """
 import re
 

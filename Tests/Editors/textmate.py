@@ -2,9 +2,10 @@
 """Tests the TextMate grammar: every comment, string, regex, number, keyword and verb of every scenario gets its scope, and nothing
 in a valid scenario is scoped `invalid`.
 
-Editors run the grammar's expressions with Oniguruma, this test with Python's `re`, so the grammar uses only what both interpret alike
-(no possessive quantifiers, no `\\G`, no named groups, fixed-width lookbehind). The test implements the part of a TextMate tokenizer
-that the grammar needs: `match`, `begin`/`end` with `patterns`, `captures`, `contentName`, `include` from the repository.
+Editors run the grammar's expressions with Oniguruma, this test with Python's `re`, so the grammar uses only features
+that both engines interpret alike (no possessive quantifiers, no `\\G`, no named groups, fixed-width lookbehind). The
+test implements the part of a TextMate tokenizer that the grammar needs: `match`, `begin`/`end` with `patterns`,
+`captures`, `contentName`, `include` from the repository.
 """
 import json
 import os
@@ -34,7 +35,7 @@ class Grammar:
         return self.compiled[pattern]
 
     def rules(self, owner):
-        """Returns the rules of `patterns`, with includes resolved."""
+        """Returns the rules of `patterns`, with their includes resolved."""
         if id(owner) not in self.flat:
             rules = []
             for rule in owner.get("patterns", []):
@@ -122,7 +123,7 @@ def main():
         for number, column, length, what in scnlexer.places(text):
             end = column + length
             if what == "command":
-                # Leading white space and a following comment are not part of it.
+                # Leading white space and a following comment are not part of the token.
                 column += len(lines[number][column:]) - len(lines[number][column:].lstrip())
                 end = column + 1
             bad = [index for index in range(column, end)
@@ -137,7 +138,7 @@ def main():
                 if any(scope.startswith("invalid") for scope in here):
                     problems.append(f"{name}:{number + 1}:{index + 1}: {lines[number]!r} is scoped {here}")
                     break
-    # Errors have the scope `invalid`.
+    # Text with errors has the scope `invalid`.
     for wrong in ['S send "a\\q"', "wait 20mss", "S send hex(de ax)"]:
         if any(scope.startswith("invalid") for here in grammar.scopes(wrong)[0] for scope in here):
             passed += 1

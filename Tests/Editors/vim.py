@@ -15,7 +15,8 @@ WANTED = {
     "number": ("scnNumber",), "header": ("scnHeader",), "flow": ("scnFlow",), "actor": ("scnActor",), "subject": ("scnSubject",),
     "verb": ("scnVerb", "scnMember"), "command": ("scnCommand", "scnCommandString", "scnCommandRaw", "scnInterpolation"),
 }
-# Reads a list of [file, [[line, byte column], …]] and writes the type and the names of the groups for each file.
+# Reads a list of [file, [[line, byte column], …]] and writes the file type and the names of the syntax groups for each
+# file.
 PROGRAM = r"""
 set nocompatible nomodeline synmaxcol=0 encoding=utf-8 nomore
 let &runtimepath = $EDITOR_FILES . ',' . $VIMRUNTIME

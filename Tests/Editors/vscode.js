@@ -106,7 +106,7 @@ async function main() {
     const uri = Uri.file(name);
     const text = "scenario \"a\"\neach n = 1, 2\nserver S\nclient   C -> S\nC connect\nS accept\nS send \"${n}\"\nC expect \"${n}\"\ndo { C expect \"😀\"; C sned \"x\" }\n";
     const document = new Document(uri, text);
-    // It is open before the extension is activated.
+    // The document is open before the extension is activated.
     fake.workspace.textDocuments.push(document);
     extension.activate({ subscriptions: [] });
     for (const command of manifest.contributes.commands) assert.ok(commands[command.command], command.command);
@@ -115,7 +115,7 @@ async function main() {
     same(list.map((one) => one.code), ["unknown-verb"], "the diagnostics");
     const wrong = list.find((one) => one.code === "unknown-verb");
     same([wrong.severity, wrong.source, wrong.range.start], [0, "tcpprobe", new Position(8, 22)], "the position after an emoji");
-    // Changes are sent as they are typed: the diagnostic disappears.
+    // Changes are sent as they are typed, so the diagnostic disappears.
     shown.delete(uri.toString());
     const start = document.text.indexOf("do {");
     document.change(start, document.text.length, "");
@@ -124,7 +124,7 @@ async function main() {
     await until(() => shown.has(uri.toString()));
     same(shown.get(uri.toString()), [], "no diagnostics");
 
-    // Half of a character is not valid text, but does not end the session.
+    // Half of a surrogate pair is not valid text, but must not end the session.
     document.change(10, 10, "\ud83d\\n\ud83d\udc4d");
     document.change(10, 15, "");
     const hover = await providers.provideHover(document, new Position(4, 3));
@@ -140,7 +140,7 @@ async function main() {
     const lenses = await providers.provideCodeLenses(document);
     same(lenses.map((one) => one.command.title), ["▶ run 2 cases", "▶ [n=1]", "▶ [n=2]"], "the lenses");
 
-    // A lens saves the file and runs it in a shell, whatever its name is.
+    // A lens saves the file and runs it in a shell, whatever the name of the file is.
     const { command } = lenses[1];
     await commands[command.command](...command.arguments);
     same([document.saved, sent.length], [1, 1], "it is saved and run");
@@ -157,7 +157,7 @@ async function main() {
     fake.workspace.textDocuments.length = 0;
     same(shown.has(uri.toString()), false, "a closed document shows nothing");
 
-    // A missing tool is reported, and a change of its path setting takes effect.
+    // A missing tool is reported, and a change of the setting for the tool's path takes effect.
     configuration.path = path.join(folder, "no such tool");
     events.configuration.fire({ affectsConfiguration: () => true });
     await until(() => errors.length === 3);

@@ -1,6 +1,6 @@
 /* Code shared by the C programs in this folder: a listener, a connection, and a complete send.
    Nothing here has a planted bug. */
-#define _GNU_SOURCE /* POLLRDHUP */
+#define _GNU_SOURCE /* needed for POLLRDHUP */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static inline int connect_to(const char *port) {
     return fd;
 }
 
-/* Returns 0, or -1 if the connection is gone. */
+/* Returns 0, or -1 if the connection was lost. */
 static inline int send_all(int fd, const void *data, size_t size) {
     for (const char *from = data; size > 0;) {
         ssize_t n = send(fd, from, size, MSG_NOSIGNAL);
@@ -69,7 +69,7 @@ static inline ssize_t receive_line(int fd, char *line, size_t room) {
 /* Whether the program must run without its bug. */
 static int fixed;
 
-/* Whether the arguments are PORT, or PORT --fixed. */
+/* Whether the arguments are `PORT` or `PORT --fixed`. */
 static inline int has_port(int argc, char **argv) {
     fixed = argc == 3 && strcmp(argv[2], "--fixed") == 0;
     if (argc != 2 && !fixed) fprintf(stderr, "usage: %s PORT [--fixed]\n", argv[0]);

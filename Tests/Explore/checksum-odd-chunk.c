@@ -1,4 +1,4 @@
-/* Bug: the sum of 16-bit words pads every chunk of an odd size with a zero, not only the last one.
+/* Bug: the checksum over 16-bit words pads every chunk of odd size with a zero byte, not only the last chunk.
    Why tests miss it: a single chunk is handled correctly, and so are cuts at even offsets.
    Connections are served one at a time. A message is a length byte and that many bytes. */
 #include "bed.h"

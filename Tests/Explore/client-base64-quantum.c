@@ -1,6 +1,5 @@
 /* Bug: each chunk of base64 is decoded separately, and an incomplete group of four characters at its end is dropped.
-   Why tests miss it: a single chunk, or a cut after a complete group, is handled correctly.
-   A client. */
+   Why tests miss it: a single chunk, or a cut after a complete group, is handled correctly. The program is a client. */
 #include "bed.h"
 
 int main(int argc, char **argv) {

@@ -9,7 +9,7 @@ conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 data = b""
 
 def need(ready):
-    """Receives until `ready` holds."""
+    """Receives until `ready` returns true."""
     global data
     while not ready():
         if not (part := conn.recv(4096)):

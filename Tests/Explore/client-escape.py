@@ -1,5 +1,5 @@
 # Bug: each chunk is unescaped separately: a backslash at the end of a chunk is kept as a literal backslash.
-# Why tests miss it: it takes a cut immediately after a backslash.
+# Why tests miss it: the bug appears only if the data is cut immediately after a backslash.
 import re, socket, sys
 
 FIXED = "--fixed" in sys.argv

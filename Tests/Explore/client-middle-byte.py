@@ -1,5 +1,5 @@
 # Bug: a single byte that arrives between two other pieces of a line is taken for a heartbeat and dropped.
-# Why tests miss it: one cut never creates a piece of one byte in the middle; it takes two.
+# Why tests miss it: a single cut never creates a piece of one byte in the middle; two cuts are needed.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

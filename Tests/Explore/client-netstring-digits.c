@@ -1,6 +1,5 @@
 /* Bug: the length of a netstring is parsed from the digits received so far, without waiting for the colon.
-   Why tests miss it: the digits are sent together with the text that they count.
-   A client. */
+   Why tests miss it: the digits are sent together with the text whose bytes they count. The program is a client. */
 #include "bed.h"
 
 int main(int argc, char **argv) {
@@ -16,7 +15,7 @@ int main(int argc, char **argv) {
     buffer[length] = 0;
     char *text;
     size_t size = strtoul(buffer, &text, 10);
-    size_t needed = (size_t)(text - buffer) + 1 + size + 1; /* colon, text, comma */
+    size_t needed = (size_t)(text - buffer) + 1 + size + 1; /* digits, colon, text, comma */
     while (length < needed && needed < sizeof buffer) {
         n = recv(fd, buffer + length, sizeof buffer - length, 0);
         if (n <= 0) return 1;

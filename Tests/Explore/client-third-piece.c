@@ -1,6 +1,5 @@
 /* Bug: an incomplete reply is completed by one more recv, never by two.
-   Why tests miss it: it takes two cuts; a reply in two pieces is handled correctly.
-   A client. */
+   Why tests miss it: two cuts are needed; a reply in two pieces is handled correctly. The program is a client. */
 #include "bed.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* Bug: the bytes after a line are moved to the front of the buffer, except if there is only one.
+/* Bug: the bytes after a line are moved to the front of the buffer, unless there is only one such byte.
    Why tests miss it: only a chunk that ends one byte after a line ending leaves a single byte.
    Connections are served one at a time. */
 #include "bed.h"

@@ -14,7 +14,7 @@ struct peer {
 static struct pollfd set[MOST];
 static struct peer peers[MOST];
 
-/* Answers each complete message, as long as there is room for the reply. */
+/* Answers each complete message, while there is room for its reply. */
 static void answer(struct peer *p) {
     size_t at = 0;
     while (p->got - at >= 2) {

@@ -29,7 +29,7 @@ def serve(conn):
             text = line.decode("utf-8", errors="replace")
             conn.sendall(f"250 {len(text)} {text[::-1]}\r\n".encode())
         conn.shutdown(socket.SHUT_WR)
-        conn.settimeout(2)  # the rest of the input is read, so that an RST does not destroy the answer
+        conn.settimeout(2)  # reads the rest of the input, because an RST could destroy the answer
         with contextlib.suppress(TimeoutError):
             while conn.recv(4096):
                 pass

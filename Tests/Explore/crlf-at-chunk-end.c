@@ -1,4 +1,4 @@
-/* Bug: a command ends when a chunk ends in CR LF, and the two bytes are searched for in a single chunk only.
+/* Bug: a command ends when a chunk ends in CR LF; a CR LF that is split between two chunks is not found.
    Why tests miss it: a cut leaves the two bytes together, unless it falls exactly between them.
    Connections are served one at a time. A command that does not end is refused after 300 ms. */
 #include "bed.h"

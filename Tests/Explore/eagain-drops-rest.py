@@ -6,7 +6,7 @@ import contextlib, socket, sys
 FIXED = "--fixed" in sys.argv
 
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # connections inherit it
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # connections inherit this option
 while True:
     conn, _ = listener.accept()
     with conn, contextlib.suppress(ConnectionError):

@@ -17,7 +17,7 @@ while True:
             try:
                 conn.sendall(b"220 ready\r\n")
             except ConnectionError:
-                pass  # already reset: recv reports it
+                pass  # the connection was reset; recv reports the error
             continue
         lost = False
         try:
@@ -29,7 +29,7 @@ while True:
                 conn.sendall(b"250 " + line + b"\r\n")
         except ConnectionError:
             lost = True
-        if lost:  # must also hold if recv returned nothing
+        if lost:  # must also happen if recv returned nothing
             selector.unregister(conn)
             del buffers[conn]
             conn.close()

@@ -1,4 +1,4 @@
-/* Bug: a reset connection is marked as gone but stays in the poll set, which reports it forever: 100 % CPU.
+/* Bug: a reset connection is marked as closed but stays in the poll set, which reports it forever: 100 % CPU.
    Why tests miss it: a client that closes normally sends FIN, which is handled.
    Several connections are served at once, at most 63. */
 #include "bed.h"
@@ -15,9 +15,9 @@ int main(int argc, char **argv) {
             if (n > 0 && send_all(set[i].fd, chunk, (size_t)n) == 0) continue;
             if (n == 0) {
                 close(set[i].fd);
-                set[i].fd = -1; /* poll ignores it */
+                set[i].fd = -1; /* poll ignores this entry */
             } else {
-                gone[i] = 1; /* must also be closed */
+                gone[i] = 1; /* the descriptor must also be closed */
             }
         }
         if (set[0].revents && count < 64) {

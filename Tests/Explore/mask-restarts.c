@@ -1,5 +1,5 @@
 /* Bug: the four bytes of the mask restart from the first one in each chunk.
-   Why tests miss it: a short message is one chunk, and a cut at a multiple of four is harmless.
+   Why tests miss it: a short message is one chunk, and a cut at an offset that is a multiple of four is harmless.
    Connections are served one at a time. A message is a length byte, a mask of four bytes, and the masked text. */
 #include "bed.h"
 

@@ -1,5 +1,5 @@
 /* Bug: %41 is decoded only if all three bytes are in the same chunk; otherwise they are left unchanged.
-   Why tests miss it: it takes a cut inside an escape.
+   Why tests miss it: the bug appears only if the data is cut inside an escape.
    Connections are served one at a time. */
 #include "bed.h"
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* Bug: if the four bytes of a length have not all arrived, one more recv is expected to return the others.
-   Why tests miss it: it takes two cuts inside the four bytes; a single one is handled correctly.
+   Why tests miss it: two cuts inside the four bytes are needed; a single cut is handled correctly.
    Connections are served one at a time. */
 #include "bed.h"
 

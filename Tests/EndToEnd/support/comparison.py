@@ -2,7 +2,7 @@
 import difflib
 import re
 
-# Also applied to the output that `Tests/Recording` compares.
+# These replacements are also applied to the output that `Tests/Recording` compares.
 EVERYWHERE = [
     (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
     (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
@@ -55,13 +55,14 @@ def _lines(text):
 
 
 def difference(expected, actual):
-    """Returns None if `actual` matches `expected`, otherwise a diff of both."""
+    """Returns None if `actual` matches `expected`, otherwise a diff of the two."""
     wanted = [normalised(line) for line in _lines(expected)]
     got = [normalised(line) for line in _lines(actual)]
     # A `...` line stands for any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
-    # The numbers of lines of `got` that may have been consumed after each wanted line: at most a few hundred, so a set is fast enough.
+    # The line numbers of `got` that each wanted line may have reached: there are at most a few hundred, so a set is
+    # fast enough.
     reached = {0}
     for line in wanted:
         if line.strip() == "...":

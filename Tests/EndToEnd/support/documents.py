@@ -88,8 +88,8 @@ def run(path, tool, root, update=False):
 # The tool prints this if a busy machine prevented a judgement. The case is then run again automatically.
 STANDSTILL = "the harness itself stood still"
 MOST_STANDSTILLS = 20
-# The number of runs for other differences: documents show output without delays, but a busy machine may deliver two segments together,
-# which makes them one read.
+# The number of runs if other differences occur. Documents show output without delays, but a busy machine may deliver
+# two segments together, which one read then returns.
 MOST_OTHERS = 3
 # The time limit of a block's commands in seconds; an idle machine needs a tenth of it.
 PATIENCE = 1200
@@ -110,7 +110,7 @@ def scenario(block, where, work, can_capture, outcome):
     elif "check" in block.words:
         words, wanted = ["check", name], (0,)
     else:
-        # Without a capture a wire step is inconclusive, which is correct.
+        # Without a capture a wire step is inconclusive, which is the correct verdict.
         words, wanted = ["run", "--keep", "none", name], (1,) if "fails" in block.words else (0,) if can_capture else (0, 3)
     # ```scn transport=nio-websocket
     for word in block.words:
@@ -156,14 +156,14 @@ def console(block, where, work, can_capture, outcome):
         _, text = shell(work, "last=0\n" + program)
         outcome.log += text
         block.renewed, problems = compare(where, commands, text.split(mark + "\n"), can_capture)
-        # If only the summary is printed, an inconclusive case is the only sign of a standstill.
+        # If only the summary is printed, an inconclusive case is the only sign that the machine stopped the tool.
         if not problems or attempt >= MOST_OTHERS and not re.search(f"{STANDSTILL}|\\d inconclusive", text):
             break
     outcome.problems += problems
 
 
 def compare(where, commands, printed, can_capture):
-    """Returns the block with the actual output, and its differences from the expected output."""
+    """Returns the block with the actual output, and the differences of that output from the expected output."""
     renewed, problems = [], []
     for (command, expected), actual in zip(commands, printed):
         renewed.append("$ " + command)
@@ -171,7 +171,7 @@ def compare(where, commands, printed, can_capture):
             renewed += expected
             continue
         if not can_capture:
-            if re.search(r"\| head\b", command):  # the limit includes the note
+            if re.search(r"\| head\b", command):  # the time limit also covers the note
                 renewed += expected
                 continue
             actual = without_note(actual, expected)
@@ -183,7 +183,7 @@ def compare(where, commands, printed, can_capture):
 
 
 def rewrite(path, everything):
-    """Writes the actual output to the document where it differs from the expected output."""
+    """Replaces the expected output in the document with the actual output if the two differ."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     for block in reversed(everything):

@@ -3,9 +3,9 @@
 
     recording.py TOOL FILE.scn --server COMMAND --client COMMAND [options] [-- options for record]
 
-`{port}` in a command is the port that the program serves or connects to. Prints the tool's output and the scenario. With --as both or
-client, the scenario is run against the same server; with --as server, the same client is run against the scenario. The exit status is 0 if
-everything was as expected.
+`{port}` in a command is the port that the program serves or connects to. Prints the tool's output and the scenario.
+With --as both or client, the scenario is run against the same server; with --as server, the same client is run against
+the scenario. The exit status is 0 if the recording and the run of the scenario succeeded.
 """
 import argparse
 import os
@@ -91,7 +91,7 @@ def record_capture(options, port, extra):
         extra = extra + ["--flow", str(2 * number + 1)]
     checked([options.tool, "record", "--from", capture, options.file, "--as", options.role, "--force"] + extra)
     if options.role == "server":
-        # The port in a capture may not be available: the scenario listens on any port.
+        # The port in a capture may not be available, so the scenario listens on any port.
         with open(options.file, encoding="utf-8") as scenario:
             text = scenario.read()
         with open(options.file, "w", encoding="utf-8") as scenario:

@@ -12,11 +12,12 @@ from workspace import Outcome, Workspace
 FILE = re.compile(r"^-- (.+) --$")
 # The exit status of a command that can't judge anything on this machine.
 CANCELLED = 77
-# A test's `timeout` is its duration on an idle machine; the factor only ends a test that would otherwise never end.
+# A test's `timeout` is the longest time that it takes on an idle machine. The time limit is this factor times the
+# timeout, and only ends tests that would otherwise never end.
 PATIENCE = 10
 # The tool prints this for a case that can't be judged because the machine stopped the tool.
 STANDSTILL = re.compile(r"(the harness itself|the thread of a link|a worker of \w+) stood still for [^,]*")
-# The maximum number of runs of a command if each run meets a standstill.
+# The maximum number of runs of a command if the machine stops the tool in each run.
 ATTEMPTS = 3
 
 
@@ -104,8 +105,8 @@ def run(path, tool):
 def perform(command, script, work, deadline, outcome):
     """Runs one command; returns false if the test can't continue.
 
-    If the machine stopped a case, the case is rightly inconclusive and proves nothing, so the command is run again. This is not done if a
-    test expects such a result, or sends signals.
+    If the machine stopped a case, the case is correctly inconclusive, but proves nothing, so the command is run again.
+    This is not done if a test expects such a result, or sends signals.
     """
     for attempt in range(ATTEMPTS):
         goes_on, problems, stdout = perform_once(command, script, work, deadline, outcome)

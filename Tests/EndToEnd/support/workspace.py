@@ -49,7 +49,7 @@ class Workspace:
             os.chmod(path, 0o755)
 
     def unmet(self, need):
-        """Returns why a requirement is not met here, or None if it is met."""
+        """Returns the reason why a requirement is not met on this machine; None if it is met."""
         if need.startswith("command "):
             name = need.removeprefix("command ")
             return None if shutil.which(name) else f"{name} is not installed"
@@ -98,7 +98,7 @@ class Workspace:
         return f"{reason}: {words[-1] if words else done.returncode}"
 
     def close(self):
-        """Removes everything, and reports what should no longer have existed."""
+        """Removes everything, and reports the processes and files that should no longer have existed."""
         problems = []
         # A process that has just been killed may still be exiting; on a busy machine that takes seconds.
         deadline = time.monotonic() + 20
