@@ -1,6 +1,7 @@
-# Bug: recv(length) is expected to return the whole body; bytes that arrive later are taken for the length of
-# the next message. Why tests miss it: a short body has usually arrived completely when it is read. Connections
-# are served one at a time.
+# Bug: recv(length) is expected to return the whole body; bytes that arrive later are taken for the length of the next
+# message.
+# Why tests miss it: a short body has usually arrived completely when it is read.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

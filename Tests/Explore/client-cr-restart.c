@@ -1,6 +1,7 @@
-/* Bug: a CR at the end of a chunk is remembered; if the next byte is not an LF, both are taken for content, even if that byte is a CR that
-   begins the line ending: CR | CR LF is missed.
-   Why tests miss it: a line that ends in CR CR LF is rare, and the cut must fall between the two CRs. The program is a client. */
+/* Bug: a CR at the end of a chunk is remembered; if the next byte is not an LF, both are taken for content, even if
+   that byte is a CR that begins the line ending: CR | CR LF is missed.
+   Why tests miss it: a line that ends in CR CR LF is rare, and the cut must fall between the two CRs.
+   The program is a client. */
 #include "bed.h"
 
 int main(int argc, char **argv) {

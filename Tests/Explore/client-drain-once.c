@@ -1,4 +1,5 @@
-/* Bug: the client waits for input, reads until EAGAIN, and takes the bytes received so far for the whole list. Why tests miss it: a short list has arrived completely by the time the client wakes up. The program is a client. */
+/* Bug: the client waits for input, reads until EAGAIN, and takes the bytes received so far for the whole list.
+   Why tests miss it: a short list has arrived completely by the time the client wakes up. The program is a client. */
 #include "bed.h"
 
 int main(int argc, char **argv) {

@@ -1,6 +1,7 @@
-# Bug: the server reads until no bytes are left; if the input has ended by then, the bytes read in the same round
-# are not answered. Why tests miss it: the FIN follows the last command in a separate segment, after the command
-# has been answered. Connections are served one at a time. Each line is answered with its length.
+# Bug: the server reads until no bytes are left; if the input has ended by then, the bytes read in the same round are
+# not answered.
+# Why tests miss it: the FIN follows the last command in a separate segment, after the command has been answered.
+# Connections are served one at a time. Each line is answered with its length.
 import select
 import socket
 import sys

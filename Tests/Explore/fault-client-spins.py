@@ -1,5 +1,6 @@
 # Bug: an empty recv, the server's FIN, is taken for `nothing yet`: the client reads again at once, forever, at 100 %
-# CPU. Why tests miss it: a server that answers before it closes never ends the connection in the middle of an answer.
+# CPU.
+# Why tests miss it: a server that answers before it closes never ends the connection in the middle of an answer.
 import socket, sys
 
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as conn:

@@ -1,6 +1,6 @@
 # Bug: the empty line that ends the header is searched for only in the last chunk, not in everything received.
-# Why tests miss it: a request without a body fits in one segment, and most cuts do not separate its last four
-# bytes. Connections are served one at a time. An incomplete request is answered with 400.
+# Why tests miss it: a request without a body fits in one segment, and most cuts do not separate its last four bytes.
+# Connections are served one at a time. An incomplete request is answered with 400.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

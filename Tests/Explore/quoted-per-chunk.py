@@ -1,6 +1,6 @@
-# Bug: the state of being inside quotes is lost at the end of a chunk. Why tests miss it: the bug
-# appears only after a cut inside quotes, followed by a space or the closing quote. Connections are
-# served one at a time.
+# Bug: the state of being inside quotes is lost at the end of a chunk.
+# Why tests miss it: the bug appears only after a cut inside quotes, followed by a space or the closing quote.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,4 +1,5 @@
-/* Bug: a message is read in blocks of 16 bytes, and a block that is not full is taken for the last one.
+/* Bug: a message is read in blocks of 16 bytes, and a block that is not full is taken for the last block of the
+   message.
    Why tests miss it: the whole message has arrived when it is read, and only its last block is not full.
    Connections are served one at a time. */
 #include "bed.h"

@@ -1,4 +1,4 @@
-# Bugs in the state of a key-value server, selected by the second argument; with --fixed there are none.
+# Bugs in the state of a key-value server, selected by the second argument; with --fixed, the server has no bug.
 #   overwrite  a value that is set again keeps its first value
 #   count      a key that is deleted is still counted
 #   clients    the user name of the last client to log in applies to all clients

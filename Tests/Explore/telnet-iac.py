@@ -1,5 +1,6 @@
-# Bug: telnet's doubled byte 0xFF is reduced to one in each chunk separately: a pair that is cut remains two bytes.
-# Why tests miss it: it takes a cut between two equal bytes of binary data.
+# Bug: telnet's doubled byte 0xFF is reduced to one in each chunk separately: a pair that is split between two chunks
+# remains two bytes.
+# Why tests miss it: the bug appears only after a cut between two equal bytes of binary data.
 # Connections are served one at a time.
 import contextlib, socket, sys
 

@@ -1,4 +1,4 @@
-/* Bug: a receive timeout of 20 ms in the middle of a message is taken for its end.
+/* Bug: a receive timeout of 20 ms in the middle of a message is taken for the end of the message.
    Why tests miss it: within one machine, the pieces of a message are never 20 ms apart.
    Connections are served one at a time. */
 #include "bed.h"

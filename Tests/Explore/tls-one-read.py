@@ -1,5 +1,6 @@
 # Bug: one read of a TLS connection is taken for the whole reply: a reply in two records is truncated.
-# Why tests miss it: a server that writes its reply at once creates one record, however TCP cuts it.
+# Why tests miss it: a server that writes its reply at once creates one record, however TCP divides the record into
+# segments.
 import socket, ssl, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,4 +1,4 @@
-/* Bug: the pieces of a line are kept in a table of two; a third piece replaces the second.
+/* Bug: the pieces of a line are kept in a table with two entries; a third piece replaces the second.
    Why tests miss it: a single cut creates two pieces.
    Connections are served one at a time. */
 #include "bed.h"

@@ -1,4 +1,4 @@
-# Bug: each chunk is decoded separately, and a character that is cut becomes U+FFFD.
+# Bug: each chunk is decoded separately, and a character that is split between two chunks becomes U+FFFD.
 # Why tests miss it: characters are short, and a chunk rarely ends inside one.
 # Connections are served one at a time.
 import codecs, contextlib, socket, sys

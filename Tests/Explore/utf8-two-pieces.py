@@ -1,4 +1,4 @@
-# Bug: the first bytes of a character that is cut are kept, but the next chunk must complete it.
+# Bug: the first bytes of a character that is split between chunks are kept, but the next chunk must complete it.
 # Why tests miss it: a character is rarely cut, and a single cut is handled correctly.
 # Connections are served one at a time.
 import contextlib, socket, sys
@@ -23,7 +23,7 @@ while True:
             part, rest = split(rest + chunk)
             text += part
             if whole and rest and not FIXED:
-                rest = b""  # two chunks did not complete a character
+                rest = b""  # the character is still incomplete after two chunks
             while "\r\n" in text:
                 line, text = text.split("\r\n", 1)
                 conn.sendall(f"250 {line}\r\n".encode())

@@ -4,9 +4,9 @@ project has had.
 
     mutants.py NAME     serves that transport over the adapter protocol
 
-Each class states in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice. The mutants of
-WebSocket are in websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of reconnecting in reconnect_mutants.py, and
-those that only show on a network in network_mutants.py.
+Each class states in one line what its bug is, and in which groups of Scenarios/conformance a case must detect it. The
+mutants of WebSocket are in websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of reconnecting in
+reconnect_mutants.py, and those that appear only on a network in network_mutants.py.
 """
 import asyncio
 import errno
@@ -102,7 +102,7 @@ class CrAtBoundaryLost(Decoder):
 
 
 class OtherEnds(Decoder):
-    """Lines end at matches of a regex."""
+    """Divides the stream into lines at the matches of a regex."""
     ends = rb"\r\n"
 
     def next_line(self):
@@ -367,7 +367,7 @@ class LeadingCrSkipped(Decoder):
 
 
 class EmptyDropped(Decoder):
-    """Empty lines are not delivered in one framing."""
+    """Does not deliver empty lines in one framing."""
     of = ""
 
     def next_line(self):
@@ -719,7 +719,7 @@ class LimitCountsEmptyLines(Decoder):
 
 
 class LimitOf(Decoder):
-    """The limit is wrong in one framing."""
+    """Applies a wrong limit in one framing."""
     of, more = "", 0
 
     def check(self, length):
@@ -1324,7 +1324,7 @@ class MessageTailUntold(Adapter):
 
 
 class Translated(Connection):
-    """Each read is translated before it is divided into messages."""
+    """Translates the bytes of each read before they are divided into messages."""
 
     def received(self, data):
         super().received(self.translate(data))
@@ -1513,7 +1513,7 @@ class InjectionCut(Connection):
 
 
 class LineChanged(Decoder):
-    """Each line is changed before it is delivered."""
+    """Changes each line before delivering it."""
 
     def next_line(self):
         line = super().next_line()
@@ -1749,7 +1749,7 @@ class BlockingWrites(Connection):
 
 
 class WritesFirst(Connection):
-    """A pending write is attempted before each read, and so consumes the error of an RST."""
+    """Attempts a pending write before each read, so that the write consumes the error of an RST."""
 
     def readable(self):
         if self.state == OPEN and self.pending:
@@ -2520,7 +2520,7 @@ class RefusalStops(Connection):
 
 
 class ToldAgain(Connection):
-    """An operation after an end is answered with another end."""
+    """Answers an operation after the end of the connection by reporting a second end."""
     ended_by, reason_was = "", None
 
     def stop_event(self, reason, detail=""):
@@ -2743,7 +2743,7 @@ class ResetEndsAll(Connection):
 
 
 class WhileConnecting(Connection):
-    """Data sent before the connection is established goes through `early`."""
+    """Passes data that is sent before the connection is established to `early`."""
 
     def queue(self, frame):
         if self.state == CONNECTING:
@@ -3383,7 +3383,7 @@ class SwitchDelimiterFirstByte(Connection):
 
 @mutant("data queued when the framing changes is framed by the new one", "switch")
 class SwitchReframesQueue(Connection):
-    """Keeps messages, and frames them only when they are written."""
+    """Stores messages, and adds their framing only when they are written."""
     kept = None
 
     def send(self, data):
@@ -4865,7 +4865,7 @@ class StopAnswersRead(PullConnection):
 
 
 class Leaky(Connection):
-    """Leaves the socket open after an end for which `forgets` holds."""
+    """Leaves the socket open after an end of the connection for which `forgets` returns true."""
 
     left_open = []
     told = None
@@ -4896,7 +4896,7 @@ class RefusedSocketKept(Connection):
 
 
 class ConnectKept(Connection):
-    """A connect attempt that is given up continues."""
+    """Lets a connection attempt continue after it has been abandoned."""
 
     kept = []
     forgotten = False
@@ -5047,7 +5047,7 @@ class ThreadKept(Connection):
 
 
 class Spinner(Connection):
-    """The loop never waits as long as `spins` holds."""
+    """Keeps the loop from waiting while `spinning` is set."""
 
     spinning = False
 
@@ -5095,7 +5095,7 @@ class PausedSpins(Connection):
 
 
 class HangUpSpins(Spinner):
-    """While reading is paused, an end wakes the loop again and again."""
+    """Lets the end of the stream wake the loop repeatedly while reading is paused."""
 
     events = 0
 
@@ -5145,7 +5145,7 @@ class ConnectingSpins(Connection):
 
 
 class EndSpins(Connection):
-    """After an end for the reason `ends`, the loop never waits again."""
+    """Keeps the loop from waiting after a connection has ended for the reason `ends`."""
 
     ends = ""
 
@@ -5233,11 +5233,11 @@ def main():
 
 # MARK: addresses
 #
-# A mutant with `needs_both_families` is only noticed if localhost has addresses of both families.
+# A mutant with `needs_both_families` is detected only if localhost has addresses of both families.
 
 
 class BindsDifferently(Connection):
-    """Starts with other settings than it was given."""
+    """Starts with settings that differ from the requested ones."""
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, self.changed(dict(settings)))
@@ -5396,7 +5396,7 @@ class UnixListenerLeft(Listener):
 
     def stop(self):
         if self.sock and "path" in self.settings:
-            # Its descriptor remains open, and the file exists.
+            # The descriptor remains open, and the file still exists.
             self.left.append(self.sock.dup())
             self.loop.remove_reader(self.sock)
             self.sock.close()
@@ -5494,7 +5494,7 @@ class TlsTimesIgnored(TLSSocket):
 
 
 class OwnComparison(TlsNameIgnored):
-    """Compares names itself when the handshake is complete."""
+    """Compares host names without OpenSSL when the handshake is complete."""
 
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5896,7 +5896,7 @@ class TlsHandshakeAlertIsEof(Connection):
 
 
 class Listening(TLSSocket):
-    """Receives each handshake message that arrives, also after the handshake."""
+    """Is notified of each handshake message that arrives, even after the handshake."""
 
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5940,7 +5940,7 @@ class TlsNoCertificateToGive(Listening):
 @mutant("a handshake message must fit into one record", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
-        # It has consumed everything, and the certificate is larger than a record.
+        # All received bytes have been consumed, and the certificate is larger than a record.
         if message == "CERTIFICATE" and self.size > RECORD_SIZE:
             self.objection = "decode error"
 
@@ -6051,7 +6051,7 @@ class TlsPendingForgotten(TLSSocket):
 
 
 class Records(TLSSocket):
-    """Receives the records that arrive after the handshake."""
+    """Is passed the records that arrive after the handshake."""
     held = b""
     is_up = False
 
@@ -6532,7 +6532,7 @@ class TlsNotifyOnly(TLSSocket):
             self.notified = True
             self.notify()
         self.flush()
-        # Closing the socket would send the FIN.
+        # Closing the socket would send a FIN.
         self.kept.append(self.sock.dup())
 
 

@@ -1,5 +1,5 @@
-"""Broken transports with bugs that only show on a network, with lost, late or dead packets: the reference's Connection, changed in one
-place."""
+"""Broken transports with bugs that appear only on a network that loses, delays or discards packets: the reference's
+Connection, changed in one place."""
 import asyncio
 import errno
 import socket
@@ -135,7 +135,7 @@ class UnacknowledgedIsDead(Watching):
 
 
 class Stalling(Watching):
-    """Calls `stalled` if a line has begun and nothing has arrived for 100 ms."""
+    """Calls `stalled` if a line is incomplete and nothing has arrived for 100 ms."""
 
     def look(self):
         if self.decoder.buffer and self.loop.time() - self.active > 0.1:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The reference in AsyncSocket's model: the user requests reads, and nothing else is delivered.
 
-Reads are answered in order. Up to 64 KiB that no read has consumed yet are kept; the rest stays in the kernel.
+Reads are answered in order. Up to 64 KiB that no read has consumed yet are kept; further bytes stay in the kernel's
+buffer.
 """
 import collections
 
@@ -36,7 +37,7 @@ class PullConnection(Connection):
             self.await_read(self.reads[0])
 
     def count(self, request):
-        """Returns how many bytes of the buffer the read takes; None while it can't be answered."""
+        """Returns how many bytes of the buffer the read takes; None while the read can't be answered."""
         buffer = self.decoder.buffer
         if "length" in request:
             return request["length"] if len(buffer) >= request["length"] else None

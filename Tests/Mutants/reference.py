@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The reference: a transport without known bugs that is served over the adapter protocol. Each mutant in mutants.py breaks it in one place.
+"""The reference: a transport without known bugs that is served over the adapter protocol. Each mutant in mutants.py
+changes the reference in one place.
 
-It has one thread, asyncio's loop for readiness, timers and name lookups, and plain non-blocking sockets. The parts are Decoder and
-encode (bytes to messages and back), TLSSocket, Connection, WebSocketConnection (on the parts of websocket.py), Listener and Adapter (the protocol).
-It guarantees that there is one `stop` for each connection and nothing after it; that sent data is written before the FIN; and that no data
-which it has read, or which is unread in its kernel, turns that FIN into an RST.
+It has one thread, asyncio's loop for readiness, timers and name lookups, and plain non-blocking sockets. The parts are
+Decoder and encode (bytes to messages and back), TLSSocket, Connection, WebSocketConnection (on the parts of
+websocket.py), Listener and Adapter (the protocol). The reference guarantees that there is one `stop` for each
+connection and nothing after it; that sent data is written before the FIN; and that data that is still unread does not
+cause an RST instead of that FIN.
 """
 import asyncio
 import collections
@@ -27,13 +29,15 @@ TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
     errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
-# The errors that are caused by the machine, and not by the peer.
+# The errors whose cause is the machine and not the peer.
 SHORTAGES = (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
-# In seconds: between two attempts to connect; without progress in writing, until sent data is given up; for the peer's FIN after ours.
+# Times in seconds: between two attempts to connect; without progress in writing, after which sent data is discarded;
+# and for the peer's FIN after our FIN.
 ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
-# For WebSocket, in seconds: for the peer's close after ours; for the server's FIN after both.
+# Times in seconds for WebSocket: for the peer's close frame after ours, and for the server's FIN after both close
+# frames.
 CLOSE_TIME, WAIT_TIME = 1.0, 0.5
 CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
 ENDING, LINGERING, OVER, AWAY = "ending", "lingering", "over", "away"
@@ -41,29 +45,31 @@ RECORD_SIZE = 16 * 1024
 
 
 def machine(error):
-    """Returns the field of an event that reports a shortage of the machine; empty for other errors."""
+    """Returns the field of an event that reports a shortage of the machine; an empty dictionary for other errors."""
     number = getattr(error, "errno", None)
     return {"machine": errno.errorcode[number]} if number in SHORTAGES else {}
 
 
 class Refused(Exception):
-    """An op that is refused; its text is the protocol's word for the reason."""
+    """Raised if an op is refused; the text is the protocol's word for the reason."""
 
 
 class BadStream(Exception):
-    """Bytes that can't be divided into messages; its text is the reason of the stop."""
+    """Raised if bytes can't be divided into messages; the text is the reason for the stop."""
 
 
 class Decoder:
-    """Divides a stream into messages. Keeps received bytes that were not delivered yet; an announced length allocates nothing."""
+    """Divides a stream into messages. Keeps received bytes that were not delivered yet; a length prefix alone does not
+    cause an allocation."""
 
     def __init__(self, framing, limit, delimiter=None):
         self.framing, self.limit = framing, limit
         self.terminator = TERMINATORS.get(framing, delimiter)
         self.buffer = bytearray()
-        # No terminator begins before this offset.
+        # The search continues at this offset, because no terminator begins before it.
         self.scanned = 0
-        # If not None, a message is being omitted: the number of bytes before its end, or True for a line.
+        # None unless a message is being omitted; then the number of bytes that remain of the message, or True if it is
+        # a line.
         self.skipping = None
 
     def append(self, data):
@@ -80,7 +86,7 @@ class Decoder:
         return self.next_line() if self.terminator else self.next_counted()
 
     def leave_out(self):
-        """Omits the message at the start, which is too long, including the part of it that has not arrived yet."""
+        """Omits the first message, which is too long, including the part that has not arrived yet."""
         if self.terminator:
             self.skipping = True
         elif self.framing == "netstring":
@@ -124,7 +130,8 @@ class Decoder:
         return None
 
     def half_terminator(self):
-        """Returns the number of bytes at the end that may be the beginning of a terminator, and so are not content yet."""
+        """Returns the number of bytes at the end that may be the beginning of a terminator, and therefore can't be
+        treated as content yet."""
         return next(length for length in reversed(range(len(self.terminator))) if self.buffer.endswith(self.terminator[:length]))
 
     def next_netstring(self):
@@ -161,7 +168,7 @@ class Decoder:
         return self.take(width, length, 0) if len(self.buffer) - width >= length else None
 
     def prefix(self):
-        """Returns the width of the length, and the length; None while bytes of it are missing."""
+        """Returns the width of the length, and the length; None while bytes of the length are missing."""
         if self.framing == "varint":
             return self.varint()
         width = WIDTHS[self.framing]
@@ -173,7 +180,7 @@ class Decoder:
     def varint(self):
         length = 0
         for index, byte in enumerate(self.buffer[:10]):
-            # The tenth byte has room for one bit.
+            # Only one bit of the tenth byte fits into 64 bits.
             if index == 9 and byte > 1:
                 raise BadStream("protocol")
             length |= (byte & 127) << (7 * index)
@@ -219,26 +226,27 @@ def encode(framing, message, delimiter=None):
 
 
 class Truncated(OSError):
-    """The FIN arrived without a preceding close_notify."""
+    """Raised if the FIN arrives without a preceding close_notify."""
 
 
 class TLSSocket:
-    """TLS as a client over a connected non-blocking socket; methods that it lacks are those of the socket.
+    """TLS as a client over a connected non-blocking socket; all other methods are forwarded to the socket.
 
-    It is used like the socket: `recv`, `send` and `shutdown` raise BlockingIOError if they would have to wait, and `recv` returns no
-    bytes at the end of the stream. ssl.SSLError is an error of TLS; after it, received bytes are discarded, and no close_notify is sent.
+    An object is used like the socket: `recv`, `send` and `shutdown` raise BlockingIOError if they would have to wait,
+    and `recv` returns no bytes at the end of the stream. ssl.SSLError is an error of TLS; after it, received bytes are
+    discarded, and no close_notify is sent.
     """
 
     def __init__(self, sock, settings):
         self.sock = sock
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = self.context(settings).wrap_bio(self.incoming, self.outgoing, server_hostname=self.name(settings))
-        # Records that the kernel has not taken yet, and the number of message bytes in them.
+        # Records that the kernel has not accepted yet, and the number of message bytes in them.
         self.unwritten, self.covered = b"", 0
         self.failed = self.peer_notified = self.notified = False
         # The FIN has arrived.
         self.ended = False
-        # What `recv` has found after the bytes that it returned: the end, or an error.
+        # The condition that `recv` reports after the bytes that it has returned: the end of the stream, or an error.
         self.due = None
 
     def __getattr__(self, name):
@@ -283,7 +291,8 @@ class TLSSocket:
         return bool(data)
 
     def recv(self, size):
-        """Returns everything that one read of the kernel contains, since the kernel does not report it again."""
+        """Returns all decrypted bytes of one read from the kernel, because the kernel does not report the socket as
+        readable again for them."""
         if self.due is not None:
             return self.told()
         if self.failed or self.peer_notified:
@@ -302,7 +311,7 @@ class TLSSocket:
         raise BlockingIOError
 
     def skip(self, size):
-        """Bytes after a close_notify or an error don't belong to the stream: only its FIN is awaited."""
+        """Discards bytes after a close_notify or an error, which don't belong to the stream, until the FIN arrives."""
         while self.sock.recv(size):
             pass
         self.ended = True
@@ -333,7 +342,8 @@ class TLSSocket:
         return b""
 
     def send(self, data):
-        """Writes a record; once the kernel has taken all of it, returns the number of bytes of `data` in it."""
+        """Writes a record; once the kernel has accepted the entire record, returns the number of bytes of `data` in the
+        record."""
         self.flush()
         if not self.covered:
             self.covered = self.tls.write(data[:RECORD_SIZE])
@@ -347,14 +357,14 @@ class TLSSocket:
             self.unwritten = self.unwritten[self.sock.send(self.unwritten):]
 
     def flush_quietly(self):
-        """Writes answers of TLS itself; the next read or write reports a failure."""
+        """Writes the responses that TLS itself generates. The next read or write reports a failure."""
         try:
             self.flush()
         except OSError:
             pass
 
     def give_up(self):
-        """Ends TLS after an error or a fatal alert: our alert is sent, and no close_notify follows."""
+        """Ends TLS after an error or a fatal alert: sends our alert, without a close_notify after it."""
         self.failed = True
         self.flush_quietly()
 
@@ -369,12 +379,13 @@ class TLSSocket:
         try:
             self.tls.unwrap()
         except ssl.SSLError:
-            # It waits for the peer's close_notify, which is noticed when reading.
+            # This waits for the peer's close_notify, whose arrival is noticed when reading.
             pass
 
 
 class Unsent:
-    """The frames of a connection that were not completely passed to the kernel. If its last byte was passed, a frame may have arrived."""
+    """The frames of a connection that have not been completely passed to the kernel. A frame whose last byte was passed
+    may have reached the peer."""
 
     def __init__(self):
         self.frames, self.passed = collections.deque(), 0
@@ -388,7 +399,8 @@ class Unsent:
             self.passed -= len(self.frames.popleft())
 
     def lost(self):
-        """Gives up a frame of which the peer may have a part. Returns the number of bytes of it that were not passed."""
+        """Discards a frame of which the peer may have received a part. Returns the number of bytes of the frame that
+        were not passed to the kernel."""
         if not self.passed:
             return 0
         rest, self.passed = len(self.frames.popleft()) - self.passed, 0
@@ -414,33 +426,36 @@ class Connection:
         self.adapter, self.number, self.settings = adapter, number, settings
         self.loop = asyncio.get_running_loop()
         self.set_framing(settings)
-        # The `framing` op that waits for a number of messages: [their number, the op].
+        # The pending change of framing: [the number of messages that are still delivered before the change, the
+        # `framing` op].
         self.announced = None
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
-        # The settings of the handshake that is about to begin; messages that wait for its end; whether it is complete.
+        # The settings of the handshake that is about to begin; the messages that wait for the end of the handshake;
+        # whether the handshake is complete.
         self.wanted_tls, self.held, self.is_secured = None, bytearray(), False
         self.is_started = False
-        # The peer's FIN or close_notify has arrived.
+        # Whether the peer's FIN or close_notify has arrived.
         self.peer_ended = False
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
-        # Why a write failed, or why the connection failed between connect and the first look at it.
+        # The reason why a write failed, or why the connection failed between `connect` and the first check of its
+        # state.
         self.failure = None
-        # The shortage of the machine, for the event that reports the end.
+        # The shortage of a resource of the machine, for the event that reports the end of the connection.
         self.trouble = {}
-        # `full` was reported, and no `drained` after it.
+        # Whether `full` was reported, without a `drained` after it.
         self.full = False
-        # The state of ending.
+        # The state of a connection that is ending.
         self.reason = None
         self.active = 0.0
         self.unacknowledged = 0
-        # The state of the heartbeat: when data was last sent, when the peer was last heard; bytes of a heartbeat that `sent`
-        # must not count.
+        # The state of the heartbeat: the time at which data was last sent, the time at which data was last received,
+        # and the bytes of a heartbeat that `sent` must not count.
         self.last_sent = self.last_heard = 0.0
         self.beat_timer, self.uncounted = None, 0
-        # The state of reconnecting: frames still to be sent, the number of waits since the last connection, whether the script
-        # has ended our side.
+        # The state of reconnecting: frames still to be sent, the number of waits since the last connection, whether the
+        # script has closed our side.
         self.unsent, self.waits, self.has_half_closed = Unsent(), 0, False
 
     def say(self, event, **fields):
@@ -461,7 +476,7 @@ class Connection:
     async def begin(self):
         try:
             sock = await self.connect()
-        # A name that is not valid raises a ValueError.
+        # An invalid host name raises a ValueError.
         except (OSError, ValueError) as error:
             self.over(self.reason_of(error), str(error))
         else:
@@ -494,7 +509,8 @@ class Connection:
             raise failure
         finally:
             for attempt in everyone - {winner}:
-                # An attempt that succeeded just when it was no longer needed can't be cancelled.
+                # A connection attempt may have succeeded just before it was cancelled, so its connection must be
+                # closed.
                 if not attempt.cancel() and not attempt.cancelled() and not attempt.exception():
                     attempt.result().close()
 
@@ -523,7 +539,8 @@ class Connection:
             self.bind(sock)
             await self.loop.sock_connect(sock, address[4])
         except ConnectionResetError as error:
-            # The connection was established, and reset before it was looked at. A socket reports its error only once.
+            # The connection was established, and reset before its state was checked. A socket reports its error only
+            # once.
             self.failure = error
         except BaseException:
             sock.close()
@@ -533,7 +550,7 @@ class Connection:
     # MARK: Reconnecting
 
     def comes_back(self, reason):
-        """A peer that violates the rules is not reconnected to: it would do so again."""
+        """Does not reconnect to a peer that violates the rules, because it would violate them again."""
         return self.wants_to_come_back() and reason not in ("too-long", "protocol", "tls-failed", "stopped") and not self.has_half_closed
 
     def wants_to_come_back(self):
@@ -541,7 +558,7 @@ class Connection:
 
     def lost(self, reason, detail):
         if self.is_started:
-            # Frames in another framing can't be sent by a connection that begins with the first one.
+            # A new connection begins with the first framing, so it can't send frames in another framing.
             has_other_framing = self.framing != self.settings["framing"]
             self.say_lost(reason, detail, self.unsent.give_up() if has_other_framing else self.unsent.lost())
         else:
@@ -648,7 +665,8 @@ class Connection:
         self.look_again()
 
     def look_again(self):
-        """Bytes that arrived with the end of the handshake are already buffered: the kernel does not report them."""
+        """Reads bytes that arrived together with the end of the handshake: they are already buffered, so the kernel
+        does not report them."""
         if self.state == OPEN and not self.paused:
             self.readable()
 
@@ -749,7 +767,7 @@ class Connection:
         self.announced = [request["behind"], request]
 
     def change_framing(self, request):
-        """Bytes that were not delivered are divided again."""
+        """Divides the bytes that have not been delivered into messages again."""
         rest = self.decoder.finish()
         self.set_framing(request)
         self.take_over(rest)
@@ -781,7 +799,7 @@ class Connection:
         try:
             data = self.sock.recv(READ_SIZE)
         except BlockingIOError:
-            # Nothing that was left to read explains why the write failed, and nothing more will arrive.
+            # No unread data explains why the write failed, and nothing more will arrive.
             return self.over(self.reason_of(self.failure)) if self.failure and self.state == OPEN else None
         except Truncated:
             return self.read_eof("tls-truncated")
@@ -851,7 +869,7 @@ class Connection:
         self.loop.call_soon(self.look_for_reset)
 
     def look_for_reset(self):
-        """After a FIN, no read would report a reset; a socket reports its error only once."""
+        """Checks for a reset after a FIN, which no read would report. A socket reports its error only once."""
         if self.state == OPEN and not self.failure:
             error = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             if error:
@@ -875,7 +893,7 @@ class Connection:
     # MARK: Writing
 
     def write(self):
-        """Passes to the kernel as much as it takes now."""
+        """Passes as many bytes to the kernel as it accepts now."""
         if self.state == SECURING and not self.wanted_tls:
             return self.handshake()
         if isinstance(self.sock, TLSSocket):
@@ -893,7 +911,7 @@ class Connection:
         self.update()
 
     def would_block(self):
-        """The loop reports when the kernel can take more."""
+        """Called by the loop when the kernel can accept more bytes."""
         if self.state == OPEN and not self.full and len(self.pending) >= self.high_water():
             self.full = True
             self.say("full")
@@ -922,7 +940,7 @@ class Connection:
             self.say("sent", bytes=count - beat)
 
     def write_failed(self, error):
-        """Reading continues: what the peer sent, and why the connection ended, must still be read."""
+        """Continues to read, because the peer's data and the reason why the connection ended must still be reported."""
         self.failure = error
         self.pending.clear()
         if self.peer_ended and self.state == OPEN:
@@ -935,13 +953,13 @@ class Connection:
     # MARK: Ending
 
     def end(self, reason):
-        """Queues a FIN after the sent data, and `stop` when that is written."""
+        """Queues a FIN after the sent data, and reports `stop` once the data is written."""
         self.state, self.reason, self.fin_wanted = ENDING, reason, True
         self.expect_progress(FLUSH_TIME)
         self.update()
 
     def ended(self):
-        """Everything is written and the FIN is sent, or can't be."""
+        """Called when everything is written and the FIN was sent or can't be sent."""
         if self.failure and self.reason != "stopped":
             self.over(self.reason_of(self.failure))
         elif self.read_ended or self.failure:
@@ -951,7 +969,8 @@ class Connection:
             self.linger()
 
     def linger(self):
-        """`stop` was reported. The socket stays open until the peer has closed too: closing it with unread bytes would send an RST."""
+        """Called when `stop` was reported. Keeps the socket open until the peer has closed its side, too, because
+        closing a socket with unread bytes would send an RST."""
         self.state, self.fin_wanted = LINGERING, True
         self.expect_progress(FLUSH_TIME if self.pending else DRAIN_TIME)
         self.update()
@@ -977,7 +996,7 @@ class Connection:
         return struct.unpack("i", fcntl.ioctl(self.sock, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
 
     def abort(self):
-        """Sent data can't be written: a FIN would mark it as complete, so an RST is sent."""
+        """Sends an RST because sent data can't be written: a FIN would mark the data as complete."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def over(self, reason=None, detail=""):
@@ -1011,7 +1030,7 @@ class Connection:
             self.idle_timer = self.loop.call_at(self.active + limit / 1000, self.idle)
 
     def idle(self):
-        """The timer that an earlier byte started has expired; another byte may have arrived since."""
+        """Called when the timer that an earlier byte started has expired. Further bytes may have arrived since."""
         if self.state != OPEN:
             return
         if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
@@ -1037,19 +1056,22 @@ class Connection:
             self.watch_heartbeat()
 
     def watch_heartbeat(self):
-        """Checks again when the next heartbeat is due or the silence is too long; if neither can be due now, it checks again soon."""
+        """Checks again when the next heartbeat is due or the peer has been silent for too long; if neither time is
+        known now, checks again soon."""
         due = [time for time in (self.next_beat(), self.end_of_silence()) if time is not None]
         now = self.loop.time()
         self.beat_timer = self.loop.call_at(min(due + [now + 0.01]), self.look_at_heartbeat)
 
     def next_beat(self):
-        """Returns when the next heartbeat is due; None while bytes wait to be written, and after our FIN."""
+        """Returns the time at which the next heartbeat is due; None while bytes wait to be written, and after our
+        FIN."""
         if "heartbeat-ms" not in self.settings or self.pending or self.fin_wanted or self.failure:
             return None
         return self.last_sent + self.settings["heartbeat-ms"] / 1000
 
     def end_of_silence(self):
-        """Returns when the silence is too long; None while nothing is read, and after a FIN."""
+        """Returns the time at which the peer has been silent for too long; None while reading is stopped, and after a
+        FIN."""
         if "heartbeat-timeout-ms" not in self.settings or self.paused or self.fin_wanted or self.peer_ended:
             return None
         return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
@@ -1095,7 +1117,8 @@ class Connection:
     # MARK: Watching the socket
 
     def update(self):
-        """Must be called after every change: does what had to wait for the last byte to be written, and sets what the loop watches."""
+        """Must be called after every change: performs the actions that waited until the last byte was written, and
+        updates the events that the loop watches for."""
         if self.sock and (not self.pending or self.failure) and self.state != SECURING:
             if self.fin_wanted and not self.fin_sent:
                 self.fin_sent = True
@@ -1114,7 +1137,8 @@ class Connection:
                 self.loop.call_soon(self.read_due)
 
     def read_due(self):
-        """Handles what TLS has found after the bytes that it returned: the kernel does not report it."""
+        """Handles an end or error that TLS has found after the bytes that it returned, because the kernel does not
+        report it."""
         if self.sock and self.wants_read() and getattr(self.sock, "due", None) is not None:
             self.readable()
 
@@ -1126,10 +1150,10 @@ class Connection:
         try:
             self.sock.shutdown(socket.SHUT_WR)
         except BlockingIOError:
-            # The kernel does not take the close_notify yet.
+            # The kernel does not accept the close_notify yet.
             self.fin_sent = False
         except OSError as error:
-            # The peer has ended its side and may be gone: only our own end is lost.
+            # The peer has ended its side and may have closed its socket; only the end of our side is lost.
             if not (self.is_secured and self.peer_ended and not self.pending):
                 self.write_failed(error)
 
@@ -1157,7 +1181,8 @@ class WebSocketConnection(Connection):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
         self.opening = self.listener = None
-        # Our close is queued; the peer's close has arrived, and its code.
+        # Whether our close frame is queued; whether the peer's close frame has arrived; the code of the peer's close
+        # frame.
         self.close_sent = self.peer_closed = False
         self.code = None
 
@@ -1177,7 +1202,7 @@ class WebSocketConnection(Connection):
         self.opened(sock)
 
     def opened(self, sock):
-        """The stream is established. Data that was sent early waits for the handshake."""
+        """Called when the stream is established. Data that was sent early waits for the handshake."""
         self.sock, self.state = sock, OPENING
         self.opening = self.adapter.parts[ServerOpening]() if self.is_server() else self.adapter.parts[ClientOpening](self.settings)
         self.held, self.pending = self.pending, bytearray(self.opening.request())
@@ -1271,7 +1296,7 @@ class WebSocketConnection(Connection):
             self.queue_frame(CLOSE, payload)
 
     def half_close(self):
-        """A FIN without a close would not be a valid end."""
+        """Refuses a half-close, because a FIN without a close frame is not a valid end."""
         raise Refused("unsupported")
 
     def framing_op(self, request):
@@ -1306,7 +1331,7 @@ class WebSocketConnection(Connection):
             self.say("message", data=payload.decode("latin-1"), kind=OPCODES[opcode])
 
     def ping_came(self, payload):
-        """Pings are answered until the peer's close has arrived (section 5.5.2), even after our own close."""
+        """Answers pings until the peer's close frame has arrived (section 5.5.2), even after our own close frame."""
         self.queue_frame(PONG, payload)
         self.say("ping", data=payload.decode("latin-1"))
 
@@ -1315,7 +1340,8 @@ class WebSocketConnection(Connection):
         self.bad_stream("too-long" if code == TOO_LONG else "protocol")
 
     def close_came(self, payload):
-        """Answers the close with its code, and ignores what follows. The server ends the stream first (section 7.1.1)."""
+        """Answers the close frame with the same code, and ignores the bytes after it. The server ends the stream first
+        (section 7.1.1)."""
         self.code = self.decoder.code_of(payload)
         self.peer_closed = True
         self.answer_close(payload)
@@ -1333,7 +1359,7 @@ class WebSocketConnection(Connection):
         self.update()
 
     def leave(self):
-        """An incomplete frame or message is not reported as a leftover."""
+        """Reports no leftover, because an incomplete frame or message is not one."""
 
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -1353,7 +1379,7 @@ class WebSocketConnection(Connection):
             super().no_progress()
 
     def close_unanswered(self):
-        """The time starts again while the peer still reads what was sent before the close."""
+        """Restarts the timer while the peer is still reading data that was sent before the close frame."""
         waiting = self.kernel_holds()
         if 0 < waiting != self.unacknowledged:
             self.unacknowledged = waiting
@@ -1413,7 +1439,7 @@ class Listener:
             sock = self.sock.accept()[0]
         except OSError as error:
             if error.errno in SHORTAGES:
-                # Pending connections would never be accepted.
+                # Connections that are pending would never be accepted.
                 self.stop(reason="other", detail=str(error), **machine(error))
             return
         self.accepted(sock)
@@ -1440,7 +1466,7 @@ class Adapter:
 
     def __init__(self, name, parts):
         self.name = name
-        # The class that is used for each of BASES.
+        # For each class in BASES, the class that is used in its place.
         self.parts = parts
         self.known = {}
         self.next_accepted = 1_000_000
@@ -1459,7 +1485,7 @@ class Adapter:
         return connection
 
     def perform(self, request):
-        """Performs one op; returns the fields of `done` other than its number."""
+        """Performs one op; returns the fields of the event `done` other than the op's number."""
         op, number = request["op"], request["conn"]
         if op in ("connect", "listen"):
             return self.begin(op, number, request)
@@ -1533,12 +1559,12 @@ class Adapter:
             self.say(ev="done", id=request["id"], **self.answer(request))
 
 
-# The classes from which a mutant may be derived; the first one counts.
+# The classes from which a mutant may be derived; the first match determines the base.
 BASES = (Decoder, TLSSocket, ClientOpening, ServerOpening, Frames, WebSocketConnection, Connection, Listener, Adapter)
 
 
 def run(name="reference", part=None):
-    """Serves until the end of stdin; `part` replaces the one of BASES from which it is derived."""
+    """Serves until the end of stdin; `part` replaces the class in BASES from which it is derived."""
     parts = {base: base for base in BASES}
     if part:
         parts[next(base for base in BASES if issubclass(part, base))] = part

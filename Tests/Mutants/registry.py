@@ -1,7 +1,7 @@
 """The names of the broken transports, for the modules that define them."""
 import re
 
-# By name: (class, what is wrong, groups, whether it breaks by exiting).
+# The transports by name: (class, bug, groups, whether the bug is that the program exits).
 MUTANTS = {}
 
 

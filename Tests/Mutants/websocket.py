@@ -1,6 +1,7 @@
 """WebSocket (RFC 6455) independent of the connection: the opening handshake of both sides, and conversion between frames and messages.
 
-Nothing here reads or writes a socket: WebSocketConnection in reference.py does, and decides how the connection ends.
+Nothing here reads or writes a socket. WebSocketConnection in reference.py performs the I/O, and decides how the
+connection ends.
 """
 import base64
 import binascii
@@ -19,11 +20,12 @@ NORMAL, PROTOCOL, INVALID, TOO_LONG = 1000, 1002, 1007, 1009
 
 
 class BadHead(Exception):
-    """A request or an answer that does not open a WebSocket; its text is the status with which a request is refused."""
+    """Raised for a request or an answer that does not open a WebSocket; the text is the status with which a request is
+    refused."""
 
 
 class Violation(Exception):
-    """A violation of the RFC, with the code of the close that answers it."""
+    """Raised for a violation of the RFC; contains the code of the close frame that answers the violation."""
 
     def __init__(self, code):
         super().__init__(f"close {code}")
@@ -43,7 +45,7 @@ def is_utf8(data):
 
 
 def is_code(code):
-    """Whether a close may have this code (section 7.4)."""
+    """Returns whether a close frame may have this code (section 7.4)."""
     return 1000 <= code <= 1014 and code not in (1004, 1005, 1006) or 3000 <= code <= 4999
 
 
@@ -54,7 +56,8 @@ def masked(data, key, offset=0):
 
 
 class Opening:
-    """One side of the opening handshake: collects and checks the head of the peer. Bytes that follow the head stay in `buffer`."""
+    """One side of the opening handshake: collects and checks the peer's head. Bytes that follow the head stay in
+    `buffer`."""
 
     def __init__(self):
         self.buffer = bytearray()
@@ -63,7 +66,7 @@ class Opening:
         self.buffer += data
 
     def is_done(self):
-        """Whether the peer's head is complete and valid. Raises BadHead."""
+        """Returns whether the peer's head is complete and valid. Raises BadHead."""
         head = self.take_head()
         if head is None:
             return False
@@ -72,7 +75,7 @@ class Opening:
         return True
 
     def take_head(self):
-        """Returns the head without the empty line that ends it, or None while bytes of it are missing."""
+        """Returns the head without the empty line that ends it, or None while the head is incomplete."""
         end = self.buffer.find(b"\r\n\r\n")
         self.check_size(len(self.buffer) if end < 0 else end)
         if end < 0:
@@ -167,7 +170,7 @@ class ClientOpening(Opening):
 
 
 class ServerOpening(Opening):
-    """Checks and answers the request. The extensions and protocols that it offers are ignored."""
+    """Checks and answers the request. Extensions and protocols that the request offers are ignored."""
     key = b""
 
     def request(self):
@@ -221,14 +224,15 @@ class Frame:
 
 
 class Frames:
-    """Converts bytes to messages and control frames, and back. An announced length allocates nothing."""
+    """Converts bytes to messages and control frames, and back. A length in a header alone does not cause an
+    allocation."""
 
     def __init__(self, is_server, limit):
         self.is_server, self.limit = is_server, limit
         self.buffer = bytearray()
         # The frame whose payload has not arrived completely.
         self.frame = None
-        # The message that has begun: its opcode, its fragments so far, and the UTF-8 decoder of a text.
+        # The current message: its opcode, its fragments so far, and the UTF-8 decoder if it is text.
         self.opcode, self.message, self.text = None, bytearray(), None
 
     # MARK: Reading
@@ -237,7 +241,7 @@ class Frames:
         self.buffer += data
 
     def finish(self):
-        """An incomplete frame is not a line: no leftover is reported when the stream has ended."""
+        """Returns no leftover when the stream has ended, because an incomplete frame is not an incomplete line."""
         self.buffer.clear()
         return b""
 
@@ -256,7 +260,8 @@ class Frames:
         return None
 
     def begin(self):
-        """Reads a header; returns False while bytes of it are missing. Each part is checked as soon as it has arrived."""
+        """Reads a header; returns False while the header is incomplete. Each part is checked as soon as it has
+        arrived."""
         if len(self.buffer) < 2:
             return False
         frame = Frame(*self.buffer[:2])
@@ -301,14 +306,15 @@ class Frames:
         self.require(frame.is_final and frame.length <= CONTROL_SIZE)
 
     def check_order(self, frame):
-        """A continuation must continue a message, and no other data frame may appear within a message."""
+        """Checks that a continuation frame continues a message, and that no other data frame appears within a
+        message."""
         self.require((frame.opcode == CONTINUATION) == (self.opcode is not None))
 
     def length_width(self, frame):
         return {126: 2, 127: 8}.get(frame.length, 0)
 
     def check_length(self, length, width):
-        """Only the shortest form is valid, and the top bit must be zero."""
+        """Only the shortest form of a length is valid, and the top bit must be zero."""
         self.require(126 <= length if width == 2 else 1 << 16 <= length < 1 << 63)
 
     def check_limit(self, length):
@@ -343,7 +349,7 @@ class Frames:
         return masked(piece, frame.key, len(frame.payload))
 
     def check_text(self, frame, piece):
-        """Invalid UTF-8 fails at its first wrong byte, or at the end if a character is incomplete."""
+        """Rejects invalid UTF-8 at its first wrong byte, or at the end of the message if a character is incomplete."""
         try:
             self.text.decode(piece, frame.is_final and frame.is_complete)
         except UnicodeDecodeError:
@@ -359,7 +365,7 @@ class Frames:
         return opcode, message
 
     def code_of(self, payload):
-        """Returns the code of the peer's close, or None if it has none. Raises Violation."""
+        """Returns the code of the peer's close frame, or None if the frame has no code. Raises Violation."""
         if not payload:
             return None
         self.check_close_length(payload)

@@ -1,5 +1,6 @@
-// Returns a picture as averages of blocks of 8 × 8 pixels, and for each channel the minimum and maximum of the average if the picture is moved by
-// up to one pixel. There are three bytes for each block; a block at the edge is the average of the pixels that it has.
+// Returns a picture as averages of blocks of 8 × 8 pixels, and for each channel the minimum and maximum of the average
+// if the picture is shifted by up to one pixel. There are three bytes for each block; a block at the edge is the
+// average of the pixels that it contains.
 async (data) => {
   const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const picture = await createImageBitmap(new Blob([bytes], { type: "image/png" }));

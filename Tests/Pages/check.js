@@ -1,4 +1,4 @@
-// Returns the layout errors of a page, one per line.
+// Returns the layout errors of a page, one error per line.
 (() => {
   const wrong = [];
   const say = (what, node) => {
@@ -78,7 +78,7 @@
     }
   }
 
-  // For screen readers.
+  // These elements are only for screen readers.
   for (const drawing of document.querySelectorAll("svg")) {
     if (drawing.getAttribute("aria-hidden") === "true") continue;
     if (drawing.getAttribute("role") !== "img" || !drawing.querySelector(":scope > title")?.textContent) {

@@ -8,12 +8,13 @@ import subprocess
 import tempfile
 import time
 
-# Waits until changes have been drawn.
+# Waits until the browser has drawn all changes.
 FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
 
 
 class Chromium:
-    """A browser with one page. Use it in a `with` statement, which removes its processes and its folder at the end."""
+    """A browser with one page. Use it in a `with` statement, which ends the browser's processes and removes its
+    folder."""
 
     def __init__(self, patience=120):
         self.patience = patience
@@ -25,7 +26,7 @@ class Chromium:
         self.inp, theirs_out = os.pipe()
 
         def inherit():
-            # High numbers first, because one of the pipes may itself be descriptor 3 or 4.
+            # High descriptor numbers are used first, because one of the pipes may itself be descriptor 3 or 4.
             a, b = os.dup(theirs_in), os.dup(theirs_out)
             os.dup2(a, 103)
             os.dup2(b, 104)
@@ -39,7 +40,7 @@ class Chromium:
                 "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-extensions",
                 "--disable-breakpad", "--disable-crash-reporter",
-                # Text has the same edges and widths regardless of a machine's settings.
+                # With these options, text has the same edges and widths whatever the machine's settings are.
                 "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb",
                 "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank",
             ],
@@ -105,7 +106,7 @@ class Chromium:
         self.events.clear()
         began = time.monotonic()
         loader = self.page("Page.navigate", url=address)["loaderId"]
-        # Identified by its number: the previous page may still send events.
+        # The page is identified by its number, because the previous page may still send events.
         while not any(self.is_load(event, loader) for event in self.events):
             self.events.append(self.read())
         self.evaluate(FRAMES)
@@ -128,7 +129,7 @@ class Chromium:
         return result["result"].get("value")
 
     def fonts(self, families):
-        """Returns the font families that are actually used, a list for each requested family."""
+        """Returns the font families that are actually usedas a list for each requested family."""
         self.load("about:blank")
         texts = "".join(f"<p style='font-family: \"{family}\"'>a page</p>" for family in families)
         self.evaluate(f"document.body.innerHTML = {json.dumps(texts)}; {FRAMES}")

@@ -1,4 +1,5 @@
-// Prepares the page for comparison: everything is open, and the fonts are the same on every machine.
+// Prepares the page for comparison: opens everything that can be folded, and selects fonts that are the same on every
+// machine.
 (() => {
   document.querySelectorAll("details").forEach((node) => (node.open = true));
   const style = document.createElement("style");

@@ -1,9 +1,9 @@
 """Reference pictures of pages, stored as the averages of blocks of 8 × 8 pixels, one pixel per block.
 
-The comparison finds changes that a reader would notice: something has moved, vanished, changed its colour or covers something else. So a
-block may have any value that it has if the page is moved by a pixel, and up to `TOLERANCE` beyond that, for differences in the edges of
-letters. Blocks that do not change if the page is moved have no edges, so `FLAT` is enough for them: a line of one pixel and a pale
-background are also detected.
+The comparison finds changes that a reader would notice: something has moved, vanished, changed its colour or covers
+something else. So a block may have any value that it would have if the page were shifted by up to one pixel, and up to
+`TOLERANCE` beyond that, for differences in the edges of letters. Blocks that do not change if the page is shifted
+contain no edges, so `FLAT` is enough for them: a line of one pixel and a pale background are also detected.
 """
 import base64
 import os
@@ -22,21 +22,22 @@ def script(name):
 
 
 def missing_fonts(browser):
-    """Returns those of the two fonts that the browser replaces with others."""
+    """Returns which of the two fonts the browser replaces with other fonts."""
     fonts = ("DejaVu Sans", "DejaVu Sans Mono")
     return [font for font, used in zip(fonts, browser.fonts(fonts)) if used != [font]]
 
 
 def blocks(browser, data):
     """Returns the width and height in blocks, and the average, minimum and maximum for each channel of each block."""
-    # A separate page, because pages under test do not permit pictures, not even from memory.
+    # The picture is decoded in a separate page, because pages under test do not permit pictures, not even from memory.
     browser.load("about:blank")
     found = browser.evaluate(f"({script('blocks.js')})('{base64.b64encode(data).decode()}')")
     return found["wide"], found["high"], *(base64.b64decode(found[name]) for name in ("mean", "least", "most"))
 
 
 def check(browser, page, folder, name, renew, pictures):
-    """Compares a page in the four ways. Returns the differences, one line per way, or the names of the renewed pictures."""
+    """Compares a page in all four ways. Returns the differences, one line per way, or the names of the renewed
+    pictures."""
     found = []
     for width in WIDTHS:
         for is_dark in (False, True):
@@ -51,7 +52,7 @@ def check(browser, page, folder, name, renew, pictures):
                     file.write(data)
             drawn = blocks(browser, data)
             path = os.path.join(folder, f"{name}-{width}-{scheme}.png")
-            # Pictures that would pass are not renewed, so that a diff contains only changes.
+            # Pictures that still match are not renewed, so that a diff contains only changes.
             difference = compare(path, drawn)
             if difference and renew:
                 os.makedirs(folder, exist_ok=True)
@@ -63,7 +64,7 @@ def check(browser, page, folder, name, renew, pictures):
 
 
 def compare(path, drawn):
-    """Returns a description of the difference, or None."""
+    """Returns a description of the difference, or None if the pictures match."""
     try:
         wide, high, pixels = png.read(path)
     except FileNotFoundError:

@@ -11,7 +11,7 @@ def write(path, width, height, pixels):
     rows, above = bytearray(), bytes(stride)
     for start in range(0, stride * height, stride):
         row = pixels[start:start + stride]
-        # Of the simple filters, the one that results in the smallest numbers.
+        # Uses the simple filter that results in the smallest numbers.
         candidates = [
             (0, row),
             (1, bytes((value - (row[at - 3] if at >= 3 else 0)) & 255 for at, value in enumerate(row))),

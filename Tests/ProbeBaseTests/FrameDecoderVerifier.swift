@@ -65,8 +65,8 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// Verifies the outcome for a stream that arrives byte by byte, in two pieces with a cut at every offset and, if
-    /// the stream is short, in three pieces with cuts at every pair of offsets.
+    /// Verifies the outcome for a stream that arrives byte by byte and in two pieces with a cut at every offset. A
+    /// short stream also arrives in three pieces, with cuts at every pair of offsets.
     func verifyCuts(_ stream: [UInt8], _ expected: Outcome, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(outcome([stream[...]]) == expected, sourceLocation: sourceLocation)
         #expect(outcome(stream.indices.map { stream[$0...$0] }) == expected, sourceLocation: sourceLocation)

@@ -22,7 +22,7 @@ struct IntegerFormatTests {
         let values: [Int: UInt64] = [1: 0xFE, 2: 0x0102, 4: 0x0102_0304, 8: 0x0102_0304_0506_0708]
         let value = try #require(values[bytes.count])
         #expect(format.encode(Int(value)) == bytes)
-        // The start index of a slice must not affect the result.
+        // The start index of an array slice must not affect the result.
         #expect(format.read(([9] + bytes + [7])[1...]) == .value(value, width: bytes.count))
         for count in bytes.indices { #expect(format.read(bytes[..<count]) == .incomplete) }
     }

@@ -1,8 +1,8 @@
 package import ProbeBase
 import Testing
 
-/// Two values are equal if their JSON texts are equal. The `==` is only in the tests, because `JSONValue` does not need
-/// it otherwise.
+/// Two values are equal if their JSON texts are equal. The operator `==` is defined only in the tests, because
+/// `JSONValue` does not need it otherwise.
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool { left.encoded(.ascii) == right.encoded(.ascii) }
 }

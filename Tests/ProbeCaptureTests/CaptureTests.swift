@@ -192,7 +192,7 @@ struct CaptureTests {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
-        // Each line has its own connection, so that no congestion window delays a line.
+        // Each line is sent on its own connection, so that no congestion window delays a line.
         let pairs = try (0..<64).map { _ in try listener.connection() }
         await withTaskGroup(of: Bool.self) { group in
             for (number, client) in pairs.map(\.client).enumerated() {

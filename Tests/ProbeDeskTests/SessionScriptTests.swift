@@ -124,8 +124,8 @@ struct SessionScriptTests {
             var rest = SessionScript.Rest(actor: "C")
             rest.unread = bytes
             let saved = script.saved([rest, rest])
-            // An escape takes four bytes in the script, and a statement is shorter than the number of bytes for which
-            // it counts.
+            // An escape takes four bytes in the script, and a statement is shorter than the number of bytes by which it
+            // reduces the remaining limit.
             #expect(saved.bytes.count < 400 + 5 * limit)
             #expect(saved.unwritten <= 2 * bytes.count)
             if framing == .lf, piece.hasSuffix("\n") { #expect(saved.unwritten > bytes.count) }
@@ -146,7 +146,7 @@ struct SessionScriptTests {
         #expect(script.saved([Self.rest("g\n", nil)]).unwritten == 8)
     }
 
-    /// Lines that are consumed together count the same as lines that are consumed one by one.
+    /// Lines that are consumed together count as many bytes towards the limit as lines that are consumed one by one.
     @Test func linesConsumedTogetherAreNotReadAgain() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)

@@ -77,8 +77,8 @@ struct EditorServerTests {
             + #""version":2},"contentChanges":[{"range":\#(range),"text":"\#(text)"}]}}"#
     }
 
-    /// A client may send half of a surrogate pair because its own text contains it. Later positions must refer to the
-    /// same text on both sides.
+    /// A client may send half of a surrogate pair because the text in the editor contains it. Later positions must
+    /// refer to the same text on both sides.
     @Test func loneSurrogateIsOneUnit() throws {
         var server = try EditorHarness()
         _ = try server.open("scenario \"ab\"\n")
@@ -102,7 +102,7 @@ struct EditorServerTests {
         #expect(definition["uri"]?.text == common)
     }
 
-    /// Arbitrary text is entered piece by piece, and requests refer to arbitrary positions.
+    /// No text that is entered piece by piece, and no position in a request, may cause a trap.
     @Test(arguments: 0..<12)
     func requestsNeverTrapAtAnyPosition(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

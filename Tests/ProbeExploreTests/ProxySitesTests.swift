@@ -4,7 +4,7 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// Tests how the bytes that proxies forward are varied.
+/// Tests how `explore` varies the bytes that proxies forward.
 struct ProxySitesTests {
     private static let script = """
         scenario "two programs"

@@ -44,8 +44,8 @@ struct RecordedConversationTests {
             try RecordedScriptTests.steps([conversation]).dropFirst() == [
                 "C send line \"a\"", "C expect line \"b\"", "C ignore rest",
             ])
-        // If a line is incomplete in one of the recordings because that recording was cut, the line is in neither
-        // result.
+        // If a line is incomplete in one of the recordings because that recording was cut off by the limit, the line is
+        // in neither result.
         var other = RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b")])
         other.cut()
         for pair in [[conversation, other], [other, conversation]] {

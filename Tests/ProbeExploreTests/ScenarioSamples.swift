@@ -3,7 +3,7 @@ import ProbeEngine
 import ProbeExplore
 import ProbeScenario
 
-/// A compiled scenario for tests, with observations of the bytes that its sends have sent.
+/// A compiled scenario for tests, with observations of the bytes sent by its `send` steps.
 struct ScenarioSample {
     let plan: Plan
     /// The indices of the send steps, in the order of the script.
@@ -63,7 +63,7 @@ struct ScenarioSample {
 
         """
 
-    /// Returns ``echo`` with observations of the bytes that its three sends have sent.
+    /// Returns ``echo`` with observations of the bytes sent by its three `send` steps.
     static func echoed() throws -> ScenarioSample {
         try ScenarioSample(echo, sent: [["one\r\n"], ["two\r\n"], ["three\r\n"]])
     }

@@ -43,7 +43,7 @@ struct ShownFailureTests {
         #expect(!failure.matches(failedResult(at: Self.place, actual: "session 17 at 10:01:02")))
     }
 
-    /// Whether the summary quotes the compared bytes must not affect the identity of a failure.
+    /// Whether the summary quotes the compared bytes must not affect whether two failures are considered the same.
     @Test(arguments: [false, true])
     func receivedLengthDoesNotCount(isLine: Bool) throws {
         func result(_ actual: String, expected: String = "OK") -> CaseResult {

@@ -27,8 +27,8 @@ struct CaptureBuilder {
 
     mutating func wait(milliseconds: UInt64) { time += milliseconds * 1_000_000 }
 
-    /// Adds a packet. `skew` is added to its sequence number, and `cut` is the number of bytes at its end that are not
-    /// captured. The length of `options` must be a multiple of four.
+    /// Adds a packet. `skew` is added to its sequence number, and `cut` is the number of bytes at the packet's end that
+    /// are not captured. The length of `options` must be a multiple of four.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
         window: UInt16 = 512, comments: [String] = [], options: [UInt8] = []

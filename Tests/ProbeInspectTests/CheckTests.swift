@@ -49,7 +49,7 @@ import Testing
             ("wire server -> client lacks \"yready\"", .passed), ("wire server -> client lacks \"ready\"", .failed),
             ("wire server -> client records 0", .passed), ("wire server -> client records 1", .failed),
             ("wire server -> client tls", .failed), ("wire server -> client tls from the start", .failed),
-            // A capture is complete, so statements that would wait in a run fail.
+            // No further packets follow a capture, so a statement that would wait during a run fails.
             ("wire server -> client zero window", .failed), ("wire client -> server urgent", .failed),
             ("wire client -> server gap >= 1ms", .failed),
             ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),
@@ -61,8 +61,8 @@ import Testing
         #expect(result.text.isEmpty == (verdict == .passed))
     }
 
-    /// Connections that were not followed are not judged. They never make a statement pass, with either method of
-    /// judging and with any filter.
+    /// Connections that were not followed are not judged. They never make a statement pass, with either way to judge
+    /// and with any filter.
     @Test(arguments: [
         ("wire packets >= 1", ConnectionFilter(), [Verdict.passed, .inconclusive], Int32(3)),
         ("wire packets > 100", ConnectionFilter(), [.inconclusive, .inconclusive], 3),
@@ -113,7 +113,7 @@ import Testing
                 """)
     }
 
-    /// Each flow is judged. If missing bytes could change a verdict, it is inconclusive.
+    /// Each flow is judged. If missing bytes could change a verdict, the verdict is inconclusive.
     @Test func eachConnectionIsJudged() throws {
         let result = try judge(
             "wire no rst\nwire client -> server lines crlf\nwire client -> server segments >= 2",
@@ -187,7 +187,7 @@ import Testing
         #expect(found.text.contains("packets of the capture could not be read: 1 truncated"))
     }
 
-    /// The flow that the statement applies to may be among the unreadable packets.
+    /// The unreadable packets may belong to the flow to which the statement applies.
     @Test func flowAmongUnreadablePacketsIsInconclusive() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)

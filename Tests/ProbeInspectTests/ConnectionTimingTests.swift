@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Tests of which side is considered to have waited for the other, and for how long.
+/// Tests which side is considered to have waited for the other side, and for how long.
 @Suite struct ConnectionTimingTests {
     private func timing(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws -> Inspection {
         var capture = CaptureBuilder()

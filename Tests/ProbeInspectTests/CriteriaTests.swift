@@ -17,7 +17,7 @@ import Testing
         #expect(filter.text == "flow with \(trait.rawValue)")
     }
 
-    /// A flow with any of the traits is included if the other filters also include it.
+    /// A flow that has at least one of the traits is included if the other filters also include it.
     @Test func criteriaAreCombined() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let criteria = ConnectionCriteria(traits: [.refused, .retransmissions])
@@ -132,8 +132,8 @@ import Testing
 
     // MARK: Following
 
-    /// Valid UTF-8 characters are shown unescaped, even if they span two segments. Incomplete characters are shown as
-    /// escaped bytes.
+    /// Valid UTF-8 characters are shown unescaped, even if their bytes are in two segments. Incomplete characters are
+    /// shown as escaped bytes.
     @Test func validCharactersAreNotEscaped() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)

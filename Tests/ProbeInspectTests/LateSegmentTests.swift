@@ -105,8 +105,8 @@ import Testing
         #expect(inspection.problem == nil)
     }
 
-    /// If the waiting segments exceed the memory limit, the gap is given up, and its bytes are reported as late when
-    /// they arrive.
+    /// If the waiting segments exceed the memory limit, the stream skips the gap, and reports the missing bytes as late
+    /// when they arrive.
     @Test func gapIsGivenUpForLackOfMemory() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("late.pcapng", Self.late)

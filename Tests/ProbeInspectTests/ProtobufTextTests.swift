@@ -37,7 +37,7 @@ import Testing
             [0x0B, 0x08, 0x01, 0x0C, 0x12, 0x00, 0x1A, 0x02, 0x08, 0x96],
             ["1 {", "  1: 1", "}", #"2: """#, #"3: "\010\226""#]
         ),
-        // This text looks like the beginning of a nested message, but is not one.
+        // This text looks like the beginning of a nested message, but is not a nested message.
         (field(1, "testing"), [#"1: "testing""#]),
     ]
 

@@ -78,7 +78,7 @@ import Testing
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
         capture.send(&connection, .client, "abcdefghij")
-        // The server has received bytes 21 to 30 and closes its window, then reopens it.
+        // The server has received bytes 21 to 30, closes its window, and then reopens it.
         let sack: [UInt8] = [1, 1, 5, 10] + [0, 0, 4, 0xfd] + [0, 0, 5, 7]
         capture.packet(connection, .server, flags: 0x10, window: 0, options: sack)
         capture.packet(connection, .server, flags: 0x10, window: 0)

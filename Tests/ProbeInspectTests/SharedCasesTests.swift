@@ -10,7 +10,8 @@ private let sharedCases: String? = ["../shared/cases/captures/", "shared/cases/c
     (path: String) in access(path, R_OK) == 0
 }
 
-/// Tests with captures from other projects that were once judged incorrectly. They are in a folder next to the project.
+/// Tests with captures from other projects that were once judged incorrectly. The captures are in a folder next to the
+/// project.
 @Suite(.enabled(if: sharedCases != nil, "there are no case captures next to the project"))
 struct SharedCasesTests {
     private func inspect(_ name: String, limits: ConversationLimits = .live) throws -> Inspection {

@@ -17,7 +17,7 @@ import Testing
         wire closed by client first
         """
 
-    /// Returns everything that `inspect` can print about a file without an observer.
+    /// Returns everything that `inspect` can print about a file, read without an observer.
     private func inspected(
         _ path: String, workers: Int, limits: ConversationLimits = .counting, isJudged: Bool = true
     ) throws -> String {

@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeWire
 import Testing
 
-/// Tests that streams delivered in parts are the same as streams that are kept completely.
+/// Tests that streams delivered in parts are the same as streams that are kept entirely in memory.
 @Suite struct StreamTests {
     @Test(arguments: WholeCaptures.all)
     func deliveredStreamsMatchKeptStreams(file: WholeCaptures.File) throws {
@@ -51,8 +51,8 @@ import Testing
         #expect(extractor.failure?.reason == "No such file or directory")
     }
 
-    /// If another process has placed a link or a pipe at the path of a file, the extractor removes it and does not
-    /// write through it.
+    /// If another process has placed a link or a pipe at the path of a file, the extractor removes the link or pipe and
+    /// does not write through it.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func extractDoesNotWriteThroughLinks(_ kind: String) throws {
         let folder = try TemporaryFolder()

@@ -24,7 +24,7 @@ struct VariableStoreTests {
         inner.values["i"] = .integer(2)
         #expect(store.value(of: "i", in: inner) == .integer(2))
         #expect(store.value(of: "i", in: outer) == .integer(1))
-        // Binding sets the variable both in the loop that owns it and in the case.
+        // Binding a variable sets it both in the loop that declares it and in the case.
         #expect(store.bind("i", .integer(3), in: inner) == nil)
         #expect(inner.values["i"] == .integer(3))
         #expect(outer.values["i"] == .integer(1))

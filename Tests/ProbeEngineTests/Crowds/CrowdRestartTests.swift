@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeCrowd
 import Testing
 
-/// Crowds that are started more than once. Each question and each verdict applies to a single start.
+/// Crowds that are started more than once. Each question to the workers and each verdict applies to a single start.
 struct CrowdRestartTests {
     /// Returns a worker that reports `first` after the first start and `second` after later starts, each 50 ms after
     /// the question.
@@ -32,7 +32,7 @@ struct CrowdRestartTests {
     ) async throws -> CaseResult {
         let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
         defer { unlink(mark) }
-        // The timeout is longer than any stall of a busy machine. No step in these scripts waits until its deadline.
+        // This timeout is longer than any stall of a busy machine. No step in these scripts waits until its deadline.
         return try await CrowdTests.run(steps, worker(first, then: second, mark), timeout: "120s")
     }
 
@@ -73,7 +73,7 @@ struct CrowdRestartTests {
         #expect(judged.verdict == .passed, "\(CrowdTests.texts(of: judged))")
     }
 
-    /// A `retry` starts a crowd again in each attempt, and failed attempts are not judged.
+    /// A `retry` starts a crowd again in each attempt, and the failures of members in failed attempts are not judged.
     @Test func eachRetryAttemptRestartsTheCrowd() async throws {
         let result = try await Self.run(
             """

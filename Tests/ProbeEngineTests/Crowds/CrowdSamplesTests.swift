@@ -38,7 +38,7 @@ struct CrowdSamplesTests {
         #expect(samples.all.last?.connected == count + 1)
         let times = samples.all.map(\.time)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
-        // The interval between kept snapshots grows with the crowd's duration, but remains nearly uniform.
+        // The interval between samples grows with the crowd's duration, but is nearly the same for all samples.
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }.dropLast()
         #expect(try #require(gaps.max()) <= 4 * #require(gaps.dropLast().min()))
     }

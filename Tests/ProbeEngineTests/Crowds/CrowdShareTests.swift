@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The members of a crowd that belong to a share, and what a step requires of that share.
+/// The members of a crowd that belong to a share, and the counts that a step requires of that share.
 struct CrowdShareTests {
     private static func shares(_ total: Int) throws -> [CrowdShare] {
         try (1...total).map { CrowdShare(try Share(index: $0, total: total)) }
@@ -20,8 +20,8 @@ struct CrowdShareTests {
         #expect(try #require(parts.first) - #require(parts.last) <= 1)
     }
 
-    /// Members are assigned to the shares in turn: `part(of: n)` is how many of the first `n` members belong to the
-    /// share.
+    /// Members are assigned to the shares in turn: `part(of: n)` is the number of members of the share among the first
+    /// `n` members.
     @Test func membersAreDealtOutInTurn() throws {
         for number in 0..<40 {
             for share in try Self.shares(6) {

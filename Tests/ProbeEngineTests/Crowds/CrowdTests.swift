@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The results of cases with a crowd whose workers are programs that report what the test specifies.
+/// Tests the results of cases with a crowd. The workers are programs whose reports the test specifies.
 struct CrowdTests {
     /// Returns a worker program that always gives the same answer, whatever its members are ordered to do.
     static func worker(
@@ -134,7 +134,8 @@ struct CrowdTests {
         #expect(judged.verdict == .passed, "\(Self.texts(of: judged))")
     }
 
-    /// The steps, and whether each allows the crowd to end with two failed members, one of which failed after the step.
+    /// Steps, and whether each of them allows the crowd to end with two failed members, one of which failed after the
+    /// step.
     @Test(arguments: [
         ("failed == 1", false), ("failed <= 1", false), ("failed < 2", false), ("failed <= 2", true),
         ("failed >= 1", true), ("alive >= 4", false), ("alive > 2", true), ("alive >= 3", true), ("alive <= 4", true),
@@ -191,7 +192,7 @@ struct CrowdTests {
         }
     }
 
-    /// In one of the two cases, `n` is 0, so that `failed >= n` always holds.
+    /// In one of the two cases, `n` is 0, so that `failed >= n` is always true.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
     func stepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))

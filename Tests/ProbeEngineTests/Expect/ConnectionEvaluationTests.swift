@@ -82,7 +82,8 @@ struct ConnectionEvaluationTests {
         row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
         row(.bytes(bytes("abc")), 130, "missed, failed: C did not receive \"abc\" within 100ms").standingStill(),
         row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
-        // The bytes arrived after the deadline. The evaluation accepts them; the step then judges their time.
+        // The bytes arrived after the deadline. The evaluation accepts the bytes; the step then judges the time of
+        // their arrival.
         row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
         row(
             .bytes(bytes("abc")), 10,

@@ -103,7 +103,7 @@ struct ProcessEvaluationTests {
             ended(.status(0))(&$0)
             printed(("a\nab", 6))(&$0)
         },
-        // Only the output after the text consumed by the last `expect output` counts.
+        // Only the output after the text consumed by the last `expect output` is searched.
         row(wanted, 10, "pending until 100ms") {
             printed(("ab\n", 6))(&$0)
             $0.cursor = OutputCursor(line: 0, offset: 2)
@@ -241,7 +241,7 @@ struct ProcessEvaluationTests {
         #expect(early.line == 1 && next(early.cursor) == nil)
         print("\n", .output, 7)
         #expect(next(early.cursor)?.line == 0)
-        // The matches are found in the same order if the complete log is searched.
+        // The matches are found in the same order if the complete log is searched at once.
         let late = try #require(next(OutputCursor()))
         #expect(late.line == 1 && next(late.cursor)?.line == 0)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of `accept` and `expect no connection`.
+/// Tests the outcomes of `accept` and `expect no connection`.
 struct ServerEvaluationTests {
     private static func row(
         _ wanted: ResolvedServerExpectation, _ now: Int, _ outcome: String, hasWaiting: Bool = false,

@@ -34,7 +34,7 @@ extension SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported lost eof, expected line \"a\"",
             reported((lost(.eof), 5))),
-        // A `started` report of the earlier connection doesn't count for the next connection.
+        // A `started` report of the earlier connection doesn't satisfy an expectation about the next connection.
         row(.started, 10, "pending until 100ms", reported((.started, 4), (lost(.eof), 5))),
         row(.started, 10, "satisfied at 6ms", reported((.started, 4), (lost(.eof), 5), (.started, 6))),
         row(
@@ -45,7 +45,7 @@ extension SubjectEvaluationTests {
             "failed: T reported attempt-failed timeout, expected attempt-failed refused",
             reported((.attemptFailed(.timeout, detail: nil), 5))),
         row(.attemptFailed(reason: nil), 10, "pending until 100ms", reported((lost(.eof), 5))),
-        // The bytes that were dropped when the connection was lost are added to the bytes sent.
+        // The bytes that were dropped when the connection was lost are added to the number of bytes sent.
         row(.sent(requested: 5), 10, "satisfied at 4ms", reported((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
             .sent(requested: 5), 10,

@@ -174,7 +174,7 @@ struct SubjectEvaluationTests {
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             reported((.message(bytes("a"), kind: nil), 5))),
-        // A line counts as a message.
+        // A line is a message in these expectations.
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             reported((.line(bytes("a")), 5))),
@@ -309,8 +309,8 @@ struct SubjectEvaluationTests {
     @Test(arguments: rows)
     func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// Reasons for which a connection stopped, expectations, and whether the expected event may have been lost as a
-    /// result.
+    /// The arguments are the reason why a connection stopped, an expectation, and whether the expected event may have
+    /// been lost because of the stop.
     private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
         (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil, kind: nil), true),
         (.reset, .data(value("a"), name: nil), true), (.eof, .line(value("a"), name: nil), false),

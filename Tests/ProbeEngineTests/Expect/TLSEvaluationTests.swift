@@ -105,7 +105,7 @@ struct TLSEvaluationTests {
             .closed, 10,
             "failed: TLS failed (bad record mac) while C expected the end of the connection (FIN or RST)",
             events: [failure(5)]),
-        // Input must be expected in the order in which it arrived.
+        // Steps must expect bytes and TLS messages in the order in which they arrived.
         row(
             .reset, 10, "failed: the peer sent close_notify while C expected reset (RST)", rst: 7,
             events: [notify(5)]),

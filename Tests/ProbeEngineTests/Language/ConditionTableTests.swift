@@ -43,8 +43,8 @@ import Testing
             unmet: "\(open)link S -> C \(word) data 2\(rest) #!\n\(steps)")
     }
 
-    /// The faults that apply to a single packet, derived from their examples in the table, such as `delay data 2 by
-    /// 40ms`.
+    /// The faults that apply to a single packet. They are derived from their examples in the table, such as `delay data
+    /// 2 by 40ms`.
     private static let ofPackets = LanguageTable.all.compactMap { listed -> Row? in
         let words = listed.entry.example.split(separator: " ", maxSplits: 3)
         guard listed.category == .link, words.count > 2, words[1] == "data" else { return nil }
@@ -89,7 +89,8 @@ import Testing
             "window", met: "\(open)\(talk)link C -> S window 1000\nC send \"b\"\nS expect \"b\"\n",
             unmet: "\(open)\(talk)link C -> S window 1GiB #!\nC send \"b\"\nS expect \"b\"\n"),
         link("strip", met: "link C -> S strip sack\n\(open)", unmet: "\(open)link C -> S strip sack #!\n\(talkBack)"),
-        // A state that requires nothing of an endpoint takes effect as soon as a packet passes the link in that state.
+        // A link's state that does not depend on the endpoints takes effect as soon as a packet passes the link in that
+        // state.
         link(
             "clamp mss", met: "link C -> S clamp mss 1460\n\(open)",
             unmet: "\(open)\(talkBack)link C -> S clamp mss 536 #!\n"),
@@ -126,7 +127,7 @@ import Testing
         return Row("proxy \(word)", met: script + met, unmet: script + unmet)
     }
 
-    /// A step that applies to future connections; in the second script, there are none.
+    /// A step that applies to future connections; in the second script, there are no future connections.
     private static func ending(_ step: String, then steps: String) -> Row {
         let header = "timeout 10s\nserver S\nproxy X -> S\n"
         return Row(

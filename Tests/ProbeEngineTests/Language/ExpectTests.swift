@@ -197,7 +197,7 @@ struct ExpectTests {
     ])
     func endsAndTimesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// The end of a connection is not reported again after a step has consumed it.
+    /// The end of a connection is not reported again after a step has expected it.
     @Test(arguments: [
         Scene(
             "eof, then nothing", .passed, pair("S close\nC expect eof\nC expect nothing for 20ms\nC expect eof")),

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Input that exceeds what the harness can read is an error wherever it occurs, not a failure of the sender.
+/// If input exceeds a limit of the harness, the result is always an error, not a failure of the sender.
 struct HarnessLimitTests {
     /// Length prefixes that announce more than 64 MiB, for each framing with a length prefix.
     private static let longPrefixes = [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What a finding in a loop reports about the iteration in which it occurred.
+/// Tests what a finding in a loop reports about the iteration in which it occurred.
 struct LoopFindingTests {
     private static let start = "server S\nsubject T -> S\nT start\nS accept\n"
 

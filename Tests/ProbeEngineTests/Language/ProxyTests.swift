@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Proxies between endpoints of the harness: each proxy step, and each way in which the step can fail.
+/// Proxies between endpoints of the harness: each proxy step, and each way in which such a step can fail.
 struct ProxyTests {
     /// Returns a script with a client C, a server S, and the proxy X between them; C connects after `before`.
     private static func proxied(_ steps: String, before: String = "") -> String {

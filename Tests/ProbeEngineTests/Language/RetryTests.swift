@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// What a `retry` waits for, and what its failed attempts leave behind.
+/// Tests what a `retry` waits for, and what its failed attempts leave behind.
 struct RetryTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Tests the step `send`: pieces, pacing, stalls, and sends that fail.
+/// Tests the step `send`: pieces, pacing, stalled sends, and sends that fail.
 struct SendingTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

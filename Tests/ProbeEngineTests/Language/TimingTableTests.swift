@@ -72,7 +72,7 @@ struct TimingTableTests {
         let outcome = try await Stage.firstResult(
             text, subject: source ?? Stage.bsd, usesCapture: false, crowdProgram: Self.crowdProgram)
         let texts = outcome.findings.first.map(Scene.texts) ?? ""
-        // If the machine or the transport doesn't support the step, there is nothing to check.
+        // If the machine or the transport doesn't support the step, the clause can't be tested.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
         if outcome.verdict == .inconclusive, texts.contains("no capture here") { return }
         #expect(outcome.verdict == verdict, "\(text)\n\(texts)")

@@ -60,7 +60,7 @@ struct LineMatchingTests {
         }
     }
 
-    /// Each line matches the patterns that earlier lines match and one more, so assigning it may displace every other
+    /// Each line matches one pattern more than the previous line, so assigning a pattern to it may displace every other
     /// line.
     @Test func displacedLinesAreReassigned() throws {
         let count = 120
@@ -69,7 +69,7 @@ struct LineMatchingTests {
             patterns.append((false, .regex(try ByteRegex("^x{1,\(number + 1)}$"))))
         }
         var matching = LineMatching(patterns)
-        // The shortest line arrives last: it needs the first pattern, which no other line matches.
+        // The shortest line arrives last, and must be assigned the first pattern, which no other line matches.
         for length in 1...count {
             let isPlaced = matching.add([UInt8](repeating: 120, count: count + 1 - length))
             #expect(isPlaced)

@@ -10,7 +10,7 @@ import Testing
 /// Whatever resource the machine lacks, and wherever a case detects the shortage, the result is an error that states
 /// how much of each resource is left, and never a failure.
 struct MachineFaultTests {
-    /// The operation in which a transport detects the shortage.
+    /// An operation in which a transport detects a shortage.
     enum Place: CaseIterable {
         case start, connecting, open, send, listening, accepting
 
@@ -35,7 +35,7 @@ struct MachineFaultTests {
         ).verify(subject: InProcessSource(ShortFactory(fault: fault, place: place), names: SubjectNames()))
     }
 
-    /// The arguments are reasons for which a member fails, and steps that judge the crowd (or no step).
+    /// The arguments are the reason why a member fails, and a step that judges the crowd (or no step).
     @Test(
         arguments: MachineError.shortages.map(\.reason) + [
             "TLS: \(MachineError.ENOBUFS.reason)", CrowdSnapshot.Obstacle.noPort,
@@ -49,7 +49,8 @@ struct MachineFaultTests {
         #expect(texts.contains("1 member failed at line 5 (connect): "), "\(texts)")
     }
 
-    /// If a member's reason isn't exactly the text of a shortage, a peer may have caused it, so the case fails.
+    /// If a member's reason isn't exactly the text that describes a shortage, a peer may have caused it, so the case
+    /// fails.
     @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
     func otherMemberFailuresFailTheCase(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
@@ -57,7 +58,7 @@ struct MachineFaultTests {
         #expect(result.verdict == .failed, "\(CrowdTests.texts(of: result))")
     }
 
-    /// If a reason makes the case an error, that reason is kept, however many other reasons there are.
+    /// If a reason makes the case an error, that reason is kept, however many members fail for other reasons.
     @Test func obstacleIsKeptAmongOtherReasons() {
         var merged = CrowdSnapshot()
         for index in 0..<100 {

@@ -9,8 +9,8 @@ import Testing
 struct ResultLineTests {
     private static let result = PlannedCase(id: "a", path: "a.scn", subject: nil).interrupted(after: 0)
 
-    /// Runs `body` on a separate reactor, in the same way as a run's cases, and fails if `body` has not ended after
-    /// half a minute.
+    /// Runs `body` on a separate reactor, in the same way as a run's cases, and fails the test if `body` has not ended
+    /// after half a minute.
     private func onReactor(_ body: @escaping @Sendable (Reactor) async -> Void) async throws {
         let reactor = try #require(Reactor.onThread())
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)

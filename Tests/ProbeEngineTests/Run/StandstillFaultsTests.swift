@@ -120,7 +120,7 @@ struct StandstillFaultsTests {
         #expect(Self.judge(.run, stall: .seconds(4), limits).verdict == .failed)
     }
 
-    /// The arguments are the party that answers the members of a crowd, whether the wait needs an answer, the places
+    /// The arguments are the party that answers the members of a crowd, whether a wait ends with an answer, the places
     /// that stall, and whether such a stall explains measured waits that are too long.
     @Test(
         arguments: [

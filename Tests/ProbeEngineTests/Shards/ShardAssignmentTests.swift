@@ -65,7 +65,8 @@ import Testing
     @Test func caseWithoutATimeCountsAsTheMedian() throws {
         let known = times([(keys[0], 10), (keys[1], 1000), (keys[2], 20)])
         let shards = try #require(ShardAssignment.byTime(Array(keys[0...4]), times: known, total: 2))
-        // The case with a time of 1000 is alone in its shard; the cases with 20, 20, 20 and 10 are in the other shard.
+        // The case with a time of 1000 is alone in its shard; the cases with times of 20, 20, 20 and 10 are in the
+        // other shard.
         #expect(shards[1] == 1)
         #expect([0, 2, 3, 4].allSatisfy { shards[$0] == 2 })
     }

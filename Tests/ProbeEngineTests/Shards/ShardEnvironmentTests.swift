@@ -47,7 +47,7 @@ import Testing
         #expect(try read(["TEST_SHARD_INDEX": "", "TEST_TOTAL_SHARDS": ""]) == nil)
     }
 
-    /// GitLab and CircleCI set a total of 1 if a job is not divided, and Slurm does if it starts only one process.
+    /// GitLab and CircleCI set a total of 1 if a job is not divided, and Slurm sets it if it starts only one process.
     @Test(arguments: [
         ["CI_NODE_TOTAL": "1"], ["CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "1"],
         ["CLOUD_RUN_TASK_INDEX": "0", "CLOUD_RUN_TASK_COUNT": "1"], ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"],
@@ -92,7 +92,7 @@ import Testing
         #expect(problem(variables) != nil)
     }
 
-    /// If the members of crowds are to be divided, a total of one still results in a share.
+    /// If the members of crowds are to be divided, a total of one still means that the run has a share.
     @Test func totalOfOneIsAShareOnRequest() throws {
         let variables = ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"]
         let found = try ShardEnvironment.read({ variables[$0] }, takesWhole: true)

@@ -16,7 +16,7 @@ enum Stage {
     static let ports = PortAllocator(seed: getpid())
     static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
 
-    /// The shared capture; `nil` if capturing is not permitted, in which case tests that need it don't run.
+    /// The shared capture; `nil` if capturing is not permitted, in which case tests that need a capture don't run.
     static let capture: Capture? = {
         signal(SIGPIPE, SIG_IGN)
         let opened: Capture
@@ -44,7 +44,8 @@ enum Stage {
         return plan
     }
 
-    /// Runs all cases of a script, one after the other, until no verdict depends on a stall of this process.
+    /// Runs all cases of a script, one after the other, and repeats the run until no verdict depends on a stall of this
+    /// process.
     ///
     /// A verdict that depends on a stall is inconclusive, which is correct, but reveals nothing about the code under
     /// test. The script is then run again, with a warning. After a few inconclusive runs, the test cancels itself.

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// TLS that starts on an established connection. End-to-end tests check that other implementations interoperate.
+/// Tests TLS that starts on an established connection. End-to-end tests check that other implementations interoperate.
 struct StartTLSTests {
     @Test(arguments: [
         Scene(

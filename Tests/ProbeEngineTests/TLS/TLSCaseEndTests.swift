@@ -2,7 +2,8 @@ import ProbeEvents
 import ProbeScenario
 import Testing
 
-/// The end of a case with TLS: received data that no step has expected, and faults that never appeared on the wire.
+/// Tests the end of a case with TLS: received data that no step has expected, and faults that took no effect on the
+/// wire.
 struct TLSCaseEndTests {
     private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {
         Scene(name, verdict, says: says, "server S tls\nclient C -> S tls\nC connect\nS accept\n\(steps)")

@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// The ways in which a connection with TLS can end, and alerts. End-to-end tests check that other implementations
-/// interoperate.
+/// Tests the ways in which a connection with TLS can end, and TLS alerts. End-to-end tests check that other
+/// implementations interoperate.
 struct TLSEndTests {
     @Test(arguments: [
         Scene(

@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// Handshakes in which both ends belong to the harness: certificates, versions, ALPN, resumption. End-to-end tests
-/// check that other implementations interoperate.
+/// Tests handshakes in which both ends belong to the harness: certificates, versions, ALPN, resumption. End-to-end
+/// tests check that other implementations interoperate.
 struct TLSHandshakeTests {
     @Test(arguments: [
         Scene(

@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// How sent bytes are divided into records and segments, and records that OpenSSL does not send. End-to-end tests check
-/// that other implementations interoperate.
+/// Tests how sent bytes are divided into records and segments, and records that OpenSSL never sends. End-to-end tests
+/// check that other implementations interoperate.
 struct TLSRecordTests {
     @Test(arguments: [
         Scene(

@@ -30,7 +30,7 @@ struct Gate: Sendable {
 
 /// The `bsd` transport with one defect.
 ///
-/// `@unchecked Sendable`: all mutable state is protected by the mutex.
+/// `@unchecked Sendable` is safe, because the mutex protects all mutable state.
 final class BrokenTransport: Transport, @unchecked Sendable {
     private struct State {
         var pending: [UInt8] = []
@@ -118,7 +118,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
             try inner?.send(message)
             try inner?.send(message)
         case .sendsJoined:
-            // Send two messages with a single terminator.
+            // Sends two messages with a single terminator.
             let joined = state.withLock { state -> [UInt8]? in
                 state.pending += message
                 state.count += 1

@@ -3,7 +3,7 @@ import ProbeSystem
 import ProbeTransport
 import Testing
 
-/// A case with a broken transport must fail, and its finding must name the right line.
+/// A case with a broken transport must fail, and its finding must name the line of the step that detects the defect.
 struct BrokenTransportTests {
     private static let talk = """
         server S

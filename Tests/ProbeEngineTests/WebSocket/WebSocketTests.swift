@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// WebSocket connections between two endpoints of the harness.
+/// Tests WebSocket connections between two endpoints of the harness.
 struct WebSocketTests {
     /// Returns a scene that begins after the opening handshake.
     private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {

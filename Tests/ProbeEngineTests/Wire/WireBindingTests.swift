@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The owner of a captured connection, determined by times and addresses, without sockets.
+/// Tests how the owner of a captured connection is determined by times and addresses, without sockets.
 @Suite struct WireBindingTests {
     private final class Socket {}
 
@@ -81,7 +81,8 @@ import Testing
         let openings = try [
             Self.opening(40_000, at: 100, sequence: 7), Self.opening(40_000, at: 200, sequence: 8),
         ]
-        // The connections are accepted in the order in which they were queued, and only after both have arrived.
+        // The connections are accepted in the order in which they were queued, and are accepted only after both have
+        // arrived.
         let own = try [
             Self.own(b, 40_000, .accepted(sequence: 8, before: 300), isServer: true),
             Self.own(a, 40_000, .accepted(sequence: 7, before: 310), isServer: true),
@@ -184,7 +185,7 @@ import Testing
         #expect(Self.binding(openings, [try Self.subject("T", 100, settled: 120)]).opened(by: "T") == [0, 1])
     }
 
-    /// The name `localhost` has two addresses, the first of which refuses the connection.
+    /// The name `localhost` has two addresses, and the first address refuses the connection.
     @Test func subjectMayTryTwoAddresses() throws {
         let openings = try [Self.opening(40_000, at: 110, to: "[::1]:9741"), Self.opening(40_001, at: 111)]
         let opener = WireBinding.Opener(
@@ -211,7 +212,7 @@ import Testing
             Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
         ]
         let binding = Self.binding(openings, openers, isListener: false)
-        // A single connection is unambiguous: the case has a connection, and there is no other connection.
+        // A single connection can be attributed: the case expects one connection, and exactly one was captured.
         #expect(binding.opened(by: "T") == [0])
         let two = Self.binding(openings + [try Self.opening(40_001, at: 115)], openers, isListener: false)
         #expect(two.candidates[0]?.isSuperset(of: ["T", "T of another case"]) == true)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The meaning of the names in a `wire` statement, and the statement's verdict. The input consists of packets; no
+/// Tests the meaning of the names in a `wire` statement, and the statement's verdict. The input consists of packets; no
 /// sockets are used.
 struct WireJudgeTests {
     /// A connection from a subject `T` or a program `P` to the server `S` on port 9741, packet by packet.
@@ -123,7 +123,7 @@ struct WireJudgeTests {
             try judge(traffic, actors(hasRival: true), .fin(from: name("T"), to: name("S")))
                 == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may belong to T or U: both could have "
                 + "opened it at that time")
-        // The server's name refers to the connection, too.
+        // The server's name also refers to the connection.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)
         #expect(try judge(traffic, actors(hasRival: true), .fin(from: name("S"), to: nil)) == "passed")
     }
