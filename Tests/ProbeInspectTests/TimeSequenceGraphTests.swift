@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// The flow lasts less than a millisecond, but has a packet 36 years later, as in a damaged file.
+    /// The flow lasts less than a millisecond, but also has a packet that is 36 years later, as in a damaged file.
     @Test func eventsBeforeAVeryLongPauseAreVisible() {
         var pauses = TracePauses()
         for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }
@@ -66,7 +66,8 @@ import Testing
                 """)
     }
 
-    /// Pauses that make up most of the time are folded, unless a later record in the file has a time within the pause.
+    /// Pauses that make up most of the time are folded, unless the time of a later record in the file is within the
+    /// pause.
     @Test func longPausesAreFolded() {
         var pauses = TracePauses()
         for time in [0, 1, 2, 60_000, 60_001] as [Int64] { pauses.add(time * 1_000_000) }
@@ -80,7 +81,7 @@ import Testing
         for time in stride(from: 30_000, to: 0, by: -5000) as StrideTo<Int64> { pauses.add(time * 1_000_000) }
         #expect(pauses.folds.isEmpty)
         #expect(pauses.times == 0...60_001_000_000)
-        // If the flow consists only of pauses, none is folded.
+        // If the flow consists only of pauses, no pause is folded.
         var few = TracePauses()
         for time in [0, 16_000, 213_000_000, 312_000_000] as [Int64] { few.add(time) }
         #expect(few.folds.isEmpty)

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// Captures for tests that read whole files. There are generated captures, and captures from other projects if these
-/// are in a folder next to the project or in the folder named by `TCPPROBE_CORPUS`.
+/// Captures for tests that read whole files. There are generated captures, and captures from other projects if they are
+/// in a folder next to the project or in the folder that `TCPPROBE_CORPUS` names.
 enum WholeCaptures {
     enum File: Sendable, CustomTestStringConvertible {
         case generated(seed: UInt64)

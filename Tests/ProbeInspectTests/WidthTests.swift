@@ -41,7 +41,7 @@ import Testing
         }
         _ = try inspect(Self.captures[number], observer: WatchObserver(width: width, output: collected.output))
         expectWidth(width, collected.text)
-        // In both forms, each packet begins on a new line.
+        // In ladders and in the output of `watch`, each packet begins on a new line.
         let packets = inspection.analysis.tcpPacketCount - inspection.analysis.undecodableCount
         #expect(collected.text.split(separator: "\n").count >= 2 * packets / 2)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeProxy
 
-/// The bytes that a proxy forwards, and the times at which it forwards them. Time is passed as an argument.
+/// Tests the bytes that a proxy forwards, and the times at which it forwards them. Times are passed as arguments.
 @Suite struct ForwardQueueTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 

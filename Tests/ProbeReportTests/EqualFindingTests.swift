@@ -88,7 +88,7 @@ import Testing
         #expect(text.contains("the same in 2 more cases: bb, ccc\n"))
     }
 
-    /// Findings for other subjects, for other steps, with other values or with no values are each reported separately.
+    /// Findings for other subjects, for other steps, with other values or with no values are reported separately.
     @Test func differentFindingsAcrossScriptsAreReported() {
         let stopped = Finding(.failed, "T stopped", expected: [1], actual: [2])
         let others = [

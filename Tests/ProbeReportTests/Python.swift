@@ -2,9 +2,12 @@ import Foundation
 
 /// Runs the system's python3, whose parsers check the output of recorders.
 enum Python {
-    static let isAvailable = (try? run("pass", input: "")) != nil  // an error means that python3 is not installed
-    static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as for python3
-    static let hasYAML = (try? run("import yaml", input: "")) != nil  // as for python3
+    /// Whether python3 is installed.
+    static let isAvailable = (try? run("pass", input: "")) != nil
+    /// Whether the module `jsonschema` is installed.
+    static let hasValidator = (try? run("import jsonschema", input: "")) != nil
+    /// Whether the module `yaml` is installed.
+    static let hasYAML = (try? run("import yaml", input: "")) != nil
 
     /// Returns bytes in the format of Python's `bytes.hex()`.
     static func hex(_ bytes: [UInt8]) -> String {
@@ -19,7 +22,7 @@ enum Python {
     static func run(_ program: String, _ arguments: [String] = [], input: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // If the removal fails, the folder remains in the temporary folder, which is harmless.
+        // If the removal fails, the program's folder remains in the system's temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (inputFile, outputFile) = (folder.appending(path: "in"), folder.appending(path: "out"))
         let errorFile = folder.appending(path: "err")

@@ -6,8 +6,8 @@ import Testing
 /// Verifies the requirements on every report, regardless of its format. `AdditionsTests` checks that the tests of each
 /// recorder use it.
 enum RecorderContract {
-    /// Verifies that untrusted text never leads to invisible characters, or characters that change the direction of the
-    /// text, in a report. Also verifies that a recorder writes the same report if it is one of several in a set.
+    /// Verifies that a report never contains invisible characters from untrusted text, or characters that change the
+    /// direction of the text. Also verifies that a recorder writes the same report if it is one of several in a set.
     ///
     /// - Parameter recorder: a function that creates the recorder for a run of the given cases.
     static func verify(_ recorder: ([PlannedCase], ReportOptions) -> any Recorder) {

@@ -73,7 +73,7 @@ import Testing
         #expect(json.text.split(separator: "\n").count { $0.contains("the run was interrupted") } == 3)
     }
 
-    /// Cases that were not run count once for each round of a repeated run, however the run ends.
+    /// Cases that were not run are counted once for each round of a repeated run, however the run ends.
     @Test(arguments: [false, true]) func unrunCasesCountInEachRound(isAborted: Bool) {
         var set = RecorderSet(planned: Samples.planned, rules: RunRules())
         set.record(.started(caseCount: 6), at: 0)
@@ -130,7 +130,7 @@ import Testing
     @Test func filesAreInPlaceBeforeTheConsoleEnds() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // If the removal fails, the folder remains in the temporary folder, which is harmless.
+        // If the removal fails, the test's folder remains in the system's temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "run.tap").path()
         let existed = Mutex([Bool]())

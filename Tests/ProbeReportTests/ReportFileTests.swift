@@ -7,7 +7,7 @@ import Testing
     private func inFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // If the removal fails, the folder remains in the temporary folder, which is harmless.
+        // If the removal fails, the test's folder remains in the system's temporary folder, which is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder)
     }

@@ -156,7 +156,7 @@ import Testing
 
     // MARK: Invalid files
 
-    /// The test would take minutes if each name were compared with all others.
+    /// The test would take minutes if each member's name were compared with all other names.
     @Test(.timeLimit(.minutes(1))) func manyUnknownMembersAreReadInLinearTime() throws {
         let beginning = String(text[..<(try #require(text.lastIndex(of: "}")))])
         let more = (0..<200_000).map { ",\"n\($0)\":0" }.joined()

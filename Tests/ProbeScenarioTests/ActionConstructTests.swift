@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// The syntax trees of verbs and expectations with values. `LanguageTableTests` parses the example of each verb and
-/// expectation.
+/// Tests the syntax trees of verbs and expectations that contain values. `LanguageTableTests` parses the example of
+/// each verb and expectation.
 @Suite struct ActionConstructTests {
     private func action(_ step: String, _ preparation: String = "") throws -> Action {
         guard case .act(_, let action, _) = try lastStep(step, preparation) else {

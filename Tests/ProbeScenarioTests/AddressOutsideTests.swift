@@ -1,8 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// Scripts that may need a server that was started before the run, and that are therefore not run in a network
-/// namespace automatically.
+/// Scripts that may need a server that was started before the run, and are therefore not run in a network namespace by
+/// default.
 struct AddressOutsideTests {
     @Test(
         arguments: [

@@ -1,7 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// Mistakes made by users who have read only half of the tutorial. The first message must state the correction.
+/// Mistakes made by users who have read only half of the tutorial. The first message must state how to correct the
+/// mistake.
 @Suite struct BeginnersScriptTests {
     struct Wrong: Sendable, CustomTestStringConvertible {
         var testDescription: String { line }
@@ -137,8 +138,8 @@ import Testing
         #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
     }
 
-    /// Scripts in which the clients D and E connect to one server. Some accepts are too early, and exactly one line is
-    /// reported.
+    /// Scripts in which the clients D and E connect to one server. Some `accept` steps are too early, and exactly one
+    /// line is reported.
     @Test(arguments: [
         ("D connect\nMail accept as A\nMail accept as B #!\nE connect", "E connect"),
         ("D connect\nMail accept\nMail accept as B #!\nE connect", "E connect"),

@@ -51,7 +51,7 @@ import Testing
         // The first value contains a line feed, the second one a backslash and an n.
         #expect(
             try labels(#"each x = "a\nb", "a\\nb", "\"q\"""#) == [#"[x="a\nb"]"#, #"[x="a\\nb"]"#, #"[x="\"q\""]"#])
-        // An escape is never cut.
+        // An escape sequence is never cut.
         let long = String(repeating: "a", count: 23)
         #expect(try labels("each x = \"\(long)\\nb\"") == ["[x=\"\(long)...\"]"])
     }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// The syntax trees of whole scenarios.
+/// Tests the syntax trees of whole scenarios.
 @Suite struct ConstructTests {
     @Test func wholeLanguageCompiles() throws {
         let text = TestFiles.text(of: "whole-language.scn")
@@ -111,7 +111,7 @@ import Testing
         #expect(!ids.contains(.includeMissing))
     }
 
-    /// The cuts exceed the limit on bytes rather than the limit on cases.
+    /// The variants that `cuts` creates exceed the limit on bytes rather than the limit on cases.
     @Test func oversizedCutsAreReported() {
         let script = "scenario \"x\"\neach p = cuts(\"x\" * 70000000, 4)\nserver S\nS accept\n"
         let result = compile(script)

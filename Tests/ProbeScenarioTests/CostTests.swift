@@ -36,7 +36,8 @@ import Testing
         #expect(plan.cases.count == 1)
     }
 
-    /// A definition with many steps is invoked many times. Each invocation counts all steps of the definition.
+    /// A definition with many steps is invoked many times. The limit on steps includes all steps of the definition for
+    /// each invocation.
     @Test func frequentlyRepeatedLongBlockIsRefused() {
         let note = String(repeating: "note \"x\"\n", count: 3_000)
         let text =
@@ -44,7 +45,7 @@ import Testing
         #expect(compile(text).diagnostics.map(\.id) == [.tooDeep])
     }
 
-    /// Each loop's body is checked twice, and so is the body of the enclosing loop, so the cost could double with each
+    /// Each loop's body is checked twice, and so is the body of each enclosing loop, so the cost could double with each
     /// level.
     @Test func nestedLoopsAreCheckedQuickly() {
         let depth = 46
@@ -94,7 +95,7 @@ import Testing
         #expect(result.diagnostics.first?.text.contains("64 MiB") == true)
     }
 
-    /// Large values that depend on an `each` are computed case by case during the run.
+    /// Large values that depend on an `each` are computed for each case during the run.
     @Test func largeValuesOfManyCasesAreComputedDuringTheRun() throws {
         let text = Self.head + "each n = 1..2000\nlet x = \"a\" * (n * 10KiB)\nlet y = len(x)\n" + Self.steps
         let plan = try #require(compile(text).plan)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The syntax trees of crowds.
+/// Tests the syntax trees of crowds.
 struct CrowdConstructTests {
     private func action(_ text: String) throws -> CrowdAction {
         let start = text.hasPrefix("W start") ? "" : "W start { connect; send \"a\"; expect line }\n"
@@ -18,7 +18,7 @@ struct CrowdConstructTests {
 
             """
         let result = compile(script)
-        // The script may lack an expectation, which causes only a warning.
+        // If the script contains no expectation, that causes only a warning.
         #expect(result.diagnostics.allSatisfy { $0.id == .nothingTested }, "\(result.rendered)")
         guard case .act(_, .crowd(let action), _) = try #require(result.plan?.scenario.steps.last).kind else {
             throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))

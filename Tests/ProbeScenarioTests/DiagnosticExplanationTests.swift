@@ -31,7 +31,7 @@ import Testing
         }
         if let right = explanation.right {
             let result = compiled(right, id)
-            // An example of one line may lack an expectation.
+            // An example that consists of one line may contain no expectation.
             let allowed: Set<DiagnosticID> = id == .nothingTested ? [] : [.nothingTested]
             #expect(Set(result.diagnostics.map(\.id)).isSubset(of: allowed), "\(result.rendered)")
         }

@@ -4,7 +4,7 @@ import ProbeScenario
 import Testing
 
 @Suite struct EvaluatorTests {
-    /// Returns the value of an expression in a script.
+    /// Returns the value of an expression that is used in a script.
     static func value(
         _ text: String, variables: [String: Value] = [:], framing: Framing = .crlf, files: [String: [UInt8]] = [:]
     ) throws -> Value {

@@ -11,7 +11,7 @@ enum ExampleScript {
     private static let ofTLS =
         TLSAction.phrases.map(\.entry.spelling).filter { $0 != "start tls" } + ["notify", "truncated", "alert"]
 
-    /// Returns the lines that precede an example, by the kind of its actor.
+    /// Returns the lines that precede an example, which depend on the kind of its actor.
     private static func frame(_ listed: ListedEntry) -> String {
         let pair = "server S\nclient C -> S\n"
         let connected = pair + "C connect\nS accept\n"
@@ -37,7 +37,7 @@ enum ExampleScript {
                 return requiresTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
-        // A server that the script declares can't serve a crowd.
+        // The members connect to a program, because a server that the script declares can't serve a crowd.
         case .member: return "process P = prog\ncrowd W = 20 clients -> P\n"
         case .link: return pair + "link S <-> C\nC connect\nS accept\n"
         case .step where ["link", "name"].contains(listed.entry.spelling):

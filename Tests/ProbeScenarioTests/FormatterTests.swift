@@ -131,7 +131,7 @@ import Testing
         return shape + rest
     }
 
-    /// Scripts with errors are formatted too if they can be parsed; others are left unchanged.
+    /// Scripts with errors are formatted too if they can be parsed; scripts that can't be parsed are left unchanged.
     @Test(arguments: WrongScriptTests.scripts)
     func invalidScriptsKeepTheirMeaning(_ script: WrongScript) throws {
         guard case .formatted(let once) = ScenarioFormatter.format(path: "x", bytes: Array(script.script.utf8)) else {
@@ -174,7 +174,7 @@ import Testing
 
 extension String {
     fileprivate var replacingDoubleSpace: String {
-        // Spaces in the declarations of actors are kept, because these align the names in a column.
+        // Spaces in the declarations of actors are kept, because they align the names in a column.
         split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("server") ? String($0) : $0.split(separator: " ").joined(separator: " ") }
             .joined(separator: "\n")

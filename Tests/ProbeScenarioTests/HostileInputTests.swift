@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// No input may make the compiler trap or hang, and every input must result in a plan or an error.
+/// No input may make the compiler trap or hang, and the result must always be a plan or an error.
 @Suite struct HostileInputTests {
     private static let whole = TestFiles.bytes(of: "whole-language.scn")
 

@@ -2,10 +2,10 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The entries of the language table: their examples, their order in messages, and the files that are generated from
-/// the table.
+/// Tests the entries of the language table: their examples, their order in messages, and the files that are generated
+/// from the table.
 @Suite struct LanguageTableTests {
-    /// The diagnostics that an example may have because it is incomplete: nothing is expected, or an actor does
+    /// The diagnostics that an example may have because it is incomplete: it contains no expectation, or an actor does
     /// nothing.
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// Every entry that the reference shows has an example there, in a scenario that is run or checked; all others are
-    /// used in `whole-language.scn`.
+    /// Every entry that the reference shows has an example there, in a scenario that is run or checked; all other
+    /// entries are used in `whole-language.scn`.
     @Test func everyEntryIsUsedInAScenario() throws {
         let reference = Self.scenarios(of: Self.pages.map(\.text).joined())
         let whole = TestFiles.text(of: "whole-language.scn").split(separator: "\n")

@@ -3,7 +3,8 @@ import Testing
 @testable import ProbeScenario
 
 struct LanguageWordTests {
-    /// All words in the forms of the reference, in the lists of highlighted words and in the properties.
+    /// All words of the language that appear in the forms of the reference, in the lists of highlighted words and in
+    /// the properties.
     private static let words: [String] = {
         let forms = LanguageTable.all.flatMap(\.entry.rows).flatMap(\.forms) + ActorProperty.all.flatMap(\.forms)
         let listed = EditorWords.lists.flatMap(\.words).flatMap { $0.split(separator: " ").map(String.init) }.filter {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The syntax trees of host names.
+/// Tests the syntax trees of statements about host names.
 struct NameConstructTests {
     /// Returns a script with the line in its header.
     private func script(_ line: String, steps: String = "") -> String {
@@ -60,7 +60,8 @@ struct NameConstructTests {
         if case .timesOut = try statement(#"name "gone.test" times out"#).answer {} else { Issue.record("times out") }
     }
 
-    /// A subject that receives a host name receives no address, and a `name` step applies from that step on.
+    /// A subject that is given a host name is not given an address. A `name` step takes effect for the steps that
+    /// follow it.
     @Test func subjectReceivesTheName() throws {
         let result = compile(script("", steps: #"name "dual.test" = [fd77::9]"#))
         let scenario = try #require(result.plan?.scenario, "\(result.rendered)")
@@ -73,7 +74,7 @@ struct NameConstructTests {
         #expect(scenario.names.count == 1 && scenario.addressOutside == nil)
     }
 
-    /// The port of a target may be the port of a server.
+    /// The port of a target may be an expression that refers to a server's port.
     @Test func targetPortMayBeAServersPort() {
         let text = script("").replacing("-> \"dual.test\":8080", with: #"-> "dual.test":int("${S.port}")"#)
         let result = compile(text)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The syntax trees of the steps of a proxy.
+/// Tests the syntax trees of a proxy's steps.
 struct ProxyConstructTests {
     private func action(_ text: String) throws -> ProxyAction {
         guard case .act(_, .proxy(let action), _) = try lastStep(text, "X accept\n") else {

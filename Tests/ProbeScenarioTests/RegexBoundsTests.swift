@@ -2,7 +2,7 @@ import ProbeRegex
 import ProbeScenario
 import Testing
 
-/// Matching takes linear time and never traps, for any pattern and any input.
+/// Tests that matching takes linear time and never traps, for any pattern and any input.
 struct RegexBoundsTests {
     @Test(arguments: ["^(a+)+$", "(?:a|a)*b", "(?:a*)*b", "(?:a?){50}a{50}b", "(?<x>a|aa)+$", "(?:.*)*b"])
     func pathologicalPatternsTakeLinearTime(_ pattern: String) throws {
@@ -76,7 +76,7 @@ struct RegexBoundsTests {
         #expect(legal > 50)
     }
 
-    /// A small generator with a seed, so that a run can be repeated.
+    /// A small generator of random numbers with a seed, so that a run can be repeated.
     struct SplitMix {
         var state: UInt64
 

@@ -49,7 +49,7 @@ struct RegexMatchTests {
         #expect(Reference.all.count == 300)
     }
 
-    /// Returns the match as text; `nil` if there is none.
+    /// Returns the match as text; `nil` if there is no match.
     static func found(_ pattern: String, in input: String, ignoresCase: Bool = false) throws -> String? {
         let bytes = Array(input.utf8)
         let match = try ByteRegex(pattern, ignoresCase: ignoresCase).firstMatch(in: bytes)
@@ -57,7 +57,7 @@ struct RegexMatchTests {
     }
 
     private static let matches: [(pattern: String, input: String, found: String?)] = [
-        // Non-ASCII characters match their bytes as a unit.
+        // A non-ASCII character in a pattern matches all of its bytes as a unit.
         (#"é+"#, "caééx", "éé"),
         (#"é{2}"#, "éxéé", "éé"),
         (#"[éà]+"#, "xàéy", "àé"),
@@ -70,7 +70,7 @@ struct RegexMatchTests {
         (#"\r\n\t\f\v\0$"#, "\r\n\t\u{0C}\u{0B}\0", "\r\n\t\u{0C}\u{0B}\0"),
         (#"[\r\n]+"#, "a\r\nb", "\r\n"),
         (#"[\]\\\-\b]+"#, "a]\\-\u{08}", "]\\-\u{08}"),
-        // Braces and brackets without a special meaning match literally.
+        // Braces and brackets without a special meaning match themselves.
         (#"{"a":\d+}"#, #"x{"a":12}"#, #"{"a":12}"#),
         (#"a{x}"#, "a{x}", "a{x}"),
         (#"a{2"#, "a{2", "a{2"),
@@ -81,7 +81,7 @@ struct RegexMatchTests {
         (#"[[:alpha:]]+[[:^space:][:digit:]]"#, "12ab3", "ab3"),
         (#"[[:xdigit:][:punct:]]+"#, "zF:9z", "F:9"),
         (#"[[:]+"#, "a[:", "[:"),
-        // Anchors match at the ends of the input, unless (?m) is set.
+        // Anchors match at the ends of the input, unless `(?m)` is set.
         (#"^b"#, "a\nb", nil),
         (#"a$"#, "a\n", nil),
         (#"(?m)^b$"#, "a\nb\nc", "b"),
@@ -169,7 +169,7 @@ struct RegexMatchTests {
             for other in all { #expect(regex.containsMatch(in: [other]) == (other == byte)) }
         }
         #expect(ByteRegex.quoting([]) == "")
-        // A digit after `\0`, or a quantifier after a quoted byte, keeps its meaning.
+        // A digit after `\0`, or a quantifier after a quoted byte, is still matched literally.
         #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
     }
 

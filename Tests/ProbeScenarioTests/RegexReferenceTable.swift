@@ -1,9 +1,9 @@
 /// The results of Python 3.11's `re` on bytes, one per line: flags, pattern, input, then the range of the match and of
 /// each named group (`-` if there is none).
 ///
-/// In the input `~` is LF, `!` is 0xFF, `_` is a space and `""` is the empty input. Python's `\Z` is `\z` here. The
-/// patterns are random, but none repeats a pattern that can match nothing: engines differ in what a group holds at the
-/// end of such a loop.
+/// In the input, `~` represents LF, `!` represents 0xFF, `_` represents a space, and `""` represents the empty input.
+/// Python's `\Z` is written as `\z` here. The patterns are random, but none repeats a pattern that can match nothing:
+/// engines differ in the contents of a group at the end of such a loop.
 let regexReferenceTable = #"""
     . [^a]{1,} ac 1,2
     . (?:(?:b*[^\w]+)|\d\n*?|(?:.[ab]{2}?)){1,} cBcac!! 5,7

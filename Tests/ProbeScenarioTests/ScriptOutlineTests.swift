@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The names in a script are found from its tokens, even if the script has errors.
+/// Tests that the names in a script are found by means of its tokens, even if the script has errors.
 struct ScriptOutlineTests {
     private func names(_ text: String) -> [String] {
         ScriptOutline(Array(text.utf8)).bindings.map { "\($0.name) \($0.role)" }

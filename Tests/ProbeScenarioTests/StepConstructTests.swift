@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// The syntax trees of the steps that don't begin with an actor, and of the wire statements with values.
-/// `LanguageTableTests` parses the example of each.
+/// Tests the syntax trees of the steps that don't begin with an actor, and of the wire statements with values.
+/// `LanguageTableTests` parses the examples of all these statements.
 @Suite struct StepConstructTests {
     @Test func controlFlowIsParsed() throws {
         if case .wait(.milliseconds(50)) = try lastStep("wait 50ms") {} else { Issue.record("wait") }

@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Parsing of a subject's TLS statements: `subject … tls`, `start tls` and `expect secured`.
+/// Tests the parsing of a subject's TLS statements: `subject … tls`, `start tls` and `expect secured`.
 struct SubjectTLSParsingTests {
     private static let server = "server S\n"
 

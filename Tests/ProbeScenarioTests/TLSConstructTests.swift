@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The syntax trees of statements about TLS, and the statements that are rejected.
+/// Tests the syntax trees of statements about TLS, and which statements are rejected.
 @Suite struct TLSConstructTests {
     private func scenario(_ text: String) throws -> Scenario {
         let result = compile("scenario \"x\"\n" + text)

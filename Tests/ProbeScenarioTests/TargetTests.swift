@@ -49,7 +49,7 @@ import Testing
     func allowedAddressesAreValid(_ text: String) throws {
         let targets = try AllowedTargets(["192.0.2.1", "2001:db8::1", "db.test", "0.0.0.0", "::"])
         #expect(!check(text, allowing: targets).hasErrors, "\(check(text, allowing: targets).rendered)")
-        // Without a list of allowed targets, as for a command that opens no connection, addresses are not judged.
+        // A command that opens no connection has no list of allowed targets. Addresses are not checked then.
         #expect(!check(text, allowing: nil).hasErrors)
     }
 

@@ -72,8 +72,8 @@ import Testing
         #expect(diagnostic.text.contains("line 9"))
     }
 
-    /// A scenario with a stray code fence or another mistake keeps its own messages, and a fence in a comment or a
-    /// string is not reported.
+    /// A scenario with a stray code fence or another mistake is reported with its usual messages, and a fence in a
+    /// comment or a string is not reported.
     @Test func scenarioIsNotMistakenForMarkdown() {
         let stray = compile(Self.example + "```\n")
         #expect(stray.diagnostics.contains { $0.id != .noScenario && stray.sources.location(of: $0.span).line == 7 })

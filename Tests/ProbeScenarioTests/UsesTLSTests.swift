@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Scripts that use TLS, so that the run must store the secrets of their connections.
+/// Tests which scripts use TLS, so that a run must store the secrets of their connections.
 struct UsesTLSTests {
     @Test(
         arguments: [

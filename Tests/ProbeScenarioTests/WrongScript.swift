@@ -1,6 +1,6 @@
 @testable import ProbeScenario
 
-/// One entry of `Tests/Golden/wrong-scripts.txt`:
+/// An entry of `Tests/Golden/wrong-scripts.txt`:
 ///
 ///     === name
 ///     the script, with 1️⃣ before each place that is reported
@@ -41,7 +41,7 @@ struct WrongScript: Sendable {
         }
     }
 
-    /// The entry that the compiler's current output would produce.
+    /// The entry with the compiler's current output.
     var actual: String {
         let result = compile(script, path: "wrong.scn", files: files)
         var marks: [Int: [(Int, String)]] = [:]

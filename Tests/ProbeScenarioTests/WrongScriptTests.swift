@@ -2,7 +2,7 @@ import Glibc
 import ProbeScenario
 import Testing
 
-/// The scripts in `Tests/Golden/wrong-scripts.txt`. After a change of messages run `TCPPROBE_RENEW_GOLDEN=1 swift test
+/// The scripts in `Tests/Golden/wrong-scripts.txt`. After a change of messages, run `TCPPROBE_RENEW_GOLDEN=1 swift test
 /// --filter WrongScriptTests`, and review the diff.
 @Suite struct WrongScriptTests {
     static let file = "wrong-scripts.txt"

@@ -1,7 +1,7 @@
 import ProbeSystem
 import Testing
 
-/// Files are written only below a folder, and existing files with the same name are preserved.
+/// Tests that files are written only below a folder, and that existing files with the same name are preserved.
 struct FolderBelowTests {
     @Test func intermediateFoldersAreCreated() throws {
         let temporary = try ScratchFolder()

@@ -5,7 +5,7 @@ import Testing
 @testable import ProbeSystem
 
 struct ListeningSocketsTests {
-    /// A port has a listener from `listen()` until the socket is closed.
+    /// Tests that a port is reported to have a listener from `listen()` until the socket is closed.
     @Test(arguments: ["127.0.0.1", "::1"])
     func listenerIsFoundUntilClosed(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else { throw Problem.noAddress }

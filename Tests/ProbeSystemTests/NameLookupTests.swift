@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// The services that the C library uses to look up hosts.
+/// Tests which services the C library uses to look up hosts.
 struct NameLookupTests {
     @Test(arguments: [
         ("hosts:          files dns\n", ["files", "dns"]), ("#hosts: files\nhosts:dns # files\n", ["dns"]),

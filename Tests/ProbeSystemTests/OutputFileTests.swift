@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Only the requested file is written, whatever another user puts in its folder.
+/// Tests that only the requested file is written, whatever another user puts in its folder.
 struct OutputFileTests {
     private static let text = Array("new".utf8)
 
@@ -37,7 +37,7 @@ struct OutputFileTests {
         #expect(scratch.read("a") == "new" && scratch.names == ["a"])
     }
 
-    /// The only files that are removed are those that a killed process of this user may have left behind.
+    /// Only files that a killed process of this user may have left behind are removed.
     @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
     func otherFilesAreKept(_ kind: String) throws {
         let scratch = try ScratchFolder()
@@ -75,7 +75,7 @@ struct OutputFileTests {
         try #require(chmod(scratch.write("a", "old"), mode) == 0)
         try folder.replace("a", with: Self.text)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode)
-        // A file that must be private becomes private, whatever permissions the previous file had.
+        // A file that must be private is written with private permissions, whatever permissions the previous file had.
         try folder.replace("a", with: Self.text, mode: 0o600)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode & 0o700)
         try folder.replace("b", with: Self.text, mode: 0o600)
@@ -151,7 +151,7 @@ struct OutputFileTests {
         #expect(temporary.names == ["link", "real"])
     }
 
-    /// The kernel applies the same rule to links in `/tmp`, which would be circumvented by resolving the name first.
+    /// The kernel applies the same rule to links in `/tmp`, and resolving the name first would circumvent that rule.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
     func linkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()

@@ -36,7 +36,7 @@ struct OutputLogTests {
         #expect(log.lostBefore > 0)
     }
 
-    /// A prompt remains a single line, however much is printed on the other stream before the line is continued.
+    /// A prompt remains a single line, even if much text is printed on the other stream before the line is continued.
     @Test func unfinishedLineIsKept() {
         var log = OutputLog()
         append("pro".utf8, to: &log, .error)

@@ -11,7 +11,7 @@ import Testing
         #expect(Array(PieceEnds(listed)) == listed)
     }
 
-    /// A transfer such as 200 MiB at 1 B/s must not store an end for each byte.
+    /// A transfer such as 200 MiB at 1 B/s must not store the end of a piece for each byte.
     @Test func manyPiecesTakeNoMemory() {
         let ends = PieceEnds(step: 0, total: .max - 1)
         #expect(ends.count == .max - 1)

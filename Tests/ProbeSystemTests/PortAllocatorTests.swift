@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct PortAllocatorTests {
-    /// Two simultaneous runs get different blocks of ports, whatever their seeds.
+    /// Two simultaneous runs use different blocks of ports, whatever their seeds.
     @Test func blocksAreNotShared() {
         let first = allocator("two")
         let second = allocator("two")
@@ -12,8 +12,8 @@ struct PortAllocatorTests {
         #expect(second.range.contains(second.candidate()))
     }
 
-    /// Runs in a separate process, because a program that another test starts has a copy of the descriptor until it
-    /// calls `exec`.
+    /// The test runs in a separate process, because a program that another test starts has a copy of the descriptor
+    /// until it calls `exec`.
     @Test func blockIsReleased() async {
         await #expect(processExitsWith: .success) {
             let blocks = (0..<200).map { _ in PortAllocatorTests().allocator("back").range }

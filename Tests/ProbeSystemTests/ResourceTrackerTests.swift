@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct ResourceTrackerTests {
-    /// A process that uses the package as a library has its own children, and waits for them.
+    /// A process that uses the package as a library has its own child processes, and waits for them.
     @Test func foreignChildKeepsItsStatus() throws {
         let words = ["sh", "-c", "exit 7"]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// The files of Unix sockets.
+/// Tests the files of Unix sockets.
 final class SocketFileTests {
     private let scratch: ScratchFolder
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// How a loop detects its own stalls. Times are passed as arguments.
+/// Tests how a loop detects its own stalls. Times are passed as arguments.
 struct StandstillWatchTests {
     /// Returns the stalls of a loop that slept and worked for the given durations, in milliseconds.
     private static func standstills(
@@ -38,7 +38,7 @@ struct StandstillWatchTests {
         #expect(found == [])
     }
 
-    /// The work uses none of this thread's processor time, so the thread must have been suspended.
+    /// During the work, the thread uses no processor time, so the thread must have been suspended.
     @Test(arguments: [false, true])
     func suspensionDuringWorkIsAStandstill(ignoringWork: Bool) {
         let found = Self.standstills(ignoringWork: ignoringWork) { watch, at in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// How deadlines and lower bounds are adjusted if a reactor's thread stalled. Times are passed as arguments, in
+/// Tests how deadlines and lower bounds are adjusted if a reactor's thread stalled. Times are passed as arguments, in
 /// milliseconds.
 struct StandstillsTests {
     private static func at(_ milliseconds: Int64) -> MonotonicTime {
@@ -32,12 +32,12 @@ struct StandstillsTests {
         // A deadline before the stall is unchanged, as is the deadline of a wait that began after the stall.
         #expect(standstills.extended(Self.at(90), from: Self.at(0)) == Self.at(90))
         #expect(standstills.extended(Self.at(900), from: Self.at(500)) == Self.at(900))
-        // If an operation began during the stall, the remainder of the stall counts.
+        // If an operation began during the stall, its deadline is extended by the remainder of the stall.
         #expect(standstills.extended(Self.at(500), from: Self.at(300)) == Self.at(620))
     }
 
     @Test func deadlineAllowsTimeToReadTheBacklog() {
-        // The deadline was 1 ms after the thread last ran, but reading the backlog takes longer than that.
+        // The deadline was 1 ms after the thread last ran, but reading the backlog takes longer than 1 ms.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(460))
     }
@@ -112,9 +112,9 @@ struct StandstillsTests {
         // These times are during the stall, or after it while its events are still being read.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
         #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
-        // This stall began shortly after another one.
+        // At this time, one stall had begun shortly after another one.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
-        // These times are before a stall, at its beginning, and long after it.
+        // These times are before a stall, at its beginning, and long after its end.
         for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A crowd's connections are accepted by additional sockets of a server, and all other connections by the server
-/// itself.
+/// Tests that additional sockets of a server accept a crowd's connections, and the server's own socket accepts all
+/// other connections.
 struct SteeringTests {
     /// Returns an additional socket that listens on the server's address, like the socket of a worker.
     private static func additionalSocket(_ server: Listener) throws -> Int32 {
@@ -27,7 +27,7 @@ struct SteeringTests {
         return raw
     }
 
-    /// Accepts the connections that are waiting at a socket, and returns their number.
+    /// Accepts the connections that are waiting at a socket, and returns the number of connections.
     private static func accepted(_ raw: Int32) -> Int {
         var count = 0
         while true {

@@ -41,7 +41,7 @@ final class SessionPair {
 }
 
 extension TLSSession {
-    /// Returns the bytes that can be read now, and the reason why no more can be read.
+    /// Returns the bytes that can be read now, and the reason why no more bytes can be read.
     func readAll() -> (bytes: [UInt8], progress: Progress) {
         var bytes: [UInt8] = []
         let progress = read { bytes += $0 }

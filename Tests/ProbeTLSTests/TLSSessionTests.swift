@@ -2,8 +2,8 @@ import ProbeBase
 @testable import ProbeTLS
 import Testing
 
-/// Both sides of each session use the code under test. End-to-end tests verify interoperability with other
-/// implementations.
+/// In these tests, both sides of each session use the code under test. End-to-end tests verify interoperability with
+/// other implementations.
 struct TLSSessionTests {
     static let authority = Result {
         try TLSLibrary.load()
@@ -151,7 +151,7 @@ struct TLSSessionTests {
         }
         pair.handshake()
         let (own, peer) = byServer ? (pair.server, pair.client) : (pair.client, pair.server)
-        // Records for tickets, data and a key update have been sent before, and count towards the sequence number.
+        // Records for tickets, data and a key update have been sent before, so the sequence number includes them.
         #expect(own.write([1, 2, 3]) == .done)
         #expect(own.updateKey(isRequested: false) == .done)
         #expect(own.write([4]) == .done)

@@ -1,4 +1,5 @@
-"""Normalises the texts of two runs that differ only by chance: times, ports, process ids, temporary folders, the number and order of packets."""
+"""Normalises the texts of runs, so that random differences between two runs disappear: times, ports, process ids,
+temporary folders, the number and order of packets."""
 import json
 import os
 import re
@@ -13,7 +14,8 @@ PACKET = re.compile(r"^(?P<way>\S+ -> \S+) +(?P<flags>[A-Z.]+) +seq .* len (?P<l
 # A line of the console's timeline.
 TIMELINE = re.compile(r"^ *(?P<failed>>?) +-?\d+\.\d{3}  (?P<kind>step|packet|event|output|note|FAILED|HERE|ERROR) +(?P<text>.*)")
 CASE = re.compile(r"^(passed|failed|FAILED|error|ERROR|inconclusive|INCONCLUSIVE|unsupported|skipped)  +\S")
-# The console shows only the end of a long timeline; where it begins depends on the number of packets.
+# The console shows only the end of a long timeline; the position at which the shown part begins depends on the number
+# of packets.
 LEFT_OUT = "earlier lines are left out"
 RULES = [
     (re.compile(r"\b(127(?:\.\d+){3}|localhost|0\.0\.0\.0):\d+\b"), r"\1:PORT"),
@@ -37,7 +39,8 @@ def nanoseconds(number, unit):
 
 
 def durations(script):
-    """Returns the durations written in a script, and the default ones of steps: they are kept unchanged in the output about the script."""
+    """Returns the durations in a script and the default durations of steps, which are kept unchanged in the output
+    about the script."""
     return {nanoseconds(*found) for found in DURATION.findall(script)} | {5_000_000_000, 0}
 
 
@@ -53,8 +56,8 @@ def without_timeline(output):
 
 
 class Packets:
-    """Summarises packets: for each direction the flags that were seen, and whether bytes were sent. Their number, sizes and order depend on
-    scheduling."""
+    """Summarises packets: for each direction the flags that were seen, and whether bytes were sent. The number, sizes
+    and order of packets depend on scheduling."""
 
     def __init__(self):
         self.ways = {}
@@ -88,9 +91,9 @@ class Timeline:
             self.failed |= kind not in ("step", "HERE")
             self.steps.append(f"{kind} {line}")
         elif not self.failed:
-            # On the console, the actor of an event is part of its text.
+            # On the console, the actor of an event is part of the event's text.
             actor = actor or line.partition(":")[0]
-            # The pieces in which bytes are sent and received depend on the kernel, and so do the entries after the failed step.
+            # The sizes of the pieces in which bytes are sent and received depend on the kernel.
             line = re.sub(r"\b(sent) \d+$|\b(data) \".*", lambda found: found[1] or found[2], line)
             lines = self.others.setdefault((kind, actor), [])
             if f"{kind} {line}" not in lines[-1:] or not line.endswith(("sent", "data")):
@@ -104,7 +107,7 @@ class Timeline:
 
 
 def is_concurrent(script):
-    """Sorts steps of concurrent branches, which may be in any order."""
+    """Sorts steps of concurrent branches, because they may run in any order."""
     return re.search(r"^\s*(together|whenever|either|retry)\b", script, re.M) is not None
 
 
@@ -121,7 +124,8 @@ def place(at):
 
 
 def event(found, script=""):
-    """Returns the lines of an event: its members in order, one per line, findings and timeline with a line for each part."""
+    """Returns the lines of an event: its members in order, one per line, and the findings and the timeline with one
+    line for each part."""
     known = durations(script)
     found = dict(found)
     entries = found.pop("timeline", None)
@@ -146,7 +150,7 @@ def event(found, script=""):
 
 
 def console(output, script_of=lambda block: ""):
-    """Returns the output of `run` as sections: one for each case, by name, and the lines around them."""
+    """Returns the output of `run` as sections: one for each case, by name, and the lines before and after the cases."""
     blocks = [["(begin)"]]
     for line in output.splitlines():
         if CASE.match(line):
@@ -157,7 +161,7 @@ def console(output, script_of=lambda block: ""):
             blocks[-1].append(line)
     sections = {}
     for block in blocks:
-        # Without the duration; by the case's name, regardless of its verdict.
+        # The duration is removed, and the section is named after the case, whatever the verdict is.
         verdict, _, name = re.sub(r"  \d[\d.]* (ns|µs|us|ms|s|min)$", "", block[0]).partition(" ")
         name = name.strip() or verdict
         script = script_of(block)

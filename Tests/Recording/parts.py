@@ -12,9 +12,10 @@ import normal
 from spoil import spoil
 
 MARK = re.compile("[\U0001F51F0-9]\ufe0f?\u20e3|\U0001F51F")
-# Cases mostly wait: many at a time save time, but few enough that they do not disturb each other.
+# Cases spend most of their time waiting. Many of them at a time save time, but not so many that they disturb each
+# other.
 WAITING = 20
-# The arguments of `inspect` that show one connection of a capture or select some.
+# The arguments of `inspect` that show one connection of a capture or select several.
 SHOWN = [
     [], ["--json"], ["--width", "80"], ["--flow", "0"], ["--flow", "1"], ["--flow", "0", "--json"], ["--follow", "0"], ["--follow", "0", "--json"],
     ["--flow", "0", "--framing", "crlf"], ["--flow", "0", "--framing", "u16", "--json"], ["--port", "80"], ["--port", "25", "--json"],
@@ -23,7 +24,7 @@ SHOWN = [
     ["--check", "wire client -> server messages 2", "--framing", "crlf"], ["--check", "wire what"],
 ]
 COMMANDS = ["run", "check", "fmt", "list", "explain", "inspect", "watch", "adapter", "bench"]
-# Mistakes that a user may make, and features of `run` other than running.
+# Mistakes that a user may make, and options with which `run` runs no case.
 USES = [
     "", "what", "run", "run nowhere", "run Scenarios --what", "run Scenarios -j 0", "run Scenarios -j x", "run Scenarios --transport what",
     "run Scenarios --filter nothing-fits", "run Scenarios --tag none", "run Scenarios/crlf.scn --set x=1", "run Scenarios/crlf.scn --keep some",
@@ -38,7 +39,7 @@ USES = [
 
 
 def shown(status, out, err):
-    """Returns lines of output; a very long output is shortened to its beginning and a hash."""
+    """Returns the lines of an output; a very long output is shortened to its beginning and a hash."""
     lines = [f"exit {status}"] + out.splitlines() + [f"stderr: {line}" for line in err.splitlines()]
     return [line if len(line) < 2000 else f"{line[:500]}… {len(line)} characters, SHA-256 {hashlib.sha256(line.encode()).hexdigest()}" for line in lines]
 
@@ -69,7 +70,7 @@ class Recorder:
         """Returns the output and exit status of a command, as lines."""
         status, out, err = self.start(*words)
         if words[:1] == ("run",) and "--dry-run" not in words and status != 2:
-            # Cases were run.
+            # This output is from a run of cases.
             out, err = normal.without_timeline(normal.text(out)), normal.text(err)
         return [f"exit {status}"] + [f"stdout: {line}" for line in out.splitlines()] + [f"stderr: {line}" for line in err.splitlines()]
 
@@ -114,7 +115,8 @@ class Recorder:
         self.write("wrong-scripts.txt", sections)
 
     def fmt(self):
-        """Records the layout of all scenarios, unchanged and without their layout, and of the whole language; the part `wrong` records that of wrong scripts."""
+        """Records the formatted text of all scenarios, both as they are and with their layout removed, and of the whole
+        language; the part `wrong` records the formatted text of wrong scripts."""
         sections = {}
         shutil.copytree(os.path.join(self.work, "Scenarios"), os.path.join(self.work, "laid"))
         shutil.copy(os.path.join(self.tree, "Tests", "Golden", "whole-language.scn"), os.path.join(self.work, "laid"))
@@ -236,7 +238,8 @@ class Recorder:
         self.run("spoiled", "spoiled", "-j", str(WAITING), "--keep", "none")
 
     def mutants(self):
-        """Records the table of mutants; one case of a mutant at a time, because the first case that catches it ends its run."""
+        """Records the table of mutants; each mutant runs one case at a time, because the first case that catches the
+        mutant ends its run."""
         table = os.path.join(self.tree, "Tests", "Mutants", "run")
         done = subprocess.run(
             [sys.executable, table, self.tool, "-j", "2", "--cases", "1"], cwd=self.work, capture_output=True, text=True, check=False)

@@ -39,7 +39,8 @@ def changes(lines):
 
 
 def spoil(scenarios, folder, few):
-    """Writes changed copies of the scenarios into the folder: all copies of an example, `few` of a case of the suite."""
+    """Writes changed copies of the scenarios into the folder: all copies of each example, and `few` copies of each case
+    of the suite."""
     for parent, folders, names in os.walk(scenarios):
         folders.sort()
         for name in sorted(names):
@@ -50,7 +51,7 @@ def spoil(scenarios, folder, few):
             with open(path, encoding="utf-8") as file:
                 found = list(changes(file.read().split("\n")))
             if os.sep in base:
-                # The same changes each time, but different ones for each case.
+                # The changes are the same each time, but differ between the cases.
                 found = sorted(found, key=lambda one: hashlib.sha256((base + one[0]).encode()).digest())[:few]
             for what, lines in found:
                 target = os.path.join(folder, base, what + ".scn")

@@ -1,14 +1,15 @@
 // A library for tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
 //
-// The standard library's Mutex is inlined except for its slow paths, in which threads synchronize: these are in a library that is not
-// instrumented, so ThreadSanitizer reports races between accesses that a mutex orders. This library tells ThreadSanitizer that a thread
-// which has acquired the lock has seen everything that the previous holder did. No report is suppressed.
+// The standard library's Mutex is inlined except for its slow paths, in which threads synchronize: the slow paths are
+// in a library that is not instrumented, so ThreadSanitizer reports races between accesses that a mutex orders. This
+// library tells ThreadSanitizer that a thread which has acquired the lock is synchronized with everything that the
+// previous holder did. No report is suppressed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// Absent in programs that the tests start.
+// These functions are absent in programs that the tests start.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 
@@ -21,7 +22,7 @@ typedef __attribute__((swiftcall)) void (*Unlock)(__attribute__((swift_context))
 static void *next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found) abort();  // The standard library has changed: update this file.
+    if (!found) abort();  // If this happens, the standard library has changed, and this file must be updated.
     return found;
 }
 

@@ -37,7 +37,7 @@ PartitionName=all Nodes=n[1-3] Default=YES State=UP MaxTime=10
 
 
 class ClusterProblem(Exception):
-    """Slurm did not behave as expected."""
+    """Raised if Slurm did not behave as expected."""
 
 
 class Cluster:
@@ -50,7 +50,7 @@ class Cluster:
         self.daemons = []
         self.duration = 0.0
         self.version = ""
-        # The CPUs of a node. If it had more than the machine, it would be drained.
+        # The CPUs of a node. Slurm would drain a node with more CPUs than the machine has.
         self.cpus = min(2, os.cpu_count() or 1)
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "SBATCH", "SRUN", "TEST_", "CI_"))}
@@ -103,7 +103,7 @@ class Cluster:
                               text=True, timeout=self.PATIENCE)
 
     def submit(self, *words):
-        """Submits a job and returns its number."""
+        """Submits a job and returns the number of the job."""
         names = ["--output", f"{self.folder}/job-%A_%a.out"] if any(word.startswith("--array") for word in words) else \
             ["--output", f"{self.folder}/job-%j.out"]
         result = self.command("sbatch", "--parsable", "--open-mode=append", *names, *words)
@@ -112,12 +112,12 @@ class Cluster:
         return result.stdout.strip()
 
     def state(self, job):
-        """Returns `RUNNING`, `PENDING`, …, or an empty string for a job that has ended."""
+        """Returns the state of a job, such as `RUNNING` or `PENDING`; an empty string if the job has ended."""
         return self.command("squeue", "--noheader", "-o", "%T", "-j", job).stdout.strip()
 
     def wait_for_jobs(self):
         def is_over():
-            # A requeued job may start only after two minutes, unless it is asked to start now.
+            # A requeued job may start only after two minutes, unless Slurm is asked to start it now.
             for line in self.command("squeue", "--noheader", "-r", "-o", "%i %r").stdout.splitlines():
                 job, reason = line.split(maxsplit=1)
                 if reason == "BeginTime":

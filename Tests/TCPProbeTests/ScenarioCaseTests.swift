@@ -4,7 +4,7 @@ import Synchronization
 import TCPProbe
 import Testing
 
-/// Tests the library as another project's package would use it, through public names only.
+/// Tests the library in the way in which another project's package would use it, through public names only.
 @Suite struct ScenarioCaseTests {
     /// A script file that is removed when this object is released.
     private final class Script: Sendable {
@@ -162,7 +162,7 @@ import Testing
         #expect(!outcome.description.contains("run again"))
     }
 
-    /// The second `stopped` is reported when the case has passed but its outcome has not been returned.
+    /// The second `stopped` is reported after the case has passed but before its outcome has been returned.
     @Test func secondStopFails() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)

@@ -2,7 +2,7 @@ import ProbeBase
 @testable import ProbeCrowd
 import Testing
 
-/// The actions of members and their states.
+/// Tests the actions and states of members.
 struct CrowdCoreTests {
     private let second = Duration.seconds(1)
 

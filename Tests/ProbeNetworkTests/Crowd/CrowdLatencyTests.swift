@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeCrowd
 
-/// The time from which members' waits are measured.
+/// Tests the time from which members' waits are measured.
 struct CrowdLatencyTests {
     private let second = Duration.seconds(1)
 
@@ -13,7 +13,7 @@ struct CrowdLatencyTests {
             .expect(.line(.any), within: second),
         ])
         crowd.begin()
-        // The thread does not run for 150 ms, although the send was due at 100 ms.
+        // The thread does not run for 150 ms, although a send was due at 100 ms.
         crowd.stall(milliseconds: 150)
         crowd.core.advance(to: crowd.now)
         crowd.stall(milliseconds: 10)
@@ -38,8 +38,8 @@ struct CrowdLatencyTests {
             crowd.stall(milliseconds: 13)
             crowd.core.advance(to: crowd.now)
         }
-        // Each wait begins when the end of the previous one has been noticed (at 13, 26, … ms), and no wait is shorter
-        // than specified.
+        // Each wait begins when the end of the previous one has been noticed (at 13, 26, … ms), and no wait is measured
+        // as shorter than specified.
         #expect(crowd.core.nextMoment.map { $0 - crowd.now } == 10_000_000)
     }
 
@@ -91,7 +91,7 @@ struct CrowdLatencyTests {
         crowd.pass(milliseconds: 45)
         crowd.deliver("a\r\n", to: 0)
         crowd.pass(milliseconds: 5)
-        // One wait has ended, five are in progress, and four have not begun.
+        // Of ten waits, one has ended, five are in progress, and four have not begun.
         let record = try #require(crowd.snapshot.latencies[.line])
         #expect((record.count, record.running.count, record.open) == (6, 5, 4))
         #expect(record.bounds(at: 50) == .zero ... .nanoseconds(Int64.max))

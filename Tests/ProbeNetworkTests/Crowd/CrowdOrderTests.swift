@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeCrowd
 
-/// The messages that workers and the engine exchange, encoded as JSON and decoded again.
+/// Tests that messages between workers and the engine are the same after they have been encoded as JSON and decoded.
 struct CrowdOrderTests {
     private func order(_ role: CrowdOrder.Role) -> CrowdOrder {
         let second = Duration.seconds(1)

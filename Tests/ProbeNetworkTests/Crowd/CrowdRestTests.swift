@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeCrowd
 
-/// The bytes that members received but that no statement consumed.
+/// Tests the bytes that members received but no statement consumed.
 struct CrowdRestTests {
     private static let second = Duration.seconds(1)
     private static let line = MemberProgram.Instruction.expect(.line(.any), within: second)
@@ -72,7 +72,7 @@ struct CrowdRestTests {
         #expect(crowd.core.snapshot(at: crowd.now, latencies: false, rests: true).withRest == snapshot.withRest)
     }
 
-    /// Bytes that are in the kernel's buffer when a snapshot is requested are counted, even if no event has reported
+    /// Bytes that are in the kernel's buffer when a snapshot is requested are counted, even if no event has announced
     /// them.
     @Test func unreadBytesInTheKernelCount() {
         let crowd = FakeCrowd([.connect(within: Self.second)], members: 3)
@@ -88,7 +88,8 @@ struct CrowdRestTests {
             crowd.begin()
             crowd.connections.deliver("hello", to: 0)
             crowd.deliver(end)
-            // A reset fails a member that has not finished, and the member's leftover bytes are not reported in addition.
+            // A reset fails a member that has not finished, and the member's leftover bytes are not reported as a
+            // second problem.
             #expect(crowd.snapshot.withRest == (end == .end ? 1 : 0))
             #expect(crowd.snapshot.failed == (end == .end ? 0 : 1))
         }

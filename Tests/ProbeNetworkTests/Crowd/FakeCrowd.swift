@@ -6,7 +6,7 @@ import ProbeBase
 final class FakeConnections: CrowdConnections {
     enum Ended: Equatable { case closed, reset }
 
-    /// The results of each member's reads, in order.
+    /// The results of each member's reads, in the order of the reads.
     var incoming: [Int: [CrowdRead]] = [:]
     private var bytes: [Int: [[UInt8]]] = [:]
     private(set) var written: [Int: [UInt8]] = [:]
@@ -63,7 +63,7 @@ final class FakeConnections: CrowdConnections {
     func text(of member: Int) -> String { String(decoding: written[member] ?? [], as: UTF8.self) }
 }
 
-/// Records each value exactly.
+/// A recorder of latencies that keeps exact values.
 struct PlainRecorder: LatencyRecorder {
     private var values: [Int64] = []
     init() {}

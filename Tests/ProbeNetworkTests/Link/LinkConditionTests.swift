@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// Whether a link's command took effect, and what is reported if it did not.
+/// Tests whether a link's command took effect, and what is reported if it did not.
 @Suite struct LinkConditionTests {
     private func shortfall(
         _ command: LinkCommand<Resolved>, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
@@ -99,7 +99,7 @@ import Testing
             try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and none had to wait")
         #expect(try shortfall(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
-        // A packet that is dropped because the queue is full counts as held back.
+        // A packet that is dropped because the queue is full is treated as a packet that had to wait.
         #expect(
             try shortfall(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } }
                 == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// The effect on packets of each fault in the language's table.
+/// Tests how each fault in the language's table affects packets.
 @Suite struct LinkFaultTests {
     private func selection(_ number: Int) -> PacketSelection<Resolved> {
         PacketSelection(kind: .data, ordinals: number...number)

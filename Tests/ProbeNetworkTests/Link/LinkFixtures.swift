@@ -23,7 +23,7 @@ struct LinkHarness {
 
     /// Passes a frame to the link.
     ///
-    /// - Returns: the frames that the link then sends, including frames that had waited for this one.
+    /// - Returns: the frames that the link then sends, including frames that had waited for the given frame.
     @discardableResult
     mutating func pass(_ frame: [UInt8], from side: LinkSide = .left) -> [LinkCore.Outgoing] {
         core.receive(frame, from: side, now: now, wall: UInt64(now.nanoseconds))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// The packets that a fault selects by kind, by ordinal, or as retransmissions.
+/// Tests which packets a fault selects by kind, by ordinal, or as retransmissions.
 @Suite struct LinkSelectionTests {
     private func drop(_ kind: PacketKind, _ ordinals: ClosedRange<Int>?, again: Bool = false) -> LinkCommand<Resolved> {
         .packets(.drop, PacketSelection(kind: kind, ordinals: ordinals, isAgain: again))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeLink
 
-/// The states of a whole link: delay, rate, loss and silence.
+/// Tests the states of an entire link: delay, rate, loss and silence.
 @Suite struct LinkShapeTests {
     @Test func delayAppliesInBothDirections() throws {
         var link = LinkHarness()

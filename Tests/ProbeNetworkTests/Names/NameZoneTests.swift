@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNames
 
-/// The answers of a link's resolver, and the times at which they are sent.
+/// Tests the answers of a link's resolver, and the times at which they are sent.
 struct NameZoneTests {
     private static let now = MonotonicTime(nanoseconds: 5_000_000_000)
     private static let dead = IPAddress(v4: 0x0a4d_0009)
@@ -49,7 +49,7 @@ struct NameZoneTests {
     }
 
     /// The letter case of a name is ignored in look-ups but preserved in the answer (RFC 4343), because some resolvers
-    /// check it.
+    /// check that it is unchanged.
     @Test func questionIsEchoedWithItsCase() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("DuAl.TEST", flags: 0x0010), &zone)
@@ -103,7 +103,8 @@ struct NameZoneTests {
         #expect(silent?.text == nil && silent?.bytes.isEmpty == true && silent?.question == "dual.test A")
     }
 
-    /// A later meaning replaces an earlier one. The questions that each of the two has answered are counted separately.
+    /// A later meaning of a name replaces the earlier one. The queries that each meaning has answered are counted
+    /// separately.
     @Test func queriesAreCountedPerMeaning() throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
@@ -124,7 +125,7 @@ struct NameZoneTests {
         #expect(zone.unmet == [1])
     }
 
-    /// A meaning is satisfied once every record type that it provides or delays has been queried.
+    /// The meaning of a name has taken effect once every record type that it provides or delays has been queried.
     @Test(arguments: [
         (NameMeaning.addresses([NameZoneTests.four], NameDelays()), [UInt16(1)]),
         (.addresses([NameZoneTests.six], NameDelays()), [28]),
@@ -180,21 +181,21 @@ struct NameZoneTests {
         let notRoot: [UInt8] = [1, 97] + option
         let longLabel: [UInt8] = [0x40] + [UInt8](repeating: 97, count: 64) + [0]
         return [
-            // In this order: another operation, no question, two questions, a compression pointer, a label that is too
-            // long, a name that is too long, and a missing class.
+            // The messages contain, in this order: another operation, no question, two questions, a compression
+            // pointer, a label that is too long, a name that is too long, and a missing class.
             (NameMessages.question("dual.test", flags: 0x2800), 4),
             (NameMessages.question("dual.test", counts: [0, 0, 0, 0]), 1),
             (NameMessages.question("dual.test", counts: [2, 0, 0, 0]), 1),
             (badName([0xc0, 0x0c]), 1), (badName(longLabel), 1),
             (NameMessages.question(String(repeating: "aa.", count: 85)), 1),
             (Array(NameMessages.question("dual.test").dropLast()), 1),
-            // In this order: a missing record, an OPT record whose name is not the root, two OPT records, and an OPT
-            // record in the answer section.
+            // The messages contain, in this order: a missing record, an OPT record whose name is not the root, two OPT
+            // records, and an OPT record in the answer section.
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1]), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1], tail: notRoot), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 2], tail: option + option), 1),
             (NameMessages.question("dual.test", counts: [1, 1, 0, 0], tail: option), 1),
-            // A class other than IN.
+            // The question has a class other than IN.
             (NameMessages.question("dual.test", kind: 3), 5),
         ]
     }()

@@ -3,7 +3,7 @@ import ProbeReport
 import ProbeScenario
 import Testing
 
-/// Tests how expectations, levels and `--strict` affect results, in the exit code and in every report.
+/// Tests how expectations, levels and `--strict` affect results, both in the exit code and in every report.
 @Suite struct DispositionTests {
     static let key = CaseKey(id: "a", subject: "bsd")
 
@@ -51,7 +51,7 @@ import Testing
         #expect(Self.failsRun(result, Self.rules(expected, strict: true)) == (strict != 0))
     }
 
-    /// `failed?` expects a failure and also accepts a pass; every other verdict counts as it does without the
+    /// `failed?` expects a failure and also accepts a pass; every other verdict is treated as it is without the
     /// expectation.
     @Test func flakyExpectationAllowsPassAndFailure() {
         let line = ExpectedVerdict(

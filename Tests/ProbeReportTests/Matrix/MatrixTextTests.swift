@@ -68,7 +68,7 @@ import Testing
         #expect(!text.contains("2 cases"))
     }
 
-    /// A repeated case counts once, with the verdict of its worst round.
+    /// A repeated case is counted once, with the verdict of its worst round.
     @Test func repetitionsCountAsOneCase() {
         let rounds: [Verdict] = [.passed, .failed, .passed]
         let console = ConsoleRecorder(style: .init(usesColor: false))

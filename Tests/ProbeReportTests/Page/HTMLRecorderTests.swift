@@ -159,7 +159,7 @@ import Testing
         let page = Self.page(Self.run(results))
         #expect(page.contains("3 failed, 57 passed of 60 rounds"))
         #expect(!page.contains("60 passed of 60 rounds"))
-        // The page lists the first round that passed of each case, and the rounds that failed.
+        // For each case, the page lists the first round that passed and all rounds that failed.
         #expect(page.components(of: "<details class=\"case ").count == 5)
         #expect(page.contains("115 further rounds"))
     }
@@ -213,7 +213,7 @@ import Testing
 }
 
 extension String {
-    /// Returns the parts of the text after each occurrence of `text`, up to its next occurrence.
+    /// Returns the parts of the text after each occurrence of `text`, up to the next occurrence.
     fileprivate func components(of text: String) -> [Substring] {
         var parts: [Substring] = []
         var rest = self[...]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Tests the machine errors of adapter protocol 1.4, which end connections because the machine lacks a resource.
+/// Tests the errors of adapter protocol 1.4 that end connections because the machine lacks a resource.
 struct AdapterMachineTests {
     private static let inside = TransportConfiguration(host: "127.0.0.1", port: 1)
     private static let events: [SubjectReport.Event] = [
@@ -48,8 +48,8 @@ struct AdapterMachineTests {
         }
     }
 
-    /// A case can provoke the errors for an unreachable host and for an address that this machine does not have, but no
-    /// case can provoke a shortage.
+    /// A case can provoke an unreachable host and an address that this machine does not have, but not a shortage of a
+    /// resource.
     @Test(arguments: MachineError.allCases)
     func provokedErrorsRemainEvents(_ fault: MachineError) throws {
         let places: [(host: String, local: String?, isProvoked: Bool)] = [

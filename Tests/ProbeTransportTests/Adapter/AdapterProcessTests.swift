@@ -67,7 +67,7 @@ private final class Case: Sendable {
     /// The reported events, without the adapter's output to stderr.
     var events: [SubjectReport.Event] { reports.all.map(\.event).filter(Self.isEvent) }
 
-    /// The last reported event. It is computed without ``events``, because it is read often and there may be very many
+    /// The last reported event. It is computed without ``events``, because it is read often and there may be many
     /// events.
     var lastEvent: SubjectReport.Event? { reports.last { Self.isEvent($0.event) }?.event }
 
@@ -148,7 +148,7 @@ struct AdapterProcessTests {
         var failure: SubjectFailure?
         if case .broken(let broken) = reply { failure = broken }
         #expect(failure != nil || how == "done-twice")
-        // Later requests get the same answer, and the failure is also reported to the case.
+        // Later requests receive the same answer, and the failure is also reported to the case.
         guard case .broken(let later) = await running.perform(.plain(.halfClose)) else {
             Issue.record("an op was accepted")
             return
@@ -218,7 +218,8 @@ struct AdapterProcessTests {
         #expect(running("misbehaving.py exit-after-hello").isEmpty)
     }
 
-    /// If a process ends after it has answered an op, the end is not counted, and the count is reset.
+    /// If a process ends after it has answered an op, its exit is not counted as a failed start, and the count of
+    /// failed starts is reset.
     @Test func laterExitsDoNotCount() async throws {
         let source = try FakeAdapter.source("exit")
         for _ in 0..<4 {

@@ -208,7 +208,7 @@ struct AdapterWireTests {
             old?.minor == 0 && old?.framings == nil && old?.capabilities == [.send, .lines, .watches, .frames, .pings])
         let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
         #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches, .pings])
-        // Unknown words of a later protocol version are ignored.
+        // Unknown words that a later protocol version defines are ignored.
         let later = try hello(#""minor":5,"can":["send","fly"],"lacks":["swim","watches"]"#)
         #expect(later?.minor == 5 && later?.capabilities == [.send, .frames, .pings])
     }

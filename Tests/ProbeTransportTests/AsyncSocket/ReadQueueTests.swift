@@ -47,7 +47,7 @@ import Testing
         #expect(found == ["1 abc", "2 de", "3 fg"])
     }
 
-    /// At most `limit` bytes may precede the delimiter. A violation is reported as soon as it is certain.
+    /// At most `limit` bytes may precede the delimiter. A violation of the limit is reported as soon as it is certain.
     @Test(arguments: [
         ("abcd\r\n", ReadQueue.Outcome.answer(bytes("abcd\r\n"), tag: 1)),
         ("abcd\r", .waiting), ("abcd", .waiting), ("abcde", .tooLong(tag: 1)), ("abcd\rx", .tooLong(tag: 1)),

@@ -229,8 +229,8 @@ import Testing
         state.stop(now: 0)
         #expect(state.settle(now: 0) == [.shutdownWrite, Self.stopped(.stopped)])
         #expect(state.settle(now: 9, unacknowledged: 1).isEmpty)
-        // While the peer has not acknowledged everything, the deadline is extended once, and again only if the peer
-        // acknowledges more.
+        // While data is unacknowledged, the deadline is extended once, and again only if the peer has acknowledged
+        // further data.
         #expect(state.settle(now: 10, unacknowledged: 500).isEmpty)
         #expect(state.settle(now: 20, unacknowledged: 400).isEmpty)
         #expect(state.settle(now: 30, unacknowledged: 400) == [.close])

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Tests changes of the framing in mid-stream, when the rest of the received segment contains complete messages of the
-/// new framing.
+/// Tests changes of the framing in the middle of a stream, when the remaining bytes of the received segment contain
+/// complete messages in the new framing.
 @Suite struct BSDFramingSwitchTests {
     private final class Holder: Sendable {
         let transport = Mutex<(any Transport)?>(nil)
@@ -18,8 +18,8 @@ import Testing
         let transport = try BSDTransportFactory().makeTransport(
             TransportConfiguration(host: "127.0.0.1", port: listener.port)
         ) { event in
-            // The error is ignored because a handler can't throw. If `setFraming` fails, the events below are
-            // different.
+            // The error is ignored because a handler can't throw. If `setFraming` fails, the events differ from those
+            // that the test expects.
             if case .line = event { try? holder.transport.withLock { $0 }?.setFraming(.u16) }
             events.handler(event)
         }

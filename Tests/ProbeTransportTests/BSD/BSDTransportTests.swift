@@ -36,7 +36,7 @@ import Testing
             peer.halfClose()
             #expect(events.waitUntilClosed())
             let rest = events.throughStop()
-            // An event that was already being delivered when `stop()` was called may still arrive.
+            // The delivery of an event may have begun before `stop()` was called, so the event may still arrive.
             #expect(rest == [Self.stopped(.stopped)] || rest == [.line([0x62]), Self.stopped(.stopped)])
             #expect(events.waiting.isEmpty)
         }
@@ -199,7 +199,7 @@ import Testing
         for kind in 0...4 { try round(kind) }
         let before = try count("/proc/self/fd")
         for turn in 0..<300 { try round(turn % 5) }
-        // The last few threads may not have ended yet.
+        // The threads of the last few connections may not have ended yet.
         #expect(try count("/proc/self/fd") < before + 60)
     }
 
@@ -212,9 +212,9 @@ import Testing
     }
 }
 
-/// Holds a transport that a handler releases.
+/// Holds a transport until a handler releases it.
 ///
-/// `@unchecked Sendable`: `held` is accessed only under `lock`.
+/// `@unchecked Sendable` is safe, because `held` is accessed only while `lock` is held.
 private final class Holder: @unchecked Sendable {
     private var held: BSDTransport?
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

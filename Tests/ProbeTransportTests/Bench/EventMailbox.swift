@@ -4,7 +4,7 @@ import Testing
 
 /// Stores a transport's events, for which the test's thread can wait.
 ///
-/// `@unchecked Sendable`: all properties are accessed only while `mutex` is held.
+/// `@unchecked Sendable` is safe, because all properties are accessed only while `mutex` is held.
 final class EventMailbox: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -3,7 +3,8 @@ import ProbeTransport
 import ProbeTransportNIO
 import Testing
 
-/// Tests what a handler may do but no scenario can express: calling operations during an event, and taking a long time.
+/// Tests actions that a handler may perform but no scenario can express: calling operations during an event, and taking
+/// a long time.
 @Suite(.serialized) struct HandlerTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let factory: any TransportFactory
@@ -60,7 +61,7 @@ import Testing
         while let event = events.nextExceptSent() {
             seen.append(event)
             if case .stopped = event { break }
-            // An event that was already being delivered may still arrive, followed by `stopped`.
+            // An event whose delivery has already begun may still arrive, followed by `stopped`.
             do { try transport.resumeReading() } catch TransportError.stopped {}
         }
         #expect(seen == [Self.line("a"), Self.line("b"), Self.stopped(.eof)])

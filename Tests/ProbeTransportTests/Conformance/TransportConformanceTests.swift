@@ -6,7 +6,7 @@ import ProbeTransportNIO
 import TCPProbe
 import Testing
 
-/// Runs the conformance suite on the NIO transport through the library. The gate runs the suite on `bsd` and
+/// Runs the conformance suite on the NIO transport through the library. `.ci/run` runs the suite on `bsd` and
 /// `async-socket` through the tool. `flyingsocks` runs on Swift's small thread pool, which a case may block, so it is
 /// covered by end-to-end tests in a separate program.
 struct TransportConformanceTests {
@@ -30,7 +30,8 @@ struct TransportConformanceTests {
         return try ScenarioCase.conformance().map { Trial(scenario: $0, factory: factory) }
     }
 
-    /// The known failures, keyed by `TRANSPORT CASE`: the reason, and whether the case fails only at times (`failed?`).
+    /// The known failures, keyed by `TRANSPORT CASE`. Each value is the reason, and whether the case fails only at
+    /// times (`failed?`).
     private static let known: [String: (reason: String, isAtTimes: Bool)] = {
         let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         // The error is ignored: without the list, the known failures fail the tests, so an unreadable list is noticed.
@@ -78,7 +79,7 @@ struct TransportConformanceTests {
 
     /// Returns the outcome of a run whose verdict does not depend on a stall of this process.
     ///
-    /// If this process stalled, an inconclusive verdict is correct but shows nothing about the transport, so the case
+    /// If this process stalled, an inconclusive verdict is correct but reveals nothing about the transport, so the case
     /// is run again, with a warning. After five stalled runs, the test cancels itself.
     private static func judgedOutcome(of trial: Trial) async throws -> ScenarioOutcome {
         for _ in 0..<5 {

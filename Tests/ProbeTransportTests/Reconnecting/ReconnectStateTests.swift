@@ -13,7 +13,7 @@ import Testing
         return state
     }
 
-    /// Returns a description of each action.
+    /// Returns a textual description of each action.
     private func words(_ actions: [ReconnectState.Action]) -> [String] {
         actions.map { action in
             switch action {

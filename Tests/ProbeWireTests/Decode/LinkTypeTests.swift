@@ -36,14 +36,14 @@ struct LinkTypeTests {
         frames += [
             (.wireless, .joined(data, llc)), (.wireless, .joined(qos, llc)),
             (.wireless, .joined([0x88, 0x03, 0, 0], addresses, [0x10, 0], .zeros(6), [0, 0], llc)),
-            // The following frames have HT control, and an A-MSDU with a single packet.
+            // The following frames have an HT Control field and carry an A-MSDU with a single packet.
             (.wireless, .joined([0x88, 0x81, 0, 0], addresses, [0x10, 0, 0, 0], .zeros(4), llc)),
             (
                 .wireless,
                 .joined(qosHead, [0x80, 0], .zeros(12), PacketBuilder.big(UInt16(ip.count + 8)), llc)
             ),
             // The first radiotap header has no fields. The second one has a timestamp and flags after two presence
-            // words; the flags state that the 802.11 header is padded.
+            // words, and its flags state that the 802.11 header is padded.
             (.wirelessRadiotap, .joined([0, 0, 8, 0, 0, 0, 0, 0], data, llc)),
             (
                 .wirelessRadiotap,
@@ -100,7 +100,8 @@ struct LinkTypeTests {
                 == .other(.damagedWireless))
     }
 
-    /// A frame that contains several packets is reported as such, because it can't be decoded as one segment.
+    /// A frame that contains several packets is reported as a frame with several packets, because it can't be decoded
+    /// as one segment.
     @Test func aggregatesAreNamed() throws {
         let part: [UInt8] = .joined(.zeros(12), PacketBuilder.big(UInt16(53)), Self.snap, Self.segment.ipv4())
         let frame: [UInt8] = .joined([0x88, 0x01], .zeros(22), [0x80, 0], part, [0, 0, 0], part)

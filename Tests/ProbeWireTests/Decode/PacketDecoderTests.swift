@@ -140,7 +140,7 @@ struct PacketDecoderTests {
         #expect(throws: Never.self) { try pppoe(42).decoded() }
     }
 
-    /// If the frame's length on the wire is less than the datagram's length, the rest of the datagram is missing from
+    /// If the frame's length on the wire is less than the datagram's length, the end of the datagram is missing from
     /// the capture, even if the record's two lengths are equal.
     @Test func datagramLongerThanItsFrameIsTruncated() throws {
         let frame = Array(PacketBuilder.ethernet(segment.ipv4()).dropLast(2))

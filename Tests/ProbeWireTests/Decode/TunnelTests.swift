@@ -11,7 +11,7 @@ struct TunnelTests {
             + [0, 0] + content
     }
 
-    /// Returns a datagram in each kind of tunnel, as the payload of an outer IP datagram with the given protocol
+    /// Returns a datagram in each kind of tunnel, that is, the payload of an outer IP datagram with the given protocol
     /// number.
     private static func tunnels(_ ip: [UInt8]) -> [(kind: TunnelProtocol, number: UInt8, content: [UInt8])] {
         let frame = PacketBuilder.ethernet(ip)
@@ -77,8 +77,8 @@ struct TunnelTests {
         #expect(TunnelProtocol.allCases.allSatisfy(tested.contains))
     }
 
-    /// With `--no-tunnels`, packets in tunnels are recognized but not opened. In a run, they are packets of the
-    /// tunnel's own protocol.
+    /// With `--no-tunnels`, packets in tunnels are recognized as tunnelled but not decoded further. In a run, they are
+    /// packets of the tunnel's own protocol.
     @Test func unopenedTunnelsAreNamedOrIgnored() throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {
             let packet = Self.outer(number, content, isV6: false)
@@ -126,7 +126,7 @@ struct TunnelTests {
         }
     }
 
-    /// Fragments are reassembled whether the outer datagram, the inner one or both are fragmented.
+    /// Fragments are reassembled whether the outer datagram, the inner datagram or both are fragmented.
     @Test(arguments: [(true, false), (false, true), (true, true)])
     func innerAndOuterFragmentsAreReassembled(isOuter: Bool, isInner: Bool) throws {
         let tcp = Self.segment.tcp
@@ -162,7 +162,7 @@ struct TunnelTests {
             }
             if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
             let length = Int.random(in: -1...packet.count * 2, using: &random)
-            // A packet that can't be decoded is also accepted here.
+            // This test also accepts a packet that can't be decoded.
             let result = try? PacketDecoder.decode(
                 packet.span, linkType: .raw, originalLength: length, tunnels: .opened)
             if case .tcp(let tcp) = result {

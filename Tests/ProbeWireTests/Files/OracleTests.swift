@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests that compare every stream of the corpus with the results of other tools. The last column of the oracle file
-/// states which tool is correct.
+/// Tests that compare every stream of the corpus with the results of other tools. The last column of the file with
+/// these results states which tool is correct.
 @Suite(.enabled(if: Corpus.folder != nil, "there is no corpus next to the project, and TCPPROBE_CORPUS is not set"))
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
@@ -29,7 +29,7 @@ struct OracleTests {
         let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
         let verdict = row[12]
         if row[0] == "zeek-reassembly.pcap" {
-            // Both oracles use the bytes of the last segment. `firstSegmentWins` compares this stream byte by byte.
+            // Both other tools use the bytes of the last segment. `firstSegmentWins` compares this stream byte by byte.
             #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
             return
         }

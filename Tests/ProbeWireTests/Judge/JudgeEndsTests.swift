@@ -46,8 +46,8 @@ struct JudgeEndsTests {
                 == true)
     }
 
-    /// An RST in response to a late acknowledgment does not abort the connection. An RST with an ACK, or before both
-    /// FINs are acknowledged, does.
+    /// An RST in response to a late acknowledgment does not abort the connection. An RST that has the ACK flag, or is
+    /// sent before both FINs are acknowledged, aborts the connection.
     @Test func rstAfterBothFINsIsHarmless() {
         var closed = TestConnection.connected()
         closed.send(.server, .fin, at: 0)
@@ -64,7 +64,7 @@ struct JudgeEndsTests {
         #expect(closed.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The FIN that acknowledges the other FIN was sent second, whatever the timestamps are.
+    /// The FIN that acknowledges the other FIN was sent later, whatever the timestamps are.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
     func acknowledgmentShowsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)

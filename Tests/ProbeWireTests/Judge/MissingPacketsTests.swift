@@ -90,8 +90,8 @@ struct MissingPacketsTests {
         var connection = TestConnection.connected()
         exchange(&connection, serverFrom: 100)
         let outcome = connection.conversation.judge(row.assertion).outcome
-        // It is certain that the captured line ends were sent, but the missing packets may have contained more lines
-        // and other bytes.
+        // The captured line endings were certainly sent, but the missing packets may have contained further lines and
+        // other bytes.
         #expect(outcome == row.partial)
     }
 
@@ -134,7 +134,7 @@ struct MissingPacketsTests {
         #expect(connection.judge(.sacks(.greaterOrEqual, 1), from: .client) == .passed)
     }
 
-    /// No statement about the missing side is certain.
+    /// No statement about the side whose packets are missing can be judged with certainty.
     @Test(arguments: rows.map(\.assertion) + [handshakeRow], [true, false])
     func unseenDirectionIsInconclusive(assertion: WireAssertion, hasSYN: Bool) {
         let outcome = oneDirection(hasSYN: hasSYN).conversation.judge(assertion).outcome

@@ -15,8 +15,8 @@ struct BoundsTests {
             index: analysis.packetCount)
     }
 
-    /// Connections beyond the limit are not followed, but their packets are counted. Earlier connections are still
-    /// followed.
+    /// Connections that exceed the limit are not followed, but their packets are counted. Connections that began
+    /// earlier are still followed.
     @Test func connectionsOverTheLimitAreCounted() {
         var limits = ConversationLimits.passing
         limits.maxConversations = 10
@@ -78,7 +78,7 @@ struct BoundsTests {
                 UInt8.random(in: 0...255, using: &random)
             }
             let type = types[number % types.count]
-            // With every second seed, the packets begin like an IPv4 header for TCP.
+            // For every other seed, the packets begin with bytes that resemble an IPv4 header for TCP.
             if packet.count > 24, seed % 2 == 0 {
                 packet[0] = 0x45
                 packet[9] = 6

@@ -46,8 +46,8 @@ struct ClassificationTests {
         #expect(connection.judge(.retransmissions(.equal, 1)) == .passed)
     }
 
-    /// The acknowledgment of the original crosses the probe, and no DSACK ever arrives. This exchange was captured with
-    /// a busy reader.
+    /// The acknowledgment of the original crosses the probe, and no DSACK ever arrives. This exchange was captured
+    /// while the receiving program was busy.
     @Test(arguments: [nil, 100] as [UInt32?])
     func acknowledgmentMayCrossTheProbe(echo: UInt32?) {
         var connection = TestConnection.connected()

@@ -66,7 +66,7 @@ struct ConversationTableTests {
     }
 
     /// If there are many connections that are each within their limits, their total memory is still limited, and the
-    /// summary of the packet that exceeds the limit says so.
+    /// summary of the packet that exceeds the limit reports that.
     @Test func memoryOfAllConnectionsIsBounded() {
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))
@@ -132,8 +132,8 @@ struct ConversationLayoutTests {
         let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
         #expect(server == 384)
         #expect(MemoryLayout<Conversation>.size <= 704)
-        // A packet from the peer touches one cache line of a flow, and a packet with the flow's own data touches two
-        // more.
+        // A packet from the peer touches one cache line of a flow, and a packet that carries data of the flow touches
+        // two more.
         #expect(MemoryLayout<HalfConnection>.offset(of: \.window) == 48)
         let stream = try #require(MemoryLayout<HalfConnection>.offset(of: \.stream))
         let lines = try #require(MemoryLayout<StreamAssembler>.offset(of: \.lines))

@@ -72,7 +72,7 @@ import Testing
         expect(lines, for: bytes)
     }
 
-    /// All line ends are found in a payload that is longer than the pieces in which it is searched.
+    /// All line endings are found in a payload that is longer than the pieces into which the search divides it.
     @Test(arguments: [4_095, 4_096, 4_097, 4_159, 4_160, 8_192, 8_193, 20_000])
     func longPayloadIsSearchedCompletely(length: Int) {
         for place in [0, 62, 63, 64, 4_030, 4_031, 4_032, 4_094, 4_095, 4_096, 4_097, 8_190, 8_191, 8_192, length - 2] {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// A line end is found at every offset, in payloads whose lengths are near multiples of the number of bytes that
+    /// A line ending is found at every offset, in payloads whose lengths are near multiples of the number of bytes that
     /// are searched at once.
     @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
     func lineEndIsFoundAtEveryOffset(length: Int) {

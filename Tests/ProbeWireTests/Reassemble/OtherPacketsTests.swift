@@ -53,7 +53,7 @@ struct OtherPacketsTests {
                 == "some packets of the capture could not be read: 1 IP-in-IP (--no-tunnels), 1 IPsec (ESP)")
     }
 
-    /// Each packet is counted by exactly one share of the analysis.
+    /// Each packet is counted by exactly one of the shares into which the analysis is divided.
     @Test func sharesCountLikeOneAnalysis() {
         var packets: [(LinkType, [UInt8])] = []
         for port in 0..<50 as Range<UInt16> {

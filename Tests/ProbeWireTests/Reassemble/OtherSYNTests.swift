@@ -25,8 +25,8 @@ struct OtherSYNTests {
         return table
     }
 
-    /// The client may acknowledge any of the SYN-ACKs, whether its sequence number is close to that of the first one or
-    /// far from it, and whether or not the client's SYN was captured.
+    /// The client may acknowledge any of the SYN-ACKs, whether the sequence number of that SYN-ACK is close to that of
+    /// the first SYN-ACK or far from it, and whether or not the client's SYN was captured.
     @Test(arguments: [5_000, 5_100, 3_000_000_000, 1_000_000_000] as [UInt32], [true, false])
     func acknowledgedSYNACKBeginsTheStream(accepted: UInt32, hasSYN: Bool) throws {
         let first: [DecodedTCP] = hasSYN ? [segment(.client, .syn, 100)] : []
@@ -74,7 +74,8 @@ struct OtherSYNTests {
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
         connection.send(.server, .rst, at: 3, ack: nil)
-        // This packet may have been in flight when the RST arrived, so it does not show that the RST was ignored.
+        // The packet may have been in flight when the RST arrived, so the packet does not prove that the receiver
+        // ignored the RST.
         connection.send(.client, at: 0, ack: 3, "request")
         #expect(connection.conversation.fromServer.rst != nil)
         if continues { connection.send(.server, at: 3, ack: 7, "def") }
@@ -99,7 +100,7 @@ struct OtherSYNTests {
         let failure = connection.conversation.judge(.noReset).failure
         #expect(failure?.summary.contains("outside the window") == isOutside)
         #expect(connection.conversation.isClosed == !isOutside)
-        // The RST still has no effect after both sides have closed.
+        // After both sides have closed the connection, the RST still has no effect.
         connection.send(.server, .fin, at: 6, ack: 0)
         connection.send(.client, .fin, at: 0, ack: 7)
         if isOutside { #expect(connection.conversation.judge(.noReset).outcome == .failed) }

@@ -44,8 +44,8 @@ struct PatienceTests {
         #expect(stream.deliveredLength == 10_000 && stream.gaps.isEmpty && !stream.hasReachedLimit)
     }
 
-    /// If memory runs out, a gap that the peer has acknowledged is given up. This is reported as reaching a limit only
-    /// if the bytes arrive later.
+    /// If memory runs out, the stream skips a gap that the peer has acknowledged. A reached limit is reported only if
+    /// the missing bytes arrive later.
     @Test func memoryLimitGivesUpReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {
@@ -62,7 +62,7 @@ struct PatienceTests {
         #expect(after.gaps == [StreamGap(offset: 0, length: 100, cause: .limitReached)] && after.lateLength == 4)
     }
 
-    /// If the limit for all connections together is exceeded, idle connections give up gaps that their peers have
+    /// If the limit for all connections together is exceeded, idle connections skip gaps that their peers have
     /// acknowledged.
     @Test func globalMemoryLimitGivesUpReceivedGaps() {
         var limits = Self.patient(totalBytes: 50_000)
@@ -84,7 +84,7 @@ struct PatienceTests {
             table.add(segment(port, 1_020, 0, isFromServer: true), payload: line.span.extracting(0..<0), time: 0)
         }
         #expect(!table.hasUsedUpMemory && !table.hasReachedTotal && !table.hasLateBytes)
-        // Port 2 belongs to a connection whose gap was given up, and port 200 to a connection that still waits.
+        // Port 2 belongs to a connection whose gap was skipped, and port 200 to a connection that still waits.
         for port in [2, 200] as [UInt16] {
             table.add(segment(port, 10, 10), payload: line.span.extracting(0..<10), time: 0)
         }
@@ -95,7 +95,7 @@ struct PatienceTests {
         #expect(last.deliveredLength == 1_020 && last.gaps.isEmpty && !last.hasReachedLimit)
     }
 
-    /// A retransmission of bytes that the snap length cut off is not counted as late.
+    /// If the snap length cut off bytes, a retransmission of those bytes is not counted as late.
     @Test func truncatedSegmentIsNotAnAbandonedGap() {
         var connection = Self.connection(Self.patient())
         connection.send(.server, at: 0, "abcdef", cut: 3)
@@ -105,7 +105,8 @@ struct PatienceTests {
         #expect(connection.conversation.fromServer.stream.gaps.map(\.cause) == [.cutShort])
     }
 
-    /// Segments in any order, with any times and with acknowledgments between them, result in the stream that was sent.
+    /// Segments in any order, with any times and with acknowledgments between them, result in the same stream that was
+    /// sent.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func timesDoNotAffectTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)

@@ -3,8 +3,8 @@ import ProbeWire
 import Testing
 
 struct ReassemblyTests {
-    /// Initial sequence numbers with which the stream wraps around at all interesting places: inside data, at its start
-    /// and at its end.
+    /// Initial sequence numbers with which the stream wraps around inside data, at the start of data and at the end of
+    /// data.
     static let edges: [UInt32] = [
         0, 1_000, 0xffff_ffff, 0xffff_fffe, 0xffff_fffc, 0xffff_fff9, 0xffff_fff5, 0x7fff_fffe,
     ]
@@ -200,7 +200,7 @@ struct ReassemblyTests {
         #expect(connection.text(.server) == "abcdef" && connection.conversation.fromServer.missing == nil)
     }
 
-    /// The number of bytes that may wait after a gap is limited. When the limit is reached, the gap is given up and
+    /// The number of bytes that may wait after a gap is limited. When the limit is reached, the gap is skipped and
     /// reported.
     @Test func waitingBytesAreBounded() {
         var connection = TestConnection(
@@ -231,7 +231,7 @@ struct ReassemblyTests {
         #expect(connection.judge(.gap(index: nil, .less, .nanoseconds(1))).outcome == .inconclusive)
     }
 
-    /// Every order of arrival, with repetitions and overlaps, results in the stream that was sent.
+    /// Every order of arrival, with repetitions and overlaps, results in the same stream that was sent.
     @Test(arguments: 1...40)
     func everyOrderOfArrivalGivesTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)

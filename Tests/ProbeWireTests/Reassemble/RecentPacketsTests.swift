@@ -112,8 +112,8 @@ struct RecentPacketsTests {
         #expect(flow.fromClient.copyCount == 2_000 && flow.fromClient.retransmissionCount == 0)
     }
 
-    /// A packet with another IP identification, a higher hop limit or other bytes, or that arrives too late, is a
-    /// retransmission and not a copy.
+    /// A packet is a retransmission and not a copy if it has another IP identification, a higher hop limit or other
+    /// bytes, or if it arrives too late.
     @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
     func retransmissionIsNotACopy(difference: String, fast: Bool) throws {
         let first = [
@@ -174,8 +174,8 @@ struct RecentPacketsTests {
         #expect(try found.copyCount == 0 && #require(found.table.conversations.first).fromClient.fin?.offset == 0)
     }
 
-    /// If a packet without an IP identification is repeated after a response from the peer, the repetition was caused
-    /// by the response.
+    /// If a packet without an IP identification is repeated after a response from the peer, the response caused the
+    /// repetition.
     @Test(arguments: [true, false])
     func repetitionAfterAnAnswerIsNotACopy(isAnswered: Bool) throws {
         var packets = [
@@ -237,8 +237,8 @@ struct RecentPacketsTests {
         #expect(found.copyCount == 1)
     }
 
-    /// Two analyses with one share each recognize the same copies as a single analysis, even if there are more packets
-    /// than are remembered.
+    /// Two analyses, each of one share of the connections, recognize the same copies as a single analysis, even if
+    /// there are more packets than are remembered.
     @Test func sharesRecognizeTheSameCopies() {
         func analysis(_ share: ConnectionShare) -> CaptureAnalysis {
             var analysis = CaptureAnalysis(share: share)

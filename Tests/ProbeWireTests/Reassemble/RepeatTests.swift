@@ -46,7 +46,7 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
     }
 
-    /// Each repetition is counted once, whatever the peer's response shows.
+    /// Each repeated segment is counted once, whatever the peer's response reveals about it.
     @Test(arguments: [150, 250] as [Double], [true, false])
     func answerIdentifiesTheRepetition(milliseconds: Double, wasLost: Bool) {
         var connection = connected()
@@ -119,7 +119,8 @@ struct RepeatTests {
         #expect(connected().conversation.handshakeRoundTrip == 50_000_000)
     }
 
-    /// If the sent packets do not show whether a segment was lost, the packets that arrived do.
+    /// If the packets captured at the sender do not show whether a segment was lost, the packets captured at the
+    /// receiver do.
     @Test(arguments: [true, false])
     func arrivedPacketsShowWhetherTheSegmentWasLost(wasLost: Bool) {
         var sent = connected()

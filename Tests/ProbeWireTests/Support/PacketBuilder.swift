@@ -47,7 +47,8 @@ struct PacketBuilder {
 }
 
 extension [UInt8] {
-    /// Returns the concatenation of its arguments. The compiler takes too long for long sums of array literals.
+    /// Returns the concatenation of its arguments. This avoids long sums of array literals, which the compiler takes
+    /// too long to check.
     static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap(\.self) }
 
     static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
