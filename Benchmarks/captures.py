@@ -201,8 +201,9 @@ class CaptureFigures:
 
 def slowdown() -> float:
     """Returns the time of a busy loop that runs at the same time as another one, divided by its time when it runs
-    alone: 1 if two CPUs are two cores, up to 2 if they are threads of one core. `inspect` has two threads and `loop`
-    has one, so on a shared machine their ratio depends on this value, which may change."""
+    alone. The value is 1 if two CPUs are two cores, and up to 2 if they are threads of one core. `inspect` has two
+    threads and `loop` has one thread, so on a shared machine the ratio of their times depends on this value, which
+    may change."""
     code = "for _ in range(8_000_000): pass"
 
     def best(count: int) -> float:

@@ -67,7 +67,7 @@ class ProxyFigures:
         self.many_connections()
 
     def many_connections(self):
-        """Opens all connections at the same time, with one byte through each."""
+        """Opens all connections at the same time, and sends one byte through each connection."""
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
         wanted, target = self.count(10_000, 1_000), "10000 connections"

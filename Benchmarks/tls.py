@@ -1,4 +1,5 @@
-"""The benchmarks of TLS: the cost of a case that uses it, bulk data compared with OpenSSL's own programs, and secrets in a capture."""
+"""The benchmarks of TLS: the cost of a case with TLS, bulk data compared with OpenSSL's own programs, and secrets in a
+capture."""
 
 import os
 import shutil
@@ -114,7 +115,7 @@ class TLSFigures:
             "tls bulk", target, f"{size / own / 1e6:.0f} MB/s, openssl {size / other / 1e6:.0f} MB/s", f"{ratio:.2f}", ratio >= 0.6)
 
     def openssl_bulk(self, openssl: str, core: int, size: int) -> float | str:
-        """Returns the seconds that a client takes to fetch a file, or why they can't be measured."""
+        """Returns the seconds that a client takes to fetch a file, or the reason why they can't be measured."""
         certificate, key, data = self.work / "bulk.pem", self.work / "bulk.key", self.work / "bulk.bin"
         if not data.exists():
             with data.open("wb") as file:

@@ -135,7 +135,7 @@ private struct AdapterSession {
         }
     }
 
-    /// Checks that a value can be encoded in the two character sets and parsed again.
+    /// Checks that a value can be encoded in either character set and parsed again.
     private func checkJSON(_ line: [UInt8]) {
         // Most lines are not JSON and must be rejected, so `try?` is used.
         guard let value = try? JSONParser.parse(line.span) else { return }

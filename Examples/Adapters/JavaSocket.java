@@ -125,7 +125,7 @@ public class JavaSocket {
             if (machine(error) != null) tell("stop", ",\"reason\":\"other\"" + trouble(error));
             else stopped(error instanceof ConnectException ? "refused" : text.contains("reset") ? "reset" : "other");
         }
-        try { socket.close(); } catch (IOException error) { /* It is closed anyway. */ }
+        try { socket.close(); } catch (IOException error) { /* The connection is closed in any case. */ }
     }
 
     static String perform(String op) throws IOException {

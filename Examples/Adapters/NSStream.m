@@ -66,7 +66,8 @@ static void trust(NSString *file) {
     [[NSNotificationCenter defaultCenter] postNotificationName:NSUserDefaultsDidChangeNotification object:defaults];
 }
 
-// GSTLSRemoteHosts, which should contain the name, is not set: GNUstep 1.28 refuses certificates that match it, and accepts all others.
+// GSTLSRemoteHosts, which should contain the name, is not set: GNUstep 1.28 refuses certificates that match the name,
+// and accepts all others.
 static void secure(NSStream *stream, NSDictionary *tls) {
     NSString *name = [tls objectForKey:@"name"];
     trust([tls objectForKey:@"ca"]);

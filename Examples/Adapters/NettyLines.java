@@ -280,7 +280,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         else if (name.equals("send")) return it.send(text(op, "data"));
         else if (name.equals("half-close")) it.channel.eventLoop().submit(() -> {
             it.isOutputShut = true;
-            // As with close: on its own, shutdownOutput drops what has not been written.
+            // As with `close`, data that has not been written must be flushed first, because shutdownOutput drops it.
             it.written().addListener(sent -> ((SocketChannel) it.channel).shutdownOutput().addListener(done -> { if (it.isInputShut) it.channel.close(); }));
         }).sync();
         else if (name.equals("framing")) return it.framing(op);

@@ -18,7 +18,7 @@ NOISE = ("127.0.0.77", range(9741, 9745))
 
 
 def lines(peer):
-    """Yields the received lines up to the end; a reset also counts as an end."""
+    """Yields the received lines up to the end; a reset is treated as an end, too."""
     rest = b""
     while True:
         try:

@@ -4,8 +4,8 @@
     peer.py listen ADDRESS PORT ACTION…
 
 Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; `daemon` leaves an orphaned
-process in its own session and without the environment; `knock:PORT` repeatedly connects to another address in the
-meantime.
+process in a separate session, without the environment of the case; `knock:PORT` repeatedly connects to another
+address in the meantime.
 """
 import os
 import socket

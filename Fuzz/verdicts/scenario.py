@@ -16,7 +16,7 @@ class Places:
 
     def __init__(self, number, is_shared, has_fixed, only_resets):
         self.only_resets = only_resets
-        # Concurrent cases have their own addresses; consecutive ones reuse the same addresses.
+        # Each concurrent case has its own addresses; consecutive cases reuse the same addresses.
         self.addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "[::1]"] if is_shared else [
             f"127.0.{1 + number // 250}.{1 + number % 250}", f"127.1.{1 + number // 250}.{1 + number % 250}"]
         self.free = [(address, port) for address in self.addresses for port in self.PORTS] if has_fixed else []
@@ -100,7 +100,7 @@ class Scenario:
             for at, step in enumerate(steps):
                 for which, wrong in enumerate(step.wrongs):
                     found.setdefault(wrong.kind, []).append((part, at, which))
-        # The kind is chosen first, so that rare kinds are as likely as others.
+        # The kind is chosen first, so that rare kinds are as likely as common ones.
         return rng.choice(found[rng.choice(sorted(found))]) if found else ()
 
     @property

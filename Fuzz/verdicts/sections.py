@@ -1,5 +1,5 @@
-"""The sections of a generated scenario: each has its own actors and connections, and its steps in order. The sections here are
-conversations; those in features.py each use one feature of the language."""
+"""The sections of a generated scenario: each has its own actors and connections, and its steps in order. The sections
+here are conversations; the sections in features.py each use one feature of the language."""
 import endings
 from conversation import Conversation, Side
 from steps import NOT_PASSED, PASSED, Step, Wrong, only_wrong
@@ -193,7 +193,7 @@ def several(rng, index, places):
 
 
 def merged(rng, lists):
-    """Merges lists into one; each keeps its own order."""
+    """Merges lists into one list, in which the elements of each list keep their order."""
     lists = [list(steps) for steps in lists if steps]
     result = []
     while lists:

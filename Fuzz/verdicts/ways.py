@@ -20,7 +20,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 MUTANTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Mutants")
 TROUBLE = "the run's trouble"
-# The maximum seconds of one run; a run that takes longer counts as hung.
+# The maximum seconds of one run; a run that takes longer is considered hung.
 LONGEST = 240
 
 

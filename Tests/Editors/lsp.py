@@ -380,7 +380,7 @@ def nothing_is_run(folder):
 
 
 def large():
-    """Edits a large document, and opens one that is too large for a scenario."""
+    """Edits a large document, and opens a document that is too large for a scenario."""
     client = Client()
     text = SCRIPT + "C send \"0123456789\"\n" * 20000
     client.open("untitled:large", text)

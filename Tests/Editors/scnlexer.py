@@ -2,8 +2,8 @@
 
 `places(text)` yields (line, column, length, what) for each comment, string, regex and number, for the first word of
 each statement (`header`, `actor`, `flow`, or `subject` for the name of an actor) and for the verb after an actor's name
-or in a statement of a crowd's member. Lines and columns count from 0, columns in characters. The command of a `process`
-line is a single `command` token, regardless of its contents.
+or in a statement of a crowd's member. Lines and columns are counted from 0, columns in characters. The command of a
+`process` line is a single `command` token, regardless of its contents.
 """
 import re
 

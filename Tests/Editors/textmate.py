@@ -2,10 +2,10 @@
 """Tests the TextMate grammar: every comment, string, regex, number, keyword and verb of every scenario gets its scope, and nothing
 in a valid scenario is scoped `invalid`.
 
-Editors run the grammar's expressions with Oniguruma, this test with Python's `re`, so the grammar uses only features
-that both engines interpret alike (no possessive quantifiers, no `\\G`, no named groups, fixed-width lookbehind). The
-test implements the part of a TextMate tokenizer that the grammar needs: `match`, `begin`/`end` with `patterns`,
-`captures`, `contentName`, `include` from the repository.
+Editors evaluate the grammar's regular expressions with Oniguruma, and this test evaluates them with Python's `re`,
+so the grammar uses only features that both engines interpret alike (no possessive quantifiers, no `\\G`, no named
+groups, fixed-width lookbehind). The test implements the part of a TextMate tokenizer that the grammar needs:
+`match`, `begin`/`end` with `patterns`, `captures`, `contentName`, `include` from the repository.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 /* Bug: the checksum over 16-bit words pads every chunk of odd size with a zero byte, not only the last chunk.
    Why tests miss it: a single chunk is handled correctly, and so are cuts at even offsets.
-   Connections are served one at a time. A message is a length byte and that many bytes. */
+   Connections are served one at a time. A message consists of a length byte and the specified number of bytes. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
 /* Bug: the server writes without MSG_NOSIGNAL and ignores errors: a client that resets kills it with SIGPIPE.
    Why tests miss it: if the client stays until it has its answer, no write ever fails.
-   Connections are served one at a time. It ticks ten times, every 20 ms. */
+   Connections are served one at a time. The server sends ten ticks at intervals of 20 ms. */
 #include "bed.h"
 
 static void serve(int fd) {

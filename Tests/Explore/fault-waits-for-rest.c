@@ -1,6 +1,6 @@
 /* Bug: the end of the input is taken for `nothing yet`: the only thread waits for the rest of a message that never arrives.
    Why tests miss it: a client sends complete messages, and announces when it leaves (with a length of 0).
-   Connections are served one at a time. A message is a length byte and that many bytes. */
+   Connections are served one at a time. A message consists of a length byte and the specified number of bytes. */
 #include "bed.h"
 
 static void receive(int fd, unsigned char *data, size_t size) {

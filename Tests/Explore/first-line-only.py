@@ -1,4 +1,5 @@
-# Bug: only one line is handled per recv, even if the buffer holds two: the second one waits for more input.
+# Bug: only one line is handled per recv, even if the buffer holds two: the second line is not handled until more input
+# arrives.
 # Why tests miss it: a client that sends one line at a time gets an answer to each.
 # Connections are served one at a time.
 import contextlib, socket, sys

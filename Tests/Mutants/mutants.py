@@ -4,9 +4,9 @@ project has had.
 
     mutants.py NAME     serves that transport over the adapter protocol
 
-Each class states in one line what its bug is, and in which groups of Scenarios/conformance a case must detect it. The
-mutants of WebSocket are in websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of reconnecting in
-reconnect_mutants.py, and those that appear only on a network in network_mutants.py.
+Each class states in one line what its bug is, and in which groups of Scenarios/conformance a case must detect it.
+Mutants with bugs in WebSocket are in websocket_mutants.py, in heartbeats in heartbeat_mutants.py, in reconnecting in
+reconnect_mutants.py, and mutants whose bugs appear only on a network are in network_mutants.py.
 """
 import asyncio
 import errno

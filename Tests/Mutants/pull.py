@@ -37,7 +37,7 @@ class PullConnection(Connection):
             self.await_read(self.reads[0])
 
     def count(self, request):
-        """Returns how many bytes of the buffer the read takes; None while the read can't be answered."""
+        """Returns the number of bytes of the buffer that the read consumes; None while the read can't be answered."""
         buffer = self.decoder.buffer
         if "length" in request:
             return request["length"] if len(buffer) >= request["length"] else None

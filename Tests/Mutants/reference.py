@@ -241,7 +241,7 @@ class TLSSocket:
         self.sock = sock
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = self.context(settings).wrap_bio(self.incoming, self.outgoing, server_hostname=self.name(settings))
-        # Records that the kernel has not accepted yet, and the number of message bytes in them.
+        # Records that the kernel has not accepted yet, and the number of message bytes in these records.
         self.unwritten, self.covered = b"", 0
         self.failed = self.peer_notified = self.notified = False
         # The FIN has arrived.

@@ -9,7 +9,8 @@
   const fonts = nodes.map((node) => (/mono/i.test(getComputedStyle(node).fontFamily) ? "DejaVu Sans Mono" : "DejaVu Sans"));
   nodes.forEach((node, index) => {
     node.style?.setProperty("font-family", `"${fonts[index]}"`, "important");
-    // fonts-dejavu-core has no slanted fonts, so a machine that has them must not use them.
+    // fonts-dejavu-core has no slanted fonts, so slanted fonts must not be used on machines that have other versions of
+    // the fonts.
     node.style?.setProperty("font-style", "normal", "important");
   });
   return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))));

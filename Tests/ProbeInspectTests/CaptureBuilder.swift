@@ -141,8 +141,8 @@ struct CaptureBuilder {
         return capture.bytes
     }()
 
-    /// A capture with two connections. The first one has a bare LF, escape sequences and a gap of five bytes; the
-    /// second one is refused.
+    /// A capture with two connections. The first connection has a bare LF, escape sequences and a gap of five bytes;
+    /// the second connection is refused.
     static let troubled: [UInt8] = {
         var capture = CaptureBuilder()
         var first = Connection(client: 40_001, server: 80)

@@ -17,7 +17,7 @@ import Testing
         #expect(filter.text == "flow with \(trait.rawValue)")
     }
 
-    /// A flow that has at least one of the traits is included if the other filters also include it.
+    /// A flow that has at least one of the traits is included if the other filters also include the flow.
     @Test func criteriaAreCombined() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let criteria = ConnectionCriteria(traits: [.refused, .retransmissions])

@@ -22,7 +22,7 @@ import Testing
         text.lines(of: message, in: 0..<message.count)
     }
 
-    /// Messages, and the output of `protoc --decode_raw` 3.21 for them.
+    /// Messages, each with the output of `protoc --decode_raw` 3.21.
     private static let raw: [([UInt8], [String])] = [
         ([], []),
         (field(1, 150), ["1: 150"]),

@@ -85,7 +85,8 @@ import Testing
         }
     }
 
-    /// Every prefix of a file yields all complete packets, and an error with the offset of the first incomplete one.
+    /// For every prefix of a file, the result contains all complete packets, and an error with the offset of the first
+    /// incomplete packet.
     @Test func truncatedFileYieldsAllCompletePackets() throws {
         let whole = CaptureBuilder.greeting
         var before = 0

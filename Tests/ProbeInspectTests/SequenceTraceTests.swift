@@ -6,7 +6,7 @@ import Testing
 /// Tests that the data of a time-sequence graph remains small and that no visible detail is lost.
 @Suite struct SequenceTraceTests {
     @Test func joinedBarsCoverEveryPacket() {
-        // There are a thousand bars per column, and one bar far away from all others.
+        // There are a thousand bars per column, and one bar far away from all other bars.
         var bars = (0..<100_000).map {
             SequenceBar(time: Int64($0) * 1000, low: Int64($0) * 10, high: Int64($0) * 10 + 10)
         }

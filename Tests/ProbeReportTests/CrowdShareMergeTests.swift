@@ -40,8 +40,8 @@ import Testing
         #expect(latency.buckets.map(\.count) == [12, 9, 6])
     }
 
-    /// The value of percentile p is the bucket that contains the rank ceil(p / 100 * count). A failed wait is treated
-    /// as longer than every other wait.
+    /// A percentile p is the upper bound of the bucket that contains the rank ceil(p / 100 * count). A failed wait is
+    /// treated as longer than every other wait.
     @Test func percentilesAreRecomputed() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))
         func crowd(_ buckets: [(upTo: Int64, count: Int)], failed: Int) -> CrowdResult {

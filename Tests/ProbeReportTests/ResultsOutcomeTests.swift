@@ -13,7 +13,7 @@ import Testing
         return try #require(set.summary)
     }
 
-    /// Returns the files of two shards; the second one contains the cases `c2` and `c3`.
+    /// Returns the files of two shards; the second file contains the cases `c2` and `c3`.
     private func shards(
         _ results: [CaseResult], notRun: [String] = [], change: (String) -> String = { $0 },
         head edit: (inout ResultsHead) -> Void = { _ in }

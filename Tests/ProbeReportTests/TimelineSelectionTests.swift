@@ -31,7 +31,8 @@ import Testing
         #expect(lines == [.entry(0), .omitted(count: 8, isRepetition: true, isOneKind: true), .entry(9), .entry(10)])
     }
 
-    /// The timeline contains two loops of a thousand rounds each: one before the decisive events, and one after them.
+    /// The timeline contains two loops of a thousand rounds each: one loop before the decisive events, and one loop
+    /// after them.
     @Test(arguments: [20, 40, 60, 200])
     func decisiveEntriesAreKept(limit: Int) {
         var kinds: [TimelineEntry.Kind] = [

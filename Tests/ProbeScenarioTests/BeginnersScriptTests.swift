@@ -76,8 +76,7 @@ import Testing
         #expect(result.diagnostics.count <= 2, "\(result.rendered)")
     }
 
-    /// The rest of each script is valid: without the wrong line, or with a correct line in its place, there is no
-    /// diagnostic.
+    /// The other lines of each script are valid: if the wrong line is removed or corrected, there is no diagnostic.
     @Test func restOfEachScriptIsValid() {
         #expect(compile(Self.head + "D expect line \"bye\"\n").rendered == "")
     }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `if needed` is allowed after exactly those statements for which the language table allows it.
+/// `if needed` is allowed only after statements for which the language table allows it.
 @Suite struct IfNeededTests {
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
-    /// The steps in the language table, except those whose example has more than one line.
+    /// The steps in the language table, except steps whose example has more than one line.
     private static let steps = LanguageTable.all.filter {
         [.step, .verb, .link, .header].contains($0.category) && $0.name != "expect"
     }

@@ -97,7 +97,7 @@ import Testing
     }
 
     private static func uses(_ line: Substring, _ listed: ListedEntry) -> Bool {
-        // The `…` stands for a value, so only the words before it are searched for.
+        // The `…` represents a value, so only the words before it are searched for.
         let words = listed.entry.spelling.prefix { $0 != "…" }.split(separator: " ").joined(separator: " ")
         return switch listed.category {
         case .header: line.hasPrefix(words)
@@ -118,7 +118,7 @@ import Testing
         return [("README", index)] + names.map { ($0, TestFiles.text(of: "../../docs/language/\($0).md")) }
     }()
 
-    /// Returns the lines of a page's scenarios, except those that are wrong on purpose.
+    /// Returns the lines of a page's scenarios, except lines that are wrong on purpose.
     private static func scenarios(of page: String) -> [Substring] {
         var lines: [Substring] = []
         var isInScenario = false

@@ -65,7 +65,7 @@ struct RegexMatchTests {
         (#"\u{e9}|\u{20AC}"#, "a€", "€"),
         (#"\xc3\xa9"#, "é", "é"),
         (#"\u{41}\x42"#, "AB", "AB"),
-        // Escape sequences match the characters that they stand for.
+        // Escape sequences match the characters that they represent.
         (#"\/a\.b\*"#, "x/a.b*", "/a.b*"),
         (#"\r\n\t\f\v\0$"#, "\r\n\t\u{0C}\u{0B}\0", "\r\n\t\u{0C}\u{0B}\0"),
         (#"[\r\n]+"#, "a\r\nb", "\r\n"),

@@ -43,7 +43,7 @@ struct ScriptOutlineTests {
         #expect(outline.files.map(\.isInclude) == [true, false, false])
     }
 
-    /// Each token is found at each of its bytes, and each statement at each of its tokens.
+    /// A token is found from the offset of any of its bytes, and a statement from any of its tokens.
     @Test func tokensAndStatementsAreFoundByOffset() {
         let text = "scenario \"a\" # x\nserver S\nS send \"é\" + (1)\n}{ ; \"unclosed"
         let outline = ScriptOutline(Array(text.utf8))

@@ -102,7 +102,7 @@ struct StandstillsTests {
         #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
         // Only the second stall affects this bound.
         #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
-        // The second stall began after all events of the first one had been read.
+        // The second stall began after all events of the first stall had been read.
         let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
         #expect(!apart.hides(Self.at(150), from: Self.at(701)))
     }

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeTLS
 
-/// A client and a server in memory, each of which receives the bytes that the other one writes.
+/// A client and a server in memory, each of which receives the bytes that the other side writes.
 final class SessionPair {
     let client: TLSSession
     let server: TLSSession

@@ -151,7 +151,7 @@ struct TLSSessionTests {
         }
         pair.handshake()
         let (own, peer) = byServer ? (pair.server, pair.client) : (pair.client, pair.server)
-        // Records for tickets, data and a key update have been sent before, so the sequence number includes them.
+        // Records with tickets, data and a key update have been sent before, so the sequence number includes them.
         #expect(own.write([1, 2, 3]) == .done)
         #expect(own.updateKey(isRequested: false) == .done)
         #expect(own.write([4]) == .done)
@@ -178,7 +178,7 @@ struct TLSSessionTests {
             return
         }
         #expect(pair.client.alertsReceived.map(\.alert) == [TLSAlert(level: 2, code: 40)])
-        // The session's own records would have wrong sequence numbers, so they are dropped.
+        // The session's own records would have wrong sequence numbers, so these records are dropped.
         _ = pair.server.write([1])
         #expect(pair.server.takeOutput().isEmpty)
     }

@@ -12,8 +12,8 @@ import normal
 from spoil import spoil
 
 MARK = re.compile("[\U0001F51F0-9]\ufe0f?\u20e3|\U0001F51F")
-# Cases spend most of their time waiting. Many of them at a time save time, but not so many that they disturb each
-# other.
+# Cases spend most of their time waiting. Many cases are run at a time to save time, but not so many that they
+# disturb each other.
 WAITING = 20
 # The arguments of `inspect` that show one connection of a capture or select several.
 SHOWN = [
@@ -225,7 +225,7 @@ class Recorder:
     def spoiled(self):
         folder = os.path.join(self.work, "spoiled")
         spoil(os.path.join(self.work, "Scenarios"), folder, few=1)
-        # Scripts with errors are checked, and the others are run.
+        # Scripts with errors are checked, and all other scripts are run.
         refused = {}
         for parent, _, names in os.walk(folder):
             for name in sorted(names):

@@ -58,7 +58,7 @@ def difference(expected, actual):
     """Returns None if `actual` matches `expected`, otherwise a diff of the two."""
     wanted = [normalised(line) for line in _lines(expected)]
     got = [normalised(line) for line in _lines(actual)]
-    # A `...` line stands for any number of lines, so the lines can't be sorted.
+    # A `...` line matches any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
     # The line numbers of `got` that each wanted line may have reached: there are at most a few hundred, so a set is

@@ -167,7 +167,8 @@ def perform_once(command, script, work, deadline, outcome):
 
 
 def shortened(text):
-    """Returns the part of a command's output that is shown: without the lines of passed cases, so that failures come first."""
+    """Returns the part of a command's output that is shown, which omits the lines of passed cases so that failures
+    appear first."""
     lines = text.splitlines(keepends=True)
     others = [line for line in lines if not line.startswith("passed ")]
     if len(lines) - len(others) > 3:

@@ -21,7 +21,7 @@ class Workspace:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.tool = tool
         self.path = os.path.realpath(tempfile.mkdtemp(prefix="tcpprobe-e2e-"))
-        # Users other than root must be able to enter it.
+        # Users other than root must be able to enter this folder.
         os.chmod(self.path, 0o755)
         self.files = os.path.join(self.path, "files")
         self.temporary = os.path.join(self.path, "tmp")
@@ -100,7 +100,7 @@ class Workspace:
     def close(self):
         """Removes everything, and reports the processes and files that should no longer have existed."""
         problems = []
-        # A process that has just been killed may still be exiting; on a busy machine that takes seconds.
+        # A process that has just been killed may still be exiting; on a busy machine, exiting takes seconds.
         deadline = time.monotonic() + 20
         left = children()
         while left and time.monotonic() < deadline:

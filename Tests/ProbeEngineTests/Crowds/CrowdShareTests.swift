@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The members of a crowd that belong to a share, and the counts that a step requires of that share.
+/// Tests the members of a crowd that belong to a share, and the counts that a step requires of that share.
 struct CrowdShareTests {
     private static func shares(_ total: Int) throws -> [CrowdShare] {
         try (1...total).map { CrowdShare(try Share(index: $0, total: total)) }
@@ -31,7 +31,7 @@ struct CrowdShareTests {
         }
     }
 
-    /// If a step holds in every share, it holds for the whole crowd, however the counts are distributed among the
+    /// If a step passes in every share, it passes for the whole crowd, however the counts are distributed among the
     /// shares.
     @Test func stepThatHoldsInEveryShareHoldsForTheWhole() throws {
         let shares = try Self.shares(3)
@@ -53,7 +53,8 @@ struct CrowdShareTests {
         }
     }
 
-    /// If the counts are distributed as evenly as possible, a step that holds for the whole crowd holds in every share.
+    /// If the counts are distributed as evenly as possible, a step that passes for the whole crowd passes in every
+    /// share.
     @Test(arguments: [Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual])
     func evenDistributionHoldsInEveryShare(_ comparison: Comparison) throws {
         let shares = try Self.shares(3)

@@ -251,7 +251,7 @@ struct ConnectionEvaluationTests {
     @Test(arguments: rows)
     func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// The search in the bytes that arrived by the deadline is completed, even though it takes several evaluations.
+    /// Although the search takes several evaluations, all bytes that arrived by the deadline are searched.
     @Test func deadlineWaitsForAnUnfinishedSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf

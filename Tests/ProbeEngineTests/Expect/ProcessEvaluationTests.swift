@@ -77,8 +77,8 @@ struct ProcessEvaluationTests {
     private static let output: [ExpectationRow] = [
         row(wanted, 99, "pending until 100ms", printed(("a\n", 5))),
         row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab\n", 6))),
-        // The rest of an unfinished line may still arrive, so the line is searched only when it ends, at the deadline,
-        // or when no more output can follow.
+        // Further bytes of an unfinished line may still arrive, so the line is searched only when it ends, at the
+        // deadline, or when no more output can follow.
         row(wanted, 99, "pending until 100ms", printed(("a\nab", 6))),
         row(wanted, 100, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))).until(100),
         row(wanted, 10, "satisfied at 8ms, line 0 to 3", printed(("ab", 6), ("b\n", 8))),

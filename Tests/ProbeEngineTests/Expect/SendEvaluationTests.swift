@@ -65,7 +65,8 @@ struct SendEvaluationTests {
             row(stalled, 10, "pending until 30ms", .underWay),
             row(stalled, 30, "satisfied at 30ms", .underWay),
             row(stalled, 30, "pending until 50ms", .underWay, lastProgress: 20),
-            // The last progress was made before the step began, so the stall is measured from the step's start.
+            // The last progress of the send was made before the step began, so the stall is measured from the step's
+            // start.
             row(stalled, 29, "pending until 30ms", .underWay, lastProgress: -500),
             row(
                 stalled, 100,

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Tests `finally`, loops, definitions and parameters, and which verdict takes precedence.
+/// Tests `finally`, loops, definitions and parameters, and the precedence of verdicts.
 struct BlockTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -276,8 +276,8 @@ struct ProcessTests {
     ])
     func programsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// A program that exits at once is not mistaken for an orphan, even while concurrent cases search for their own
-    /// orphans.
+    /// A program that exits at once is not mistaken for an orphan, even while concurrent cases search for orphans of
+    /// their programs.
     @Test func concurrentShortProgramsAreNotOrphans() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<24 {

@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func timesBalanceWithinFifteenPercent() throws {
-        // The times resemble those of a typical suite, which has many short cases and a few that take a hundred times
-        // as long.
+        // The times resemble those of a typical suite, which has many short cases and a few cases that take a hundred
+        // times as long.
         let all = keys.enumerated().map { ($1, Int64($0 % 50 == 0 ? 900 : 3 + $0 % 17) * 1_000_000) }
         let shards = try #require(ShardAssignment.byTime(keys, times: times(all), total: 8))
         var loads = [Int64](repeating: 0, count: 9)

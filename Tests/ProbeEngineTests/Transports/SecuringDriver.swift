@@ -29,7 +29,7 @@ final class SecuringDriver: SubjectDriver {
 
         func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
 
-        /// The WebSocket operations that were passed to the subject, as one line of text each.
+        /// The WebSocket operations that were passed to the subject, each as a line of text.
         var webSocket: [String] {
             operations.withLock { operations in
                 operations.compactMap { operation in

@@ -37,7 +37,7 @@ struct LinkHarness {
         pass(frames.segment(from: .right, flags: 16, sequence: 100, acknowledgment: 500), from: .right)
     }
 
-    /// Sends a data segment of 10 bytes from the left side; the first one has the number 1.
+    /// Sends a data segment of 10 bytes from the left side; the first segment has the number 1.
     mutating func data(_ number: Int, _ frames: SegmentFrames = SegmentFrames()) -> [LinkCore.Outgoing] {
         pass(frames.data(number))
     }

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Lines about other subjects, and about cases that were filtered out, skipped or not run, are kept, because the
-    /// run does not contradict them.
+    /// run does not contradict these lines.
     @Test func linesOfCasesThatDidNotRunAreKept() {
         let old = """
             nio other failed # of another subject

@@ -193,7 +193,7 @@ import Testing
         let whole = Self.page(Self.run(results))
         #expect(whole.components(of: "<svg role").count == 220)
         #expect(!whole.contains("omitted"))
-        // The rounds that passed share one script, and each failed round has its own.
+        // The rounds that passed share one script, and each failed round has its own script.
         #expect(whole.components(of: "class=\"script\"").count == 21)
         var limits = PageCases.Limits()
         limits.passedDiagrams = 100_000

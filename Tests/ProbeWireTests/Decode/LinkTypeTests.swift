@@ -42,7 +42,7 @@ struct LinkTypeTests {
                 .wireless,
                 .joined(qosHead, [0x80, 0], .zeros(12), PacketBuilder.big(UInt16(ip.count + 8)), llc)
             ),
-            // The first radiotap header has no fields. The second one has a timestamp and flags after two presence
+            // The first radiotap header has no fields. The second header has a timestamp and flags after two presence
             // words, and its flags state that the 802.11 header is padded.
             (.wirelessRadiotap, .joined([0, 0, 8, 0, 0, 0, 0, 0], data, llc)),
             (

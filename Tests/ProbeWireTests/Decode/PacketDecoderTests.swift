@@ -148,7 +148,7 @@ struct PacketDecoderTests {
         #expect(tcp.payload.count == 3 && tcp.payloadLength == 5 && tcp.payloadIsCut)
     }
 
-    /// In a cooked capture, the protocol number 4 is not a length; it means that an LLC header follows.
+    /// In a cooked capture, the protocol number 4 is not a length; the number means that an LLC header follows.
     @Test func cookedLLCHasNoLength() throws {
         let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
         let sll: [UInt8] = Array(repeating: 0, count: 14) + [0, 4]

@@ -83,7 +83,8 @@ struct CaptureFileReaderTests {
         #expect(checked.records.first?.originalLength == frame.count + 6)
     }
 
-    /// Every prefix of a file yields the complete records, and the offset of the first incomplete one.
+    /// For every prefix of a file, the result contains the complete records and the offset of the first incomplete
+    /// record.
     @Test func truncatedFileYieldsCompleteRecords() {
         let file = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         let second = 24 + 16 + frame.count

@@ -44,8 +44,8 @@ struct OracleTests {
     }
 
     /// Retransmissions contradict the last bytes of frames 16, 28, 31 and 110. gopacket and tcpflow use the bytes of
-    /// the last segment, while tcpprobe uses those of the first. The test computes both streams byte by byte from the
-    /// file's packets and compares each with the corresponding hash.
+    /// the last segment, while tcpprobe uses the bytes of the first. The test computes both streams byte by byte from
+    /// the file's packets and compares each with the corresponding hash.
     @Test func firstSegmentWins() throws {
         let file = ReadFile(Corpus.bytes("zeek-reassembly.pcap"))
         let conversation = try #require(file.analysis.table.conversations.first)
@@ -78,8 +78,8 @@ struct OracleTests {
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
     func countsMatchTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
-        // tshark counts custom blocks as frames. Each of these files has three: one of type 0xbad and two of type
-        // 0x40000bad.
+        // tshark counts custom blocks as frames. Each of these files contains three custom blocks: one of type 0xbad
+        // and two of type 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
         // tshark counts frame 95 as TCP even though its TCP header length is 0.
         let malformed = row[0] == "gopacket-sll-fuzz.pcapng" ? 1 : 0
@@ -115,9 +115,9 @@ struct OracleTests {
         #expect(kinds.count { $0.isRetransmission } == counts["retransmission"] ?? 0)
         #expect(flows.reduce(0) { $0 + $1.retransmissionCount } == counts["retransmission"] ?? 0)
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
-        // tshark counts frames 26 and 27 as keep-alives, but they are copies of acknowledgments sent before a FIN that
-        // is still unacknowledged. A side that waits for an acknowledgment is not idle, so it sends no keep-alives (RFC
-        // 9293 3.8.4).
+        // tshark counts frames 26 and 27 as keep-alives, but these frames are copies of acknowledgments sent before a
+        // FIN that is still unacknowledged. A side that waits for an acknowledgment is not idle, so it sends no
+        // keep-alives (RFC 9293 3.8.4).
         let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
         #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
     }

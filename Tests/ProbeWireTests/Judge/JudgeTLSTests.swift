@@ -42,7 +42,7 @@ struct JudgeTLSTests {
                 }.0
             #expect(connection.judge(.records(.greaterOrEqual, 3)).outcome == (whole == 3 ? .passed : .waiting))
             if whole > 0 { #expect(connection.judge(.records(.equal, whole)) == .passed) }
-            // An incomplete record never makes the statement fail, because the rest of it may still arrive.
+            // An incomplete record never makes the statement fail, because its remaining bytes may still arrive.
             #expect(connection.judge(.tls(fromStart: false)).outcome != .failed)
             connection.send(.server, at: Int64(cut), bytes: Array(sent[cut...]))
             #expect(connection.judge(.records(.equal, 3)) == .passed)

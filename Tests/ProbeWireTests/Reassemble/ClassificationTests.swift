@@ -62,7 +62,8 @@ struct ClassificationTests {
         #expect(connection.conversation.judge(.noRetransmission).outcome == (echo == nil ? .inconclusive : .passed))
     }
 
-    /// The first response to the probe has no DSACK, but the second one has, which shows that the original had arrived.
+    /// The first response to the probe has no DSACK, but the second response has one, which shows that the original had
+    /// arrived.
     @Test func laterDSACKConfirmsTheProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))

@@ -44,8 +44,8 @@ struct PatienceTests {
         #expect(stream.deliveredLength == 10_000 && stream.gaps.isEmpty && !stream.hasReachedLimit)
     }
 
-    /// If memory runs out, the stream skips a gap that the peer has acknowledged. A reached limit is reported only if
-    /// the missing bytes arrive later.
+    /// If memory runs out, the stream skips a gap that the peer has acknowledged. The limit is reported as reached only
+    /// if the missing bytes arrive later.
     @Test func memoryLimitGivesUpReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {

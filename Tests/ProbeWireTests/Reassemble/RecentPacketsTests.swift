@@ -209,8 +209,8 @@ struct RecentPacketsTests {
         #expect(flow.judge(.halfConnection(.duplicateAcks(.greaterOrEqual, 3), from: .client)).outcome == .inconclusive)
     }
 
-    /// A copy of an analysis remembers the same packets as the original. Packets added to one of them do not affect the
-    /// other.
+    /// A copy of an analysis remembers the same packets as the original. Packets that are added to one analysis do not
+    /// affect the other analysis.
     @Test func copiesOfAnAnalysisAreIndependent() {
         var one = CaptureAnalysis()
         func take(_ analysis: inout CaptureAnalysis, number: UInt16, payload: String) {

@@ -1,7 +1,7 @@
 /// A connection whose streams are known. Its segments arrive late, twice, with other boundaries, or never. The
 /// connection is generated from a seed, so that a failure can be reproduced.
 struct KnownExchange {
-    /// The bytes that one side sent, excluding those that no packet in the capture carries.
+    /// The bytes that one side sent, excluding bytes that no packet in the capture carries.
     struct Sent {
         var bytes: [UInt8] = []
         /// The ranges of stream offsets whose bytes are missing.
