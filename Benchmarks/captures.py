@@ -1,7 +1,8 @@
 """The benchmarks of captures: reading files, compared with libpcap alone, and live capturing.
 
-The programs that generate captures (`genbig.c`) and that read them for comparison (`loop.c`) are not part of the project. They are in
-the folder that TCPPROBE_BENCH names, or in `../shared/bench` next to the project. Without them nothing is measured.
+The programs that generate captures (`genbig.c`) and read captures for comparison (`loop.c`) are not part of the
+project. They are in the folder that TCPPROBE_BENCH names, or in `../shared/bench` next to the project. Without these
+programs, nothing is measured.
 """
 
 import json

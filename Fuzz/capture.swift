@@ -5,7 +5,7 @@ import ProbeWire
 /// with ProbeWire and ProbeBase only.
 ///
 /// The first byte determines how the remaining input is divided into chunks, which must not change the result. The fast
-/// path through the analysis must produce the same result as the simple one. The merged results of two shares of the
+/// path through the analysis must produce the same result as the simple path. The merged results of two shares of the
 /// connections must be the same as the result for all connections. Statements are judged on every connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

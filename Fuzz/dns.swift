@@ -5,9 +5,9 @@ import ProbeBase
 /// Fuzzes DNS queries to a resolver over UDP and TCP. The fuzzer is compiled with ProbeBase and the files of ProbeNames
 /// that process messages.
 ///
-/// The first byte selects the transport. For UDP, the remaining input is one message. For TCP, it is a stream of
-/// messages, each preceded by its length, and the way in which the stream is cut must not affect the queries. A
-/// response must repeat the question, fit the transport, and contain exactly as many records as its header states.
+/// The first byte selects the transport. For UDP, the remaining input is one message. For TCP, the remaining input is a
+/// stream of messages, each preceded by its length, and the way in which the stream is cut must not affect the queries.
+/// A response must repeat the question, fit the transport, and contain exactly as many records as its header states.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDNS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

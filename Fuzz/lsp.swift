@@ -6,7 +6,7 @@ import ProbeScenario
 /// Fuzzes the input of the language server: the stream of messages, JSON-RPC and the requests. The fuzzer is compiled
 /// with ProbeBase, ProbeScenario and ProbeEditor.
 ///
-/// The first byte selects the kind of input: a raw stream, or lines. Each line becomes a message with a valid header,
+/// The first byte selects the kind of input: a raw stream or lines. Each line becomes a message with a valid header,
 /// and the messages follow the handshake and the opening of a document. The way in which the stream is cut must not
 /// change the output of the server, which must consist of valid messages.
 @_cdecl("LLVMFuzzerTestOneInput")

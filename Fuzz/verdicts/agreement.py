@@ -19,7 +19,7 @@ class Script:
     def __init__(self, rng, kind):
         self.rng, self.kind = rng, kind
         self.head, self.steps = ["server S"], []
-        # The names of the two ends of each connection that statements refer to.
+        # The names of the two ends of each connection to which statements refer.
         self.pairs = [("C", "S")]
         self.sent = {}
 

@@ -1,4 +1,4 @@
-"""A batch: scenarios in a folder, run in several ways, and their differences from the required verdicts."""
+"""A batch: scenarios in a folder, run in several ways, and the differences from the required verdicts."""
 import collections
 import dataclasses
 import os

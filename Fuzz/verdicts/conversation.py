@@ -14,7 +14,7 @@ TOO_LATE = "after 4s"
 
 
 class Side:
-    """An end of a connection."""
+    """One side of a connection."""
 
     def __init__(self, name, kind, is_reused=False):
         self.name, self.kind = name, kind
@@ -27,7 +27,7 @@ class Side:
         self.segments = []
         self.has_only_lines = True
         self.lines = []
-        # For programs only.
+        # Used only for programs.
         self.actions = []
 
 
@@ -229,7 +229,7 @@ class Conversation:
         """Expects silence when nothing was sent."""
         side = self.rng.choice([self.left, self.right])
         other = self.other(side)
-        # A subject reports `sent` as an event, at any time.
+        # A subject may report the event `sent` at any time.
         is_quiet = not side.unread and (side.kind == "harness" or side.kind == "subject" and not side.sent)
         if is_quiet and other.kind != "program":
             self.steps.append(Step(f"{side.name} expect nothing for {self.rng.choice([1, 10, 30])}ms"))

@@ -1,4 +1,4 @@
-"""How a conversation ends."""
+"""The ways in which a conversation can end."""
 from steps import Step, Wrong, only_wrong, wire
 from values import quoted
 
@@ -17,7 +17,7 @@ def choose(rng, left, right):
 
 
 def end(conversation):
-    """Adds the ending's steps, and the statements about it."""
+    """Adds the ending's steps, and the statements about the ending."""
     sides = [conversation.left, conversation.right]
     conversation.rng.shuffle(sides)
     first, second = sides
@@ -33,7 +33,7 @@ def end(conversation):
 
 
 def closing(conversation, first, second):
-    """Returns statements about which side closed."""
+    """Returns statements about which side closed the connection."""
     to = f"{first.name} to {second.name}"
     conversation.steps += conversation.rng.sample([
         wire(f"wire fin from {to}", f"wire rst from {to}"),

@@ -1,4 +1,4 @@
-"""Sections that each use one feature of the language."""
+"""Sections of scenarios, each of which uses one feature of the language."""
 import endings
 from conversation import Conversation, Side
 from sections import NEVER, TOO_LATE, Section, merged

@@ -149,7 +149,7 @@ class Scenario:
 
     @property
     def asks_reads(self):
-        """Whether a subject is asked to read, according to the script."""
+        """Returns whether the script asks a subject to read."""
         return re.search(r"^T\w+ read ", self.text, re.MULTILINE) is not None
 
     @property
@@ -158,7 +158,7 @@ class Scenario:
 
     @property
     def leaves_ports_free(self):
-        """Whether no port is left in TIME_WAIT by the case."""
+        """Returns whether no port is left in TIME_WAIT by the case."""
         return self.only_resets and not self.framing and (self.wrong is None or self.wrong.is_wire)
 
     def verdicts(self, case):

@@ -14,7 +14,7 @@ class Section:
 
     def __init__(self, rng, index, places):
         self.rng, self.index, self.places = rng, index, places
-        # Whether every connection is reset, so that none of its ports remains in TIME_WAIT.
+        # Whether every connection is reset, so that no port of the section remains in TIME_WAIT.
         self.only_resets = places.only_resets
         self.words = Words(rng, f"s{index}w")
         # The declarations of actors, and the programs by name, each with the text before its actions and with the

@@ -20,7 +20,7 @@ class Shrinker:
         self.tool, self.difference, self.left_behind = tool, difference, left_behind
         self.scenarios = scenarios
         self.end = time.monotonic() + seconds
-        # Whether the difference was reproduced at all.
+        # Whether the difference could be reproduced.
         self.is_repeated = False
 
     @property

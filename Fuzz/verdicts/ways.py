@@ -37,9 +37,10 @@ class Way:
     module: str | None = None
     jobs: int = 1
     captures: bool = True
-    # The adapter reports an event after the end of each connection, at once or some milliseconds later: no case with a subject may pass.
+    # The adapter reports an event after the end of each connection, at once or some milliseconds later: so no case with
+    # a subject may pass.
     late: int | None = None
-    # The harness, or a program or adapter that it has started, is stopped now and then.
+    # The harness, or a program or adapter that it has started, is stopped from time to time.
     stops: bool = False
     # The soft limit on descriptors when the run starts.
     descriptors: int | None = None
@@ -99,7 +100,7 @@ def set_outgoing_ports(first, last):
 
 
 def prepare(way):
-    """Prepares the process before it becomes the tool."""
+    """Prepares the child process before it executes the tool."""
     if not way.captures:
         LIBC.prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
     if way.descriptors:

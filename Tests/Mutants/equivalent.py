@@ -2,7 +2,7 @@
 """Transports that differ from the reference in details that the contract leaves open: if one of these transports fails
 a case of level must, the case is wrong.
 
-    equivalent.py NAME     serves that transport over the adapter protocol
+    equivalent.py NAME     serves the transport NAME over the adapter protocol
 """
 import re
 import socket

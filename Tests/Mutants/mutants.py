@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Broken transports: the reference (reference.py, or pull.py for transports whose user requests reads), each with one bug that a real
-project has had.
+"""Broken transports: the reference (reference.py, or pull.py for transports whose user requests reads), each with one
+bug that once occurred in a real project.
 
-    mutants.py NAME     serves that transport over the adapter protocol
+    mutants.py NAME     serves the transport NAME over the adapter protocol
 
 Each class states in one line what its bug is, and in which groups of Scenarios/conformance a case must detect it.
 Mutants with bugs in WebSocket are in websocket_mutants.py, in heartbeats in heartbeat_mutants.py, in reconnecting in

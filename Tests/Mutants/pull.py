@@ -86,7 +86,7 @@ class PullAdapter(Adapter):
 
 
 def run(name="pull", part=PullConnection):
-    """Serves until the end of stdin, with this class for connections."""
+    """Serves until the end of stdin, using this class for connections."""
     parts = {Decoder: Decoder, TLSSocket: TLSSocket, Connection: part, Listener: Listener}
     reference.asyncio.run(PullAdapter(name, parts).serve())
 

@@ -96,7 +96,7 @@ class Decoder:
             self.skipping = sum(self.prefix())
 
     def skip(self):
-        """Whether the end of the omitted message has arrived."""
+        """Returns whether the end of the omitted message has arrived."""
         if not (self.skip_line() if self.terminator else self.skip_counted()):
             return False
         self.skipping, self.scanned = None, 0
@@ -206,7 +206,7 @@ def encode(framing, message, delimiter=None):
     """Returns the message followed by its terminator or preceded by its length."""
     terminator = TERMINATORS.get(framing, delimiter)
     if terminator:
-        # The end of the message and the beginning of a delimiter may form a delimiter together.
+        # The end of the message and the beginning of a delimiter may together form a delimiter.
         if (message + terminator).find(terminator) < len(message):
             raise Refused("invalid")
         return message + terminator
@@ -230,9 +230,10 @@ class Truncated(OSError):
 
 
 class TLSSocket:
-    """TLS as a client over a connected non-blocking socket; all other methods are forwarded to the socket.
+    """TLS as a client over a connected non-blocking socket; methods that this class does not define are forwarded to
+    the socket.
 
-    An object is used like the socket: `recv`, `send` and `shutdown` raise BlockingIOError if they would have to wait,
+    The object is used like the socket: `recv`, `send` and `shutdown` raise BlockingIOError if they would have to wait,
     and `recv` returns no bytes at the end of the stream. ssl.SSLError is an error of TLS; after it, received bytes are
     discarded, and no close_notify is sent.
     """
@@ -244,7 +245,7 @@ class TLSSocket:
         # Records that the kernel has not accepted yet, and the number of message bytes in these records.
         self.unwritten, self.covered = b"", 0
         self.failed = self.peer_notified = self.notified = False
-        # The FIN has arrived.
+        # Whether the FIN has arrived.
         self.ended = False
         # The condition that `recv` reports after the bytes that it has returned: the end of the stream, or an error.
         self.due = None
@@ -265,7 +266,7 @@ class TLSSocket:
         return context
 
     def agreed(self):
-        """Returns the fields of `secured`."""
+        """Returns the fields of the event `secured`."""
         protocol = self.tls.selected_alpn_protocol()
         return {"version": self.tls.version().removeprefix("TLSv"), **({"alpn": protocol} if protocol else {})}
 
@@ -1056,8 +1057,8 @@ class Connection:
             self.watch_heartbeat()
 
     def watch_heartbeat(self):
-        """Checks again when the next heartbeat is due or the peer has been silent for too long; if neither time is
-        known now, checks again soon."""
+        """Schedules the next check for the time at which a heartbeat is due or the peer has been silent for too
+        long, but never later than 10 ms from now."""
         due = [time for time in (self.next_beat(), self.end_of_silence()) if time is not None]
         now = self.loop.time()
         self.beat_timer = self.loop.call_at(min(due + [now + 0.01]), self.look_at_heartbeat)
@@ -1089,7 +1090,7 @@ class Connection:
     def judge_silence(self):
         end = self.end_of_silence()
         if end is not None and self.loop.time() >= end:
-            # The loop may have been late, and bytes may be waiting.
+            # The loop may have been delayed, and unread bytes may be in the kernel's buffer.
             self.readable()
             end = self.end_of_silence()
             if self.state == OPEN and end is not None and self.loop.time() >= end:
@@ -1249,7 +1250,7 @@ class WebSocketConnection(Connection):
             self.expect_progress(CLOSE_TIME)
 
     def say_sent(self, count):
-        """Reports nothing: the bytes include pongs and closes, which no op asked for."""
+        """Does not report `sent`, because the bytes include pongs and close frames, which no op requested."""
 
     # MARK: Ops
 

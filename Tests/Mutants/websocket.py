@@ -89,7 +89,7 @@ class Opening:
             raise BadHead("431 Request Header Fields Too Large")
 
     def fields(self, lines):
-        """Returns the values of each field, by its name in lower case."""
+        """Returns the values of each field, by the field's name in lower case."""
         fields = {}
         for line in lines:
             name, colon, value = line.partition(b":")
@@ -155,11 +155,11 @@ class ClientOpening(Opening):
         self.require(fields.get(b"sec-websocket-accept") == [accept_of(self.key)])
 
     def check_extensions(self, fields):
-        """The request offers no extensions."""
+        """Rejects extensions, because the request offers none."""
         self.require(b"sec-websocket-extensions" not in fields)
 
     def check_protocol(self, fields):
-        """The request offers no protocols."""
+        """Rejects a protocol, because the request offers none."""
         self.require(b"sec-websocket-protocol" not in fields)
 
     def answer(self):
@@ -293,7 +293,7 @@ class Frames:
             self.check_order(frame)
 
     def check_reserved(self, frame):
-        """These bits are only meaningful with an extension."""
+        """Rejects reserved bits, which have a meaning only with an extension."""
         self.require(not frame.reserved)
 
     def check_opcode(self, frame):
@@ -314,7 +314,7 @@ class Frames:
         return {126: 2, 127: 8}.get(frame.length, 0)
 
     def check_length(self, length, width):
-        """Only the shortest form of a length is valid, and the top bit must be zero."""
+        """Checks that a length is in its shortest form, and that its top bit is zero."""
         self.require(126 <= length if width == 2 else 1 << 16 <= length < 1 << 63)
 
     def check_limit(self, length):

@@ -40,7 +40,7 @@ import Testing
         #expect(latency.buckets.map(\.count) == [12, 9, 6])
     }
 
-    /// A percentile p is the upper bound of the bucket that contains the rank ceil(p / 100 * count). A failed wait is
+    /// Percentile p is the upper bound of the bucket that contains the rank ceil(p / 100 * count). A failed wait is
     /// treated as longer than every other wait.
     @Test func percentilesAreRecomputed() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))

@@ -84,7 +84,7 @@ struct StandstillsTests {
 
     @Test func standstillAcrossALowerBoundHidesIt() {
         let standstills = Self.standstills([(100, 120, 420)])
-        // An event noticed directly after the stall may have occurred before 150.
+        // An event noticed directly after the stall may have occurred before 150 ms.
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
         // The event was noticed while the thread was running, or long after the stall.

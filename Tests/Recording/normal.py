@@ -27,7 +27,7 @@ RULES = [
     (re.compile(r"\d\d?[/ ][A-Z][a-z]{2}[/ ]\d{4} \d\d:\d\d:\d\d(\.\d+)?"), "DATE"),
     (re.compile(r"\b\d+:(?=[A-Z] DATE|signal-handler)"), "N:"),
     (re.compile(r"(?<=signal-handler \()\d+|(?<=port=)\d+|(?<=pid=)\d+"), "N"),
-    # The number of reports until a step failed.
+    # The number of reports that arrived before a step failed depends on chance.
     (re.compile(r'(has reported [a-z]+ \\?".*?(?<!\\)\\?"(?:… \(\d+ bytes in all\))?), .*'), r"\1, …"),
 ]
 # Members of events whose numbers are times or depend on times.

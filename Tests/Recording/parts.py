@@ -70,7 +70,7 @@ class Recorder:
         """Returns the output and exit status of a command, as lines."""
         status, out, err = self.start(*words)
         if words[:1] == ("run",) and "--dry-run" not in words and status != 2:
-            # This output is from a run of cases.
+            # The output of a run of cases contains a timeline.
             out, err = normal.without_timeline(normal.text(out)), normal.text(err)
         return [f"exit {status}"] + [f"stdout: {line}" for line in out.splitlines()] + [f"stderr: {line}" for line in err.splitlines()]
 

@@ -1,4 +1,4 @@
-"""Compares output with what a test or a document shows, except for numbers that differ from run to run."""
+"""Compares output with what a test or a document shows, and ignores numbers that differ from run to run."""
 import difflib
 import re
 

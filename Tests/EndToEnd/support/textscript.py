@@ -76,7 +76,7 @@ class Script:
                 self.commands[-1].checks.append((number, word, rest))
             else:
                 raise ValueError(f"{os.path.basename(path)}:{number}: not understood: {line}")
-        # The line break at the end of the test file belongs to none of the embedded files.
+        # The line break at the end of the test file does not belong to an embedded file.
         if name is not None and self.files[name].endswith("\n"):
             self.files[name] = self.files[name][:-1]
 
@@ -119,7 +119,7 @@ def perform(command, script, work, deadline, outcome):
 
 
 def perform_once(command, script, work, deadline, outcome):
-    """Runs one command; returns whether the test can continue, the problems, and what the command printed."""
+    """Runs one command; returns whether the test can continue, the problems, and the output of the command."""
     process = subprocess.Popen(
         ["bash", "-c", command.line], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)

@@ -1,4 +1,5 @@
-"""A test's private folder and environment, the requirements that this machine meets, and what a test leaves behind."""
+"""A test's private folder and environment, the requirements that this machine meets, and the processes and files that a
+test leaves behind."""
 import ctypes
 import importlib.util
 import os
@@ -32,7 +33,8 @@ class Workspace:
         os.symlink(tool, os.path.join(self.programs, "tcpprobe"))
 
     def environment(self):
-        """Returns the environment of the commands: the caller's, without variables that would change the tool's output."""
+        """Returns the environment of the commands: the caller's environment without variables that would change the
+        tool's output."""
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COLUMNS")}
         kept.update(
             PATH=self.programs + os.pathsep + os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),

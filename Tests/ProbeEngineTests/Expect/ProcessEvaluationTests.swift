@@ -90,7 +90,7 @@ struct ProcessEvaluationTests {
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
         row(wanted, 10, "failed: P exited with status 0 without printing /b+/", ended(.status(0))),
-        // The program has exited, but its children may still print.
+        // The program has exited, but its child processes may still print output.
         row(wanted, 99, "pending until 100ms") {
             ended(.status(0))(&$0)
             $0.isOutputOpen = true
