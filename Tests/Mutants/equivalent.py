@@ -56,7 +56,7 @@ class SmallWrites(Connection):
             reference.WRITE_SIZE = usual
 
 
-@equivalent("reports sent data only when all of it has been written")
+@equivalent("reports data as sent only when all of it has been written")
 class SentAtTheEnd(Connection):
     untold = 0
 
@@ -73,7 +73,7 @@ class SentAtTheEnd(Connection):
         super().say(event, **fields)
 
 
-@equivalent("takes 15 ms for each op, and for each read")
+@equivalent("takes 15 ms for each operation and for each read")
 class Slow(Connection):
     def readable(self):
         time.sleep(0.015)
@@ -93,7 +93,7 @@ class LateEvents(Adapter):
             reference.asyncio.get_running_loop().call_later(0.02, lambda: super(LateEvents, self).say(**message))
 
 
-@equivalent("does not report start for an accepted connection")
+@equivalent("does not report the start of an accepted connection")
 class AcceptIsStart(Connection):
     def say(self, event, **fields):
         if event != "start" or self.number < 1_000_000:
@@ -108,7 +108,7 @@ class LeftoverAlways(Connection):
         super().stop_event(reason, detail)
 
 
-@equivalent("delivers one more read after stop-reading")
+@equivalent("delivers the data of one more read after stop-reading")
 class ReadInHand(Connection):
     def stop_reading(self):
         self.require_open()
@@ -145,7 +145,7 @@ class ClosesAtOnce(Connection):
             self.over()
 
 
-@equivalent("refuses half-close after a half-close, and stop after a stop")
+@equivalent("refuses a second half-close and a second stop")
 class SecondsRefused(Connection):
     def half_close(self):
         self.require_open()
@@ -172,7 +172,7 @@ class LateTimeouts(Connection):
         super().__init__(adapter, number, {**settings, **later})
 
 
-@equivalent("ends a connection whose peer sends a bare CR or LF in CRLF framing: protocol")
+@equivalent("ends a connection with the reason protocol if the peer sends a bare CR or LF in CRLF framing")
 class StrictLines(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -194,7 +194,7 @@ class LenientLines(Decoder):
         return self.take(0, end - cr, 1 + cr) if end >= 0 else None
 
 
-@equivalent("refuses a varint that is longer than necessary: protocol")
+@equivalent("refuses a varint that is longer than necessary, with the reason protocol")
 class ShortestVarints(Decoder):
     def varint(self):
         prefix = super().varint()
@@ -203,7 +203,7 @@ class ShortestVarints(Decoder):
         return prefix
 
 
-@equivalent("has few capabilities: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
+@equivalent("lacks most capabilities: limit, timeouts, listening, leftover, sent, half-close and pause")
 class Little(Adapter):
     can = ["connect", "send", "lines", "stop"]
 
@@ -229,7 +229,7 @@ class SmallBuffers(Connection):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
 
 
-@equivalent("closes when the peer has closed, even if data waits to be written")
+@equivalent("closes when the peer has closed, even if data is waiting to be written")
 class EofCloses(Connection):
     def end(self, reason):
         if reason == "eof":
@@ -243,7 +243,7 @@ class AcceptsLater(Listener):
         self.loop.call_later(0.02, super().accepted, sock)
 
 
-@equivalent("frames only lines")
+@equivalent("supports only framings that divide the stream into lines")
 class LinesOnly(Adapter):
     can = [word for word in Adapter.can if word not in ("messages", "data")]
 
@@ -259,7 +259,7 @@ class DropsAllThatWaits(Connection):
         super().say_lost(reason, detail, dropped + self.unsent.give_up())
 
 
-@equivalent("waits up to a fifth longer before it reconnects")
+@equivalent("waits a fifth longer than requested before it reconnects")
 class Jitter(Connection):
     def wait(self):
         return super().wait() * 1.2

@@ -11,7 +11,7 @@ class BeatNever(Connection):
         return None
 
 
-@mutant("the timer is set only once: one heartbeat, and no others", "heartbeat")
+@mutant("the timer is set only once, so only one heartbeat is sent", "heartbeat")
 class BeatOnce(Connection):
     has_beaten = False
 
@@ -23,14 +23,14 @@ class BeatOnce(Connection):
         super().beat()
 
 
-@mutant("the interval is half of the requested one", "heartbeat")
+@mutant("the interval is half of the requested interval", "heartbeat")
 class BeatTooOften(Connection):
     def next_beat(self):
         time = super().next_beat()
         return None if time is None else time - self.settings["heartbeat-ms"] / 2000
 
 
-@mutant("the interval is one and a half times the requested one", "heartbeat")
+@mutant("the interval is one and a half times the requested interval", "heartbeat")
 class BeatTooSeldom(Connection):
     def next_beat(self):
         time = super().next_beat()
@@ -84,7 +84,7 @@ class BeatOfClientsOnly(Connection):
 # MARK: what a heartbeat consists of
 
 
-@mutant("a heartbeat has no terminator and no length", "heartbeat")
+@mutant("a heartbeat has neither a terminator nor a length prefix", "heartbeat")
 class BeatUnframed(Connection):
     def beat(self):
         frame = self.settings["heartbeat"].encode("latin-1")
@@ -119,53 +119,53 @@ class SilenceNeedsBytes(Connection):
         return super().end_of_silence() if self.pending else None
 
 
-@mutant("silence is not noticed while data waits to be written", "heartbeat")
+@mutant("a silent peer is not noticed while data is waiting to be written", "heartbeat")
 class SilenceWaitsForBytes(Connection):
     def end_of_silence(self):
         return None if self.pending else super().end_of_silence()
 
 
-@mutant("silence is noticed only if heartbeats are sent", "heartbeat")
+@mutant("a silent peer is noticed only if heartbeats are sent", "heartbeat")
 class SilenceNeedsBeats(Connection):
     def end_of_silence(self):
         return super().end_of_silence() if "heartbeat-ms" in self.settings else None
 
 
-@mutant("its own heartbeats are taken for signs of life from the peer", "heartbeat")
+@mutant("the transport's own heartbeats are treated as signs of life from the peer", "heartbeat")
 class SilenceBrokenByBeats(Connection):
     def beat(self):
         super().beat()
         self.heard()
 
 
-@mutant("the peer counts as silent after half of the time", "heartbeat")
+@mutant("the peer is treated as silent after half of the timeout", "heartbeat")
 class SilenceTooShort(Connection):
     def end_of_silence(self):
         time = super().end_of_silence()
         return None if time is None else time - self.settings["heartbeat-timeout-ms"] / 2000
 
 
-@mutant("the end because of silence is reported as eof", "heartbeat")
+@mutant("a heartbeat timeout is reported as eof", "heartbeat")
 class SilenceIsEof(Connection):
     def silent(self):
         self.abort()
         self.over("eof", "the peer is silent")
 
 
-@mutant("the end because of silence is reported twice", "heartbeat")
+@mutant("a heartbeat timeout is reported twice", "heartbeat")
 class SilenceToldTwice(Connection):
     def silent(self):
         super().silent()
         self.say("stop", reason="heartbeat")
 
 
-@mutant("the end because of silence is reported, but the connection stays open", "heartbeat")
+@mutant("a heartbeat timeout is reported, but the connection stays open", "heartbeat")
 class SilenceKeepsSocket(Connection):
     def silent(self):
         self.say("stop", reason="heartbeat")
 
 
-@mutant("silence counts while reading is stopped", "heartbeat")
+@mutant("the heartbeat timeout also applies while reading is stopped", "heartbeat")
 class SilenceWhilePaused(Connection):
     def end_of_silence(self):
         if "heartbeat-timeout-ms" not in self.settings or self.fin_wanted or self.peer_ended:
@@ -173,7 +173,7 @@ class SilenceWhilePaused(Connection):
         return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
 
 
-@mutant("silence counts after our FIN", "heartbeat")
+@mutant("the heartbeat timeout also applies after the transport's FIN", "heartbeat")
 class SilenceBehindFin(Connection):
     def end_of_silence(self):
         if "heartbeat-timeout-ms" not in self.settings or self.paused or self.peer_ended:
@@ -184,7 +184,7 @@ class SilenceBehindFin(Connection):
 # MARK: signs of life
 
 
-@mutant("only complete messages are signs of life", "heartbeat")
+@mutant("only complete messages are treated as signs of life", "heartbeat")
 class LifeIsMessages(Connection):
     def heard_bytes(self):
         pass
@@ -195,13 +195,13 @@ class LifeIsMessages(Connection):
         super().say(event, **fields)
 
 
-@mutant("every byte is a sign of life, even if an answer is required", "heartbeat")
+@mutant("every byte is treated as a sign of life, even if an answer is required", "heartbeat")
 class LifeIsBytes(Connection):
     def heard_bytes(self):
         self.heard()
 
 
-@mutant("answers are delivered", "heartbeat")
+@mutant("answers to heartbeats are delivered", "heartbeat")
 class AnswersDelivered(Connection):
     def is_answer(self, message):
         if super().is_answer(message):
@@ -209,7 +209,7 @@ class AnswersDelivered(Connection):
         return False
 
 
-@mutant("a message that begins like the answer is taken for the answer", "heartbeat")
+@mutant("a message that begins like the answer is treated as the answer", "heartbeat")
 class AnswerIsPrefix(Connection):
     def is_answer(self, message):
         answer = self.settings.get("heartbeat-answer")
@@ -223,13 +223,13 @@ class AnswerInAnyCase(Connection):
         return self.framing != "none" and answer is not None and message.decode("latin-1").lower() == answer.lower()
 
 
-@mutant("the answer is compared without surrounding spaces", "heartbeat")
+@mutant("surrounding spaces are ignored when the answer is compared", "heartbeat")
 class AnswerTrimmed(Connection):
     def is_answer(self, message):
         return super().is_answer(message.strip())
 
 
-@mutant("an answer is dropped, and is not a sign of life", "heartbeat")
+@mutant("an answer is dropped and not treated as a sign of life", "heartbeat")
 class AnswerIsNoLife(Connection):
     def heard(self):
         if "heartbeat-answer" not in self.settings or self.state != OPEN:

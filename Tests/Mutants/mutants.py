@@ -37,14 +37,14 @@ from registry import MUTANTS, mutant
 # MARK: framing
 
 
-@mutant("each read starts with an empty buffer: bytes from earlier reads are lost", "framing")
+@mutant("each read starts with an empty buffer, so bytes from earlier reads are lost", "framing")
 class StateLost(Decoder):
     def append(self, data):
         self.finish()
         super().append(data)
 
 
-@mutant("each read is taken for a line, whatever it contains", "framing")
+@mutant("each read is treated as a line, whatever it contains", "framing")
 class ReadIsLine(Decoder):
     def next_line(self):
         if not self.buffer:
@@ -53,7 +53,7 @@ class ReadIsLine(Decoder):
         return self.take(0, end, len(self.terminator))
 
 
-@mutant("only the first of the lines in one read is delivered; the others wait for the next read", "framing", "close")
+@mutant("only the first line in a read is delivered; the others wait for the next read", "framing", "close")
 class OneLinePerRead(Connection):
     def deliver(self):
         try:
@@ -84,7 +84,7 @@ class CrAtBoundaryEndsLine(Decoder):
         return line
 
 
-@mutant("a terminator that is split over two reads is missed", "framing")
+@mutant("a terminator that is split between two reads is missed", "framing")
 class TerminatorSplitMissed(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -131,7 +131,7 @@ class Splitlines(OtherEnds):
     ends = rb"\r\n|\v|\f|\x1c|\x1d|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]"
 
 
-@mutant("a CR is taken for the terminator, and the byte after it for its LF", "framing")
+@mutant("a CR is treated as the terminator, and the byte after it as the LF", "framing")
 class CrThenSkip(Decoder):
     def next_line(self):
         end = self.buffer.find(b"\r") if self.framing == "crlf" else -1
@@ -149,7 +149,7 @@ class FalseStart(Decoder):
         return None if self.framing == "crlf" else super().next_line()
 
 
-@mutant("several CRs before the LF are dropped along with it", "framing")
+@mutant("several CRs before the LF are dropped along with the LF", "framing")
 class AllCrsDropped(OtherEnds):
     ends = rb"\r+\n"
 
@@ -191,7 +191,7 @@ class SmallBuffer(Decoder):
         return self.take(0, 255, 0) if line is None and len(self.buffer) > 255 else line
 
 
-@mutant("at most 64 lines of one read are delivered", "framing")
+@mutant("at most 64 lines of a read are delivered", "framing")
 class ManyLinesLost(Connection):
     def deliver(self):
         count = 0
@@ -244,7 +244,7 @@ class NulFramingEndsAtLf(Decoder):
         return super().next_line()
 
 
-@mutant("a read that fills the buffer of 4096 bytes is not delivered before the next one", "framing")
+@mutant("a read that fills the buffer of 4096 bytes is not delivered before the next read", "framing")
 class FullReadWaits(Connection):
     def received(self, data):
         self.decoder.append(data)
@@ -252,7 +252,7 @@ class FullReadWaits(Connection):
             self.deliver()
 
 
-@mutant("a line that crosses the end of a 16 KiB ring buffer loses the part before it", "framing", "limits")
+@mutant("a line that crosses the end of a 16 KiB ring buffer loses the part before that end", "framing", "limits")
 class RingWraps16(Decoder):
     size, offset = 1 << 14, 0
 
@@ -263,7 +263,7 @@ class RingWraps16(Decoder):
         return message if start + before + length <= self.size else message[self.size - start:]
 
 
-@mutant("a line that crosses the end of a 64 KiB ring buffer loses the part before it", "framing", "limits")
+@mutant("a line that crosses the end of a 64 KiB ring buffer loses the part before that end", "framing", "limits")
 class RingWraps64(RingWraps16):
     size = 1 << 16
 
@@ -339,7 +339,7 @@ class LoneTerminatorDropped(Decoder):
             super().append(data)
 
 
-@mutant("a short line after a long one is padded with the long one's bytes (the buffer is reused)", "framing")
+@mutant("a short line after a long line is padded with bytes of the long line (the buffer is reused)", "framing")
 class StaleBuffer(Decoder):
     last = b""
 
@@ -377,22 +377,23 @@ class EmptyDropped(Decoder):
         return line
 
 
-@mutant("if lines end with LF, empty ones are not delivered", "framing")
+@mutant("if lines end with LF, empty lines are not delivered", "framing")
 class EmptyLfLinesDropped(EmptyDropped):
     of = "lf"
 
 
-@mutant("if lines end with CR, empty ones are not delivered", "framing")
+@mutant("if lines end with CR, empty lines are not delivered", "framing")
 class EmptyCrLinesDropped(EmptyDropped):
     of = "cr"
 
 
-@mutant("if messages end with NUL, empty ones are not delivered (strtok)", "framing")
+@mutant("if messages end with NUL, empty messages are not delivered (strtok)", "framing")
 class EmptyNulMessagesDropped(EmptyDropped):
     of = "nul"
 
 
-@mutant("lines are cached by their length and first two bytes: a line that resembles an earlier one is delivered as that one", "framing")
+@mutant("lines are cached by their length and first two bytes, so a line that resembles an earlier one is delivered as the earlier one",
+        "framing")
 class LinesInterned(Decoder):
     def __init__(self, framing, limit, delimiter=None):
         super().__init__(framing, limit, delimiter)
@@ -403,20 +404,20 @@ class LinesInterned(Decoder):
         return line and self.known.setdefault((len(line), line[:2]), line)
 
 
-@mutant("without framing, a single byte waits for a second one", "framing")
+@mutant("without framing, a single byte waits for a second byte", "framing")
 class RawByteWaits(Decoder):
     def next(self):
         return None if self.framing == "none" and len(self.buffer) == 1 else super().next()
 
 
-@mutant("without framing, a read that begins with NUL is taken for an empty one", "framing", "encoding")
+@mutant("without framing, a read that begins with NUL is treated as empty", "framing", "encoding")
 class RawNulDropped(Decoder):
     def append(self, data):
         if self.framing != "none" or not data.startswith(b"\0"):
             super().append(data)
 
 
-@mutant("if lines end with CR, a line waits for the byte after its CR, which may be an LF", "framing")
+@mutant("if lines end with CR, a line waits for the byte after its CR, in case it is an LF", "framing")
 class CrWaitsForNext(Decoder):
     def next_line(self):
         end = self.buffer.find(b"\r") if self.framing == "cr" else -1
@@ -452,7 +453,7 @@ class FirstEmptyLineSkipped(Decoder):
         return line
 
 
-@mutant("when the buffer grows beyond 32 KiB for one line, a byte of it is lost", "framing", "limits")
+@mutant("when the buffer grows beyond 32 KiB for one line, a byte of the line is lost", "framing", "limits")
 class GrowthLosesByte(Decoder):
     grown = False
 
@@ -492,19 +493,19 @@ class LimitCountsTerminator(Decoder):
         super().check(length + len(self.terminator or b""))
 
 
-@mutant("a line one byte longer than the limit passes", "limits")
+@mutant("a line one byte longer than the limit is accepted", "limits")
 class LimitOneMore(Decoder):
     def check(self, length):
         super().check(length - 1)
 
 
-@mutant("a line as long as the limit is too long", "limits")
+@mutant("a line as long as the limit is refused", "limits")
 class LimitOneLess(Decoder):
     def check(self, length):
         super().check(length + 1)
 
 
-@mutant("a CR whose LF has not arrived counts as content: a line as long as the limit is too long if it is cut there", "limits")
+@mutant("a CR whose LF has not arrived counts as content, so a line as long as the limit is refused if it is cut after the CR", "limits")
 class LimitCountsWaitingCr(Decoder):
     def half_terminator(self):
         return 0
@@ -516,26 +517,26 @@ class NoLimit(Decoder):
         pass
 
 
-@mutant("the limit is always 1024, regardless of the requested one", "limits")
+@mutant("the limit is always 1024, regardless of the requested limit", "limits")
 class LimitFixed(Decoder):
     def __init__(self, framing, limit, delimiter=None):
         super().__init__(framing, 1024, delimiter)
 
 
-@mutant("the limit is checked only once the terminator has arrived: a flood without one grows without bound", "limits")
+@mutant("the limit is checked only once the terminator has arrived, so a line without a terminator grows without bound", "limits")
 class LimitAtTerminator(Decoder):
     def next_line(self):
         return super().next_line() if self.terminator in self.buffer else None
 
 
-@mutant("the limit is checked only while the terminator is missing: a complete line may have any length", "limits")
+@mutant("the limit is checked only while the terminator is missing, so a complete line may have any length", "limits")
 class LimitBeforeTerminator(Decoder):
     def next_line(self):
         end = self.buffer.find(self.terminator)
         return self.take(0, end, len(self.terminator)) if end >= 0 else super().next_line()
 
 
-@mutant("the limit is compared with each read instead of the line", "limits")
+@mutant("the limit is compared with the length of each read instead of the line", "limits")
 class LimitPerRead(Decoder):
     def append(self, data):
         super().append(data)
@@ -545,14 +546,14 @@ class LimitPerRead(Decoder):
         super().check(min(length, self.last))
 
 
-@mutant("the limit is compared with everything that is buffered: many short lines at once are too long", "limits", "framing")
+@mutant("the limit is compared with everything that is buffered, so many short lines at once are refused", "limits", "framing")
 class LimitOnBuffer(Decoder):
     def next_line(self):
         self.check(len(self.buffer) - len(self.terminator))
         return super().next_line()
 
 
-@mutant("a line that is too long is truncated at the limit and delivered, and the rest is dropped", "limits")
+@mutant("a line that is too long is truncated at the limit and delivered, and the rest of the line is dropped", "limits")
 class OverLongCut(Decoder):
     def next_line(self):
         try:
@@ -564,7 +565,7 @@ class OverLongCut(Decoder):
             return self.take(0, end, len(self.terminator))[:self.limit]
 
 
-@mutant("a line that is too long is delivered in pieces as long as the limit", "limits")
+@mutant("a line that is too long is delivered in pieces, each as long as the limit", "limits")
 class OverLongInPieces(Decoder):
     def next_line(self):
         try:
@@ -586,7 +587,7 @@ class OverLongDropped(Decoder):
             return self.next_line()
 
 
-@mutant("too-long is reported twice", "limits", "lifecycle")
+@mutant("the reason too-long is reported twice", "limits", "lifecycle")
 class TooLongTwice(Connection):
     def bad_stream(self, reason):
         self.stop_event(reason)
@@ -626,7 +627,7 @@ class TooLongAsEof(Connection):
         super().bad_stream("eof" if reason == "too-long" else reason)
 
 
-@mutant("after too-long, the socket is closed with unread bytes: the RST destroys data sent before", "limits", "close")
+@mutant("after too-long, the socket is closed with unread bytes, and the resulting RST destroys data sent before", "limits", "close")
 class TooLongResets(Connection):
     def bad_stream(self, reason):
         self.pending.clear()
@@ -647,7 +648,7 @@ class LimitOnFirstLine(Decoder):
             super().check(length)
 
 
-@mutant("the limit is compared with everything received on the connection", "limits")
+@mutant("the limit is compared with the number of all bytes received on the connection", "limits")
 class LimitOnTotal(Decoder):
     total = 0
 
@@ -672,7 +673,7 @@ class AcceptedUnlimited(Listener):
         super().accepted(sock)
 
 
-@mutant("a line as long as the limit is too long unless its terminator arrives in the same read", "limits")
+@mutant("a line as long as the limit is refused unless its terminator arrives in the same read", "limits")
 class LimitNeedsTerminator(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -689,7 +690,7 @@ class LimitOnSend(Connection):
         return super().frame(data)
 
 
-@mutant("the limit is compared only with the first of the lines in one read", "limits")
+@mutant("the limit is compared only with the first line in a read", "limits")
 class LimitOnFirstOfRead(Decoder):
     first = True
 
@@ -706,7 +707,7 @@ class LimitOnFirstOfRead(Decoder):
         return super().take(before, length, behind)
 
 
-@mutant("empty lines are added up: a run of more empty lines than the limit is too long", "limits")
+@mutant("empty lines count towards the limit, so a run of more empty lines than the limit is refused", "limits")
 class LimitCountsEmptyLines(Decoder):
     empty = 0
 
@@ -741,7 +742,7 @@ class U32Unlimited(LimitOf):
     of, more = "u32", 1 << 16
 
 
-@mutant("with a length of eight bytes, a message as long as the limit is too long", "limits", "length-prefix")
+@mutant("with a length of eight bytes, a message as long as the limit is refused", "limits", "length-prefix")
 class U64LimitOneLess(LimitOf):
     of, more = "u64", -1
 
@@ -766,7 +767,7 @@ class NulLimitCountsTerminator(LimitOf):
     of, more = "nul", -1
 
 
-@mutant("unfinished lines of other connections count as well", "limits")
+@mutant("unfinished lines of other connections count towards the limit as well", "limits")
 class LimitOverConnections(Decoder):
     everyone = []
 
@@ -783,7 +784,7 @@ class LimitOverConnections(Decoder):
         return super().finish()
 
 
-@mutant("bytes with the high bit count twice", "limits", "encoding")
+@mutant("bytes with the high bit set count twice", "limits", "encoding")
 class LimitCountsHighTwice(Decoder):
     def check(self, length):
         if self.terminator:
@@ -791,7 +792,7 @@ class LimitCountsHighTwice(Decoder):
         super().check(length)
 
 
-@mutant("without framing, a read that is longer than the limit is too long", "limits", "framing")
+@mutant("without framing, a read that is longer than the limit ends the connection", "limits", "framing")
 class RawLimited(Decoder):
     def append(self, data):
         super().append(data)
@@ -848,7 +849,7 @@ class LengthCountsCharacters(Connection):
             return frame
 
 
-@mutant("lengths are signed: values in the upper half of the range are negative, and ignored", "length-prefix")
+@mutant("lengths are signed, so values in the upper half of the range are negative and ignored", "length-prefix")
 class SignedLength(Decoder):
     def prefix(self):
         width = WIDTHS.get(self.framing)
@@ -859,7 +860,7 @@ class SignedLength(Decoder):
         return width, max(0, int.from_bytes(self.buffer[:width], "big", signed=True))
 
 
-@mutant("a prefix that is split over two reads is lost", "length-prefix")
+@mutant("a prefix that is split between two reads is lost", "length-prefix")
 class SplitPrefixLost(Decoder):
     def next_counted(self):
         if self.prefix() is None:
@@ -877,7 +878,7 @@ class ZeroLengthDropped(Decoder):
         return message
 
 
-@mutant("a message of length 0 is taken for the end of the stream", "length-prefix")
+@mutant("a message of length 0 is treated as the end of the stream", "length-prefix")
 class ZeroLengthEnds(Connection):
     def deliver(self):
         prefix = self.decoder.prefix() if self.event() == "message" else None
@@ -887,14 +888,14 @@ class ZeroLengthEnds(Connection):
             super().deliver()
 
 
-@mutant("a message of length 0 waits for the bytes of the next one", "length-prefix")
+@mutant("a message of length 0 waits for the bytes of the next message", "length-prefix")
 class ZeroLengthWaits(Decoder):
     def next_counted(self):
         prefix = self.prefix()
         return None if prefix and len(self.buffer) == prefix[0] else super().next_counted()
 
 
-@mutant("a message whose length exceeds the limit is awaited", "length-prefix", "limits")
+@mutant("a message whose length exceeds the limit is awaited instead of refused", "length-prefix", "limits")
 class HugeLengthWaits(Decoder):
     def next_counted(self):
         prefix = self.prefix()
@@ -903,7 +904,8 @@ class HugeLengthWaits(Decoder):
         return self.take(*prefix, 0)
 
 
-@mutant("the buffer for a message is allocated before its length is checked: a huge length kills the process", "length-prefix", dies=True)
+@mutant("the buffer for a message is allocated before its length is checked, so a huge length kills the process",
+        "length-prefix", dies=True)
 class HugeLengthAllocates(Decoder):
     def check(self, length):
         if not self.terminator and length >= 1 << 31:
@@ -911,7 +913,7 @@ class HugeLengthAllocates(Decoder):
         super().check(length)
 
 
-@mutant("a message as long as the limit is too long", "length-prefix", "limits")
+@mutant("a message as long as the limit is refused", "length-prefix", "limits")
 class MessageLimitOneLess(Decoder):
     def check(self, length):
         super().check(length + (not self.terminator))
@@ -989,7 +991,7 @@ class NetstringAnyEnd(Decoder):
         pass
 
 
-@mutant("a netstring's comma is not awaited, and becomes part of the next one", "length-prefix")
+@mutant("a netstring's comma is not awaited, and becomes part of the next netstring", "length-prefix")
 class NetstringWithoutEnd(Decoder):
     def next_netstring(self):
         colon = self.buffer.find(b":")
@@ -998,7 +1000,7 @@ class NetstringWithoutEnd(Decoder):
         return self.take(colon + 1, int(self.buffer[:colon].lstrip(b",") or b"0"), 0)
 
 
-@mutant("the digits of a netstring's length from one read are lost with the next read", "length-prefix")
+@mutant("the digits of a netstring's length that arrived in one read are lost at the next read", "length-prefix")
 class NetstringDigitsLost(Decoder):
     def next_netstring(self):
         message = super().next_netstring()
@@ -1007,7 +1009,7 @@ class NetstringDigitsLost(Decoder):
         return message
 
 
-@mutant("the digits of a netstring's length are read without a limit", "length-prefix")
+@mutant("the number of digits of a netstring's length has no limit", "length-prefix")
 class NetstringEndless(Decoder):
     def next_netstring(self):
         return None if len(self.buffer) >= 2 and self.buffer.isdigit() else super().next_netstring()
@@ -1027,7 +1029,8 @@ class DelimiterInOneRead(Decoder):
             self.scanned = max(self.scanned, len(self.buffer) - len(data))
 
 
-@mutant("after a mismatch, the search for a delimiter continues after the mismatch instead of after its first byte", "framing")
+@mutant("after a partial match, the search for a delimiter continues after the mismatch instead of after the first byte of the match",
+        "framing")
 class DelimiterSkips(Decoder):
     def next_line(self):
         if self.framing != "delimiter":
@@ -1059,13 +1062,13 @@ class DelimiterInjected(Connection):
         return data + self.delimiter if self.framing == "delimiter" else super().frame(data)
 
 
-@mutant("a varint is assumed to have one byte", "length-prefix")
+@mutant("a varint is read as if it had one byte", "length-prefix")
 class VarintOneByte(Decoder):
     def varint(self):
         return (1, self.buffer[0]) if self.buffer else None
 
 
-@mutant("a varint is written as one byte", "length-prefix")
+@mutant("a varint is always written as one byte", "length-prefix")
 class VarintWrittenShort(Connection):
     def frame(self, data):
         return bytes([len(data) & 255]) + data if self.framing == "varint" else super().frame(data)
@@ -1093,14 +1096,14 @@ class VarintEndless(Decoder):
         return None
 
 
-@mutant("a varint is truncated to 32 bits: 2^32 + 1 is taken for 1", "length-prefix")
+@mutant("a varint is truncated to 32 bits, so 2^32 + 1 is read as 1", "length-prefix")
 class VarintWraps(Decoder):
     def varint(self):
         prefix = super().varint()
         return prefix and (prefix[0], prefix[1] & 0xffff_ffff)
 
 
-@mutant("the first bytes of a varint that is split over two reads are lost", "length-prefix")
+@mutant("the first bytes of a varint that is split between two reads are lost", "length-prefix")
 class VarintSplitLost(Decoder):
     def varint(self):
         prefix = super().varint()
@@ -1125,7 +1128,7 @@ class LengthTruncated16(Decoder):
         return prefix and (prefix[0], prefix[1] & 0xffff)
 
 
-@mutant("the largest value of an 8-bit length is taken for an error", "length-prefix")
+@mutant("the largest value of an 8-bit length is treated as an error", "length-prefix")
 class LargestLengthRefused(Decoder):
     def prefix(self):
         prefix = super().prefix()
@@ -1172,7 +1175,7 @@ class EmptyMessageNotSent(Connection):
         return super().frame(data) if data or self.event() != "message" else b""
 
 
-@mutant("a message that is too long for its length prefix is sent as several", "length-prefix")
+@mutant("a message that is too long for its length prefix is sent as several messages", "length-prefix")
 class LongMessageSplit(Connection):
     def frame(self, data):
         most = (1 << 8 * WIDTHS[self.framing]) - 1 if self.framing in WIDTHS else len(data)
@@ -1187,7 +1190,7 @@ class TerminatorBehindLength(Connection):
         return frame + b"\r\n" if self.event() == "message" else frame
 
 
-@mutant("after an empty message, the rest of the read waits for the next one", "length-prefix")
+@mutant("after an empty message, the rest of the read waits for the next read", "length-prefix")
 class EmptyMessageEndsRead(Decoder):
     waits = False
 
@@ -1224,7 +1227,7 @@ class MessageChomped(Decoder):
         return message and message.rstrip(b"\r\n")
 
 
-@mutant("a message that consists only of NULs is taken for an empty one", "length-prefix", "encoding")
+@mutant("a message that consists only of NULs is treated as empty", "length-prefix", "encoding")
 class NulMessageEmpty(Decoder):
     def next_counted(self):
         message = super().next_counted()
@@ -1239,7 +1242,7 @@ class HighByteCounts255(Decoder):
         return 2, self.buffer[0] * 255 + self.buffer[1]
 
 
-@mutant("a four-byte length is read once three bytes have arrived", "length-prefix")
+@mutant("a four-byte length is read as soon as three bytes have arrived", "length-prefix")
 class ThreeBytesOfFour(Decoder):
     def prefix(self):
         if self.framing == "u32" and len(self.buffer) == 3:
@@ -1247,7 +1250,7 @@ class ThreeBytesOfFour(Decoder):
         return super().prefix()
 
 
-@mutant("the width of a connection's first varint applies to all others", "length-prefix")
+@mutant("the width of a connection's first varint is used for all others", "length-prefix")
 class VarintWidthKept(Decoder):
     width = None
 
@@ -1311,7 +1314,8 @@ class EmptyMessageLeftover(Connection):
         super().leave()
 
 
-@mutant("an incomplete message at the end is silently dropped, and the capability leftover is not declared", "length-prefix", "close")
+@mutant("an incomplete message at the end of the stream is silently dropped, and the capability leftover is not declared",
+        "length-prefix", "close")
 class MessageTailUntold(Adapter):
     can = [word for word in Adapter.can if word != "leftover"]
 
@@ -1339,7 +1343,8 @@ class Utf8Ignored(Translated):
         return data.decode("utf-8", "ignore").encode()
 
 
-@mutant("each read is decoded as UTF-8, and invalid bytes are replaced: a character that is split over two reads is garbled", "encoding")
+@mutant("each read is decoded as UTF-8, and invalid bytes are replaced, so a character that is split between two reads is garbled",
+        "encoding")
 class Utf8Replaced(Translated):
     def translate(self, data):
         return data.decode("utf-8", "replace").encode()
@@ -1376,7 +1381,7 @@ class SevenBits(Translated):
         return bytes(byte & 127 for byte in data)
 
 
-@mutant("high bytes are taken for Latin-1 and delivered as UTF-8", "encoding")
+@mutant("bytes above 0x7F are decoded as Latin-1 and delivered as UTF-8", "encoding")
 class Mojibake(Translated):
     def translate(self, data):
         return data.decode("latin-1").encode()
@@ -1395,20 +1400,20 @@ class NulDropped(Translated):
         return data if self.framing == "nul" else data.replace(b"\0", b"")
 
 
-@mutant("a byte order mark at the start is dropped", "encoding")
+@mutant("a byte order mark at the start of the stream is dropped", "encoding")
 class BomDropped(Decoder):
     def next(self):
         message = super().next()
         return message and message.removeprefix(b"\xef\xbb\xbf")
 
 
-@mutant("0xFF is taken for a telnet command, and dropped along with the bytes after it", "encoding")
+@mutant("0xFF is treated as a telnet command, and dropped along with the bytes after it", "encoding")
 class TelnetEaten(Translated):
     def translate(self, data):
         return re.sub(rb"\xff..?", b"", data, flags=re.DOTALL)
 
 
-@mutant("0x1A ends the stream (text mode)", "encoding")
+@mutant("the byte 0x1A is treated as the end of the stream (text mode)", "encoding")
 class ControlZEnds(Translated):
     def translate(self, data):
         return data.split(b"\x1a")[0]
@@ -1433,7 +1438,7 @@ class DotDoubled(Connection):
         return super().frame(b"." + data if data.startswith(b".") else data)
 
 
-@mutant("sent data is used as a printf format: %% becomes %", "encoding", "partial-write")
+@mutant("sent data is used as a printf format, so %% becomes %", "encoding", "partial-write")
 class SentThroughPrintf(Connection):
     def frame(self, data):
         return super().frame(data.replace(b"%%", b"%"))
@@ -1460,7 +1465,7 @@ class BlanksCollapsed(Decoder):
         return line and re.sub(rb" +", b" ", line)
 
 
-@mutant("UTF-8 is normalised: overlong or differently composed characters are changed", "encoding")
+@mutant("UTF-8 is normalised, so overlong or differently composed characters are changed", "encoding")
 class Normalised(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -1470,43 +1475,43 @@ class Normalised(Decoder):
             return line
 
 
-@mutant("byte 0xFF ends the stream (a char that is compared with EOF)", "encoding")
+@mutant("the byte 0xFF is treated as the end of the stream (a char that is compared with EOF)", "encoding")
 class FfIsEof(Translated):
     def translate(self, data):
         return data.split(b"\xff")[0]
 
 
-@mutant("sent data is encoded as UTF-8 once more: high bytes become two", "encoding")
+@mutant("sent data is encoded as UTF-8 once more, so each byte above 0x7F becomes two", "encoding")
 class SentAsUtf8(Connection):
     def frame(self, data):
         return super().frame(data.decode("latin-1").encode())
 
 
-@mutant("sent data is converted to ASCII, with question marks", "encoding")
+@mutant("sent data is converted to ASCII, with question marks for other characters", "encoding")
 class SentAsAscii(Connection):
     def frame(self, data):
         return super().frame(data.decode("latin-1").encode("ascii", "replace"))
 
 
-@mutant("sent data ends at its first NUL", "encoding")
+@mutant("sent data is truncated at its first NUL", "encoding")
 class SentToNul(Connection):
     def frame(self, data):
         return super().frame(data.split(b"\0")[0])
 
 
-@mutant("sent data is stripped of spaces", "encoding", "framing", "partial-write")
+@mutant("spaces at both ends of sent data are stripped", "encoding", "framing", "partial-write")
 class SentStripped(Connection):
     def frame(self, data):
         return super().frame(data.strip(b" \t"))
 
 
-@mutant("a message that contains its terminator is sent as two", "encoding", "framing")
+@mutant("a message that contains its terminator is sent as two messages", "encoding", "framing")
 class Injection(Connection):
     def frame(self, data):
         return data + TERMINATORS[self.framing] if self.framing in TERMINATORS else super().frame(data)
 
 
-@mutant("only the part before the terminator of a message that contains one is sent, silently", "encoding", "framing")
+@mutant("a message that contains its terminator is silently truncated before the terminator", "encoding", "framing")
 class InjectionCut(Connection):
     def frame(self, data):
         return super().frame(data.split(TERMINATORS.get(self.framing, data + b"."))[0])
@@ -1529,19 +1534,19 @@ class PercentDecoded(LineChanged):
         return urllib.parse.unquote_to_bytes(line)
 
 
-@mutant("two percent signs in a line become one (it was used as a format)", "encoding")
+@mutant("two percent signs in a line become one (the line was used as a format)", "encoding")
 class PercentFormatted(LineChanged):
     def change(self, line):
         return line.replace(b"%%", b"%")
 
 
-@mutant("sent data is used as a format: %n disappears", "encoding")
+@mutant("sent data is used as a format, so %n disappears", "encoding")
 class SentAsFormat(Connection):
     def frame(self, data):
         return super().frame(data.replace(b"%n", b""))
 
 
-@mutant("escapes in a line are replaced", "encoding")
+@mutant("escape sequences in a line are replaced", "encoding")
 class EscapesResolved(LineChanged):
     def change(self, line):
         return line.replace(b"\\n", b"\n")
@@ -1673,7 +1678,7 @@ class SentCut(Connection):
         return super().frame(data[:510] if self.framing in TERMINATORS else data)
 
 
-@mutant("after a partial write the whole message is written again", "partial-write", "back-pressure")
+@mutant("after a partial write, the whole message is written again", "partial-write", "back-pressure")
 class PartialWriteRepeated(Connection):
     written = b""
 
@@ -1690,7 +1695,7 @@ class PartialWriteRepeated(Connection):
         super().queue(frame)
 
 
-@mutant("a message overtakes the rest of one that the kernel accepted only partially", "partial-write", "back-pressure")
+@mutant("a message overtakes the rest of an earlier one that the kernel accepted only partially", "partial-write", "back-pressure")
 class Overtakes(Connection):
     def queue(self, frame):
         waiting, self.pending = self.pending, bytearray()
@@ -1712,7 +1717,7 @@ class WouldBlockDropped(Connection):
         self.pending.clear()
 
 
-@mutant("EAGAIN from a write is taken for an error", "partial-write", "back-pressure")
+@mutant("EAGAIN from a write is treated as an error", "partial-write", "back-pressure")
 class WouldBlockFatal(Connection):
     def would_block(self):
         self.over("other", "EAGAIN")
@@ -1733,7 +1738,7 @@ class QueueFull(Connection):
             super().queue(frame)
 
 
-@mutant("writing blocks until the kernel accepts the data, and so does everything else", "back-pressure", "partial-write")
+@mutant("writing blocks everything else until the kernel accepts the data", "back-pressure", "partial-write")
 class BlockingWrites(Connection):
     def queue(self, frame):
         if not self.sock:
@@ -1771,7 +1776,7 @@ class SigpipeUnread(Connection):
         self.sock.send(b"x")
 
 
-@mutant("a failed write is ignored: the reads after it look like the end of the stream", "reset", "partial-write")
+@mutant("a failed write is ignored, and the reads after it are treated as the end of the stream", "reset", "partial-write")
 class WriteFailureForgotten(WritesFirst):
     def write_failed(self, error):
         self.pending.clear()
@@ -1784,7 +1789,7 @@ class WriteFailureLosesLines(WritesFirst):
         self.over(self.reason_of(error))
 
 
-@mutant("sent does not count the terminator of a message", "partial-write")
+@mutant("the event sent does not count the terminator of a message", "partial-write")
 class SentCountsPayload(Connection):
     def queue(self, frame):
         self.owed = getattr(self, "owed", 0) + len(TERMINATORS.get(self.framing, b""))
@@ -1798,7 +1803,7 @@ class SentCountsPayload(Connection):
         super().say(event, **fields)
 
 
-@mutant("sent is reported when a message is queued", "partial-write", "back-pressure")
+@mutant("the event sent is reported when a message is queued", "partial-write", "back-pressure")
 class SentWhenQueued(Connection):
     def queue(self, frame):
         Connection.say(self, "sent", bytes=len(frame))
@@ -1809,7 +1814,7 @@ class SentWhenQueued(Connection):
             super().say(event, **fields)
 
 
-@mutant("sent reports the total so far instead of the bytes since the last report", "partial-write", "back-pressure")
+@mutant("the event sent reports the total so far instead of the bytes since the last report", "partial-write", "back-pressure")
 class SentIsTotal(Connection):
     total = 0
 
@@ -1820,7 +1825,7 @@ class SentIsTotal(Connection):
         super().say(event, **fields)
 
 
-@mutant("sent is reported only for the first write of a message", "partial-write", "back-pressure")
+@mutant("the event sent is reported only for the first write of a message", "partial-write", "back-pressure")
 class SentOnce(Connection):
     said = False
 
@@ -1834,7 +1839,7 @@ class SentOnce(Connection):
             self.said = event == "sent"
 
 
-@mutant("a message is written only with the next one, or when the connection ends (no flush)", "partial-write", "framing")
+@mutant("a message is written only with the next message, or when the connection ends (no flush)", "partial-write", "framing")
 class NeverFlushed(Connection):
     held = b""
 
@@ -1881,7 +1886,7 @@ class ChunksOverlap(Connection):
         super().wrote(count - (count == WRITE_SIZE))
 
 
-@mutant("data that waited for the window is not reported as sent", "partial-write", "back-pressure")
+@mutant("data that waited until the window opened is not reported as sent", "partial-write", "back-pressure")
 class SentNotSaidLater(Connection):
     queueing = False
 
@@ -1895,7 +1900,7 @@ class SentNotSaidLater(Connection):
             super().say(event, **fields)
 
 
-@mutant("a message of more than 1024 bytes is sent as several", "partial-write", "limits", "framing")
+@mutant("a message of more than 1024 bytes is sent as several messages", "partial-write", "limits", "framing")
 class LongLineSplit(Connection):
     def frame(self, data):
         if self.framing not in TERMINATORS or len(data) <= 1024:
@@ -1924,7 +1929,7 @@ class RepeatedMessageDropped(Connection):
         self.last = frame
 
 
-@mutant("after 50 ms without activity, the last message is sent again with the next one", "partial-write")
+@mutant("after 50 ms without activity, the last message is sent again with the next message", "partial-write")
 class LastSentAgain(Connection):
     last, at = b"", 0.0
 
@@ -1934,7 +1939,7 @@ class LastSentAgain(Connection):
         super().queue(again + frame)
 
 
-@mutant("of two waiting messages, the shorter one is sent first", "partial-write", "back-pressure")
+@mutant("if two messages are waiting, the shorter one is sent first", "partial-write", "back-pressure")
 class ShortestFirst(Connection):
     later = b""
 
@@ -1954,7 +1959,7 @@ class ShortestFirst(Connection):
 # MARK: close
 
 
-@mutant("at the end of the stream, the rest is delivered as a line", "close", "framing")
+@mutant("at the end of the stream, an unfinished line is delivered as a line", "close", "framing")
 class RestAsLine(Connection):
     def leave(self):
         rest = self.decoder.finish()
@@ -1962,7 +1967,7 @@ class RestAsLine(Connection):
             self.say(self.event(), data=rest.decode("latin-1"))
 
 
-@mutant("at the end of the stream, the rest is silently dropped", "close", "length-prefix")
+@mutant("at the end of the stream, an unfinished line is silently dropped", "close", "length-prefix")
 class LeftoverLost(Connection):
     def leave(self):
         pass
@@ -1979,7 +1984,7 @@ class LeftoverAfterStop(Connection):
             super().leave()
 
 
-@mutant("a CR at the end of the stream ends the last line", "close", "framing")
+@mutant("a CR at the end of the stream is treated as the end of the last line", "close", "framing")
 class CrEndsLastLine(Connection):
     def leave(self):
         if self.framing == "crlf" and self.decoder.buffer.endswith(b"\r"):
@@ -1995,7 +2000,7 @@ class LeftoverWithoutCr(Connection):
         super().leave()
 
 
-@mutant("bytes that arrive with the FIN are dropped (hang-up is checked first)", "close")
+@mutant("bytes that arrive with the FIN are dropped (the hang-up is checked first)", "close")
 class HangUpFirst(Connection):
     def readable(self):
         time.sleep(0.01)
@@ -2046,7 +2051,7 @@ class EofNeverCloses(Connection):
             super().end(reason)
 
 
-@mutant("the peer's FIN ends our side at once: queued data is lost", "close", "partial-write")
+@mutant("the peer's FIN ends the transport's side at once, so queued data is lost", "close", "partial-write")
 class PeerFinDropsWrites(Connection):
     def end(self, reason):
         if reason == "eof":
@@ -2062,7 +2067,7 @@ class HalfCloseClosesBoth(Connection):
         super().shut_down_writing()
 
 
-@mutant("half-close also stops reading: the reply is lost", "close")
+@mutant("half-close also stops reading, so the reply is lost", "close")
 class HalfCloseStopsReading(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.fin_wanted and self.state == OPEN)
@@ -2074,14 +2079,14 @@ class HalfCloseIgnored(Connection):
         self.require_open()
 
 
-@mutant("half-close sends its FIN at once: queued data is lost", "close", "partial-write")
+@mutant("half-close sends its FIN at once, so queued data is lost", "close", "partial-write")
 class HalfCloseDropsWrites(Connection):
     def half_close(self):
         self.pending.clear()
         super().half_close()
 
 
-@mutant("stop does not wait until sent data has been written", "close", "partial-write")
+@mutant("stop does not wait until queued data has been written", "close", "partial-write")
 class StopDropsWrites(Connection):
     def end(self, reason):
         if reason == "stopped":
@@ -2099,7 +2104,7 @@ class StopResets(Connection):
             super().end(reason)
 
 
-@mutant("stop closes the socket with unread bytes: the RST destroys the last message", "close")
+@mutant("stop closes the socket with unread bytes, and the resulting RST destroys the last message", "close")
 class StopOverUnread(Connection):
     def linger(self):
         self.state = LINGERING
@@ -2120,7 +2125,7 @@ class StopWithoutFin(Connection):
             super().end(reason)
 
 
-@mutant("stop is reported only once the peer has closed as well", "close", "lifecycle")
+@mutant("stop is reported only when the peer has closed as well", "close", "lifecycle")
 class StopWaitsForPeer(Connection):
     def ended(self):
         if self.reason == "stopped" and not self.read_ended and not self.failure:
@@ -2132,7 +2137,7 @@ class StopWaitsForPeer(Connection):
             super().no_progress()
 
 
-@mutant("after our half-close, the peer's FIN is not reported", "close", "lifecycle")
+@mutant("after the transport's half-close, the peer's FIN is not reported", "close", "lifecycle")
 class EofAfterHalfCloseUnnoticed(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_wanted:
@@ -2141,7 +2146,7 @@ class EofAfterHalfCloseUnnoticed(Connection):
             super().read_eof()
 
 
-@mutant("after our half-close, the peer's FIN is reported as our own stop", "close", "lifecycle")
+@mutant("after the transport's half-close, the peer's FIN is reported as a requested stop", "close", "lifecycle")
 class EofAfterHalfCloseAsStopped(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_wanted:
@@ -2223,7 +2228,7 @@ class EofAnsweredByReset(Connection):
         super().end(reason)
 
 
-@mutant("accepted connections are not closed when they end", "close", "lifecycle")
+@mutant("the sockets of accepted connections are not closed when the connections end", "close", "lifecycle")
 class AcceptedNeverClose(Connection):
     kept = []
 
@@ -2234,7 +2239,7 @@ class AcceptedNeverClose(Connection):
         super().end(reason)
 
 
-@mutant("at the end of the stream, an empty read is delivered", "close", "framing")
+@mutant("at the end of the stream, an empty read is delivered as data", "close", "framing")
 class EmptyDataAtEof(Connection):
     def leave(self):
         if self.framing == "none":
@@ -2242,7 +2247,7 @@ class EmptyDataAtEof(Connection):
         super().leave()
 
 
-@mutant("data written after a stop is reported as sent after the stop", "close", "lifecycle", "partial-write")
+@mutant("data that is written after a stop is reported as sent after the stop", "close", "lifecycle", "partial-write")
 class SentAfterStop(Connection):
     def end(self, reason):
         if reason == "stopped" and self.pending:
@@ -2269,7 +2274,7 @@ class AcceptedHalfCloseIgnored(Connection):
             super().half_close()
 
 
-@mutant("an accepted connection stops before sent data has been written", "close", "partial-write")
+@mutant("an accepted connection stops before queued data has been written", "close", "partial-write")
 class AcceptedStopDropsWrites(Connection):
     def end(self, reason):
         if reason == "stopped" and self.number >= 1_000_000:
@@ -2305,7 +2310,7 @@ class LeftoverShared(Connection):
             self.say("leftover", data=bytes(self.kept).decode("latin-1"))
 
 
-@mutant("an unfinished line at the end is silently dropped, and the capability leftover is not declared", "close")
+@mutant("an unfinished line at the end of the stream is silently dropped, and the capability leftover is not declared", "close")
 class TailUntold(Adapter):
     can = [word for word in Adapter.can if word != "leftover"]
 
@@ -2330,7 +2335,7 @@ class HalfCloseForgetsInput(Connection):
         self.decoder.finish()
 
 
-@mutant("after half-close, only one read is delivered", "close")
+@mutant("after half-close, the data of only one read is delivered", "close")
 class HalfCloseReadsOnce(Connection):
     reads = 0
 
@@ -2355,7 +2360,7 @@ class HalfCloseNeedsBytes(Connection):
             self.require_open()
 
 
-@mutant("after our half-close, the peer's FIN is not reported", "close")
+@mutant("after the transport's half-close, the peer's FIN is not reported", "close")
 class FinBehindHalfCloseUntold(Connection):
     def read_eof(self):
         if self.state == OPEN and self.fin_sent:
@@ -2376,14 +2381,14 @@ class AcceptedStopUntold(Connection):
 # MARK: lifecycle
 
 
-@mutant("stop is never reported", "lifecycle", "close")
+@mutant("the event stop is never reported", "lifecycle", "close")
 class StopUnreported(Connection):
     def stop_event(self, reason, detail=""):
         if reason != "stopped":
             super().stop_event(reason, detail)
 
 
-@mutant("stop is reported once for each request", "lifecycle", "close")
+@mutant("the event stop is reported once for each request to stop", "lifecycle", "close")
 class StopTwice(Connection):
     def stop(self):
         if self.state in (LINGERING, OVER):
@@ -2391,7 +2396,7 @@ class StopTwice(Connection):
         super().stop()
 
 
-@mutant("stop is reported when it is requested, and again when the socket is closed", "lifecycle", "close")
+@mutant("the event stop is reported when a stop is requested, and again when the socket is closed", "lifecycle", "close")
 class StopAndClosed(Connection):
     def linger(self):
         super().linger()
@@ -2432,7 +2437,7 @@ class StopWhileConnectingSilent(Connection):
             super().stop()
 
 
-@mutant("a stop while connecting does not end the attempt: start is reported nevertheless", "lifecycle", "connect")
+@mutant("a stop while connecting does not end the attempt, and start is reported nevertheless", "lifecycle", "connect")
 class StopWhileConnectingIgnored(Connection):
     def stop(self):
         if self.state == CONNECTING:
@@ -2471,7 +2476,7 @@ class Restarts(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("ops before the start are silently ignored", "lifecycle")
+@mutant("operations before the start are silently ignored", "lifecycle")
 class EarlyOpsSilent(Adapter):
     def perform(self, request):
         if request["op"] not in ("connect", "listen") and request["conn"] not in self.known:
@@ -2479,7 +2484,7 @@ class EarlyOpsSilent(Adapter):
         return super().perform(request)
 
 
-@mutant("an op before the start kills the process", "lifecycle", dies=True)
+@mutant("an operation before the start kills the process", "lifecycle", dies=True)
 class EarlyOpsDie(Adapter):
     def perform(self, request):
         if request["op"] not in ("connect", "listen"):
@@ -2612,7 +2617,7 @@ class RestartsAfterRefusal(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a second stop of a listener is reported again", "lifecycle")
+@mutant("if a listener is stopped a second time, its stop is reported again", "lifecycle")
 class ListenerStopToldTwice(Listener):
     def stop(self):
         if not self.sock:
@@ -2650,7 +2655,7 @@ class ResetUnreported(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("a reset is reported twice: as an error, and as the end", "reset", "lifecycle")
+@mutant("a reset is reported twice, as an error and as the end", "reset", "lifecycle")
 class ResetTwice(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -2685,7 +2690,7 @@ class ResetMidLineAsEof(Connection):
             super().read_failed(error)
 
 
-@mutant("a reset right after the connection is reported as refused", "reset", "connect")
+@mutant("a reset right after the connection is established is reported as refused", "reset", "connect")
 class InstantResetRefused(Connection):
     heard = False
 
@@ -2761,7 +2766,7 @@ class EarlyLost(WhileConnecting):
         pass
 
 
-@mutant("data sent while connecting is refused as not started", "early")
+@mutant("data sent while connecting is refused with not-started", "early")
 class EarlyRefused(WhileConnecting):
     def early(self, frame):
         raise Refused("not-started")
@@ -2779,7 +2784,7 @@ class EarlyReversed(WhileConnecting):
         self.pending[:0] = frame
 
 
-@mutant("data sent while connecting is written after data that is sent later", "early")
+@mutant("data sent while connecting is written after data that was sent later", "early")
 class EarlyBehindLater(WhileConnecting):
     held = b""
 
@@ -2800,7 +2805,7 @@ class EarlyTwice(WhileConnecting):
         super().opened(sock)
 
 
-@mutant("data sent while connecting is written only with the next message", "early")
+@mutant("data sent while connecting is written only together with the next message", "early")
 class EarlyWaitsForNext(WhileConnecting):
     held = b""
 
@@ -2822,7 +2827,7 @@ class EarlySentTooSoon(WhileConnecting):
         del self.pending[:count]
 
 
-@mutant("data sent while connecting is stored by the program and sent on the next connection", "early")
+@mutant("data sent while connecting is stored for the whole process and sent on the next connection", "early")
 class EarlyOnNextConnection(WhileConnecting):
     left = []
 
@@ -2837,7 +2842,7 @@ class EarlyOnNextConnection(WhileConnecting):
         super().opened(sock)
 
 
-@mutant("a stop while connecting waits for the connection in order to write sent data", "early")
+@mutant("a stop while connecting waits for the connection in order to write queued data", "early")
 class EarlyHoldsOffStop(WhileConnecting):
     stop_wanted = False
 
@@ -2856,7 +2861,7 @@ class EarlyHoldsOffStop(WhileConnecting):
 # MARK: our own RST
 
 
-@mutant("a requested reset is a FIN", "reset")
+@mutant("a requested reset sends a FIN", "reset")
 class OwnResetIsFin(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING):
@@ -2865,7 +2870,7 @@ class OwnResetIsFin(Connection):
             self.stop()
 
 
-@mutant("a requested reset is a FIN, followed by the RST", "reset")
+@mutant("a requested reset sends a FIN before the RST", "reset")
 class OwnResetBehindFin(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING) and not self.fin_sent:
@@ -2895,7 +2900,7 @@ class OwnResetStopsTwice(Connection):
         self.stop_event("stopped")
 
 
-@mutant("a requested reset is reported as the peer's", "reset")
+@mutant("a requested reset is reported as a reset by the peer", "reset")
 class OwnResetReasonReset(Connection):
     def reset(self):
         if self.state in (OPEN, ENDING):
@@ -2918,7 +2923,7 @@ class OwnResetSilent(Connection):
             super().stop_event(reason, detail)
 
 
-@mutant("a requested reset delivers data that was read but not delivered, and unread data in the kernel", "reset")
+@mutant("a requested reset first delivers all buffered data and all unread data in the kernel", "reset")
 class OwnResetDelivers(Connection):
     def reset(self):
         if self.state == OPEN:
@@ -2929,7 +2934,7 @@ class OwnResetDelivers(Connection):
         super().reset()
 
 
-@mutant("a requested reset has no effect while a stop waits for its writing", "reset")
+@mutant("a requested reset has no effect while a stop waits for queued data to be written", "reset")
 class OwnResetBehindStop(Connection):
     def reset(self):
         if self.state != ENDING:
@@ -2968,13 +2973,13 @@ class HalfClosedUnasked(Connection):
         return not self.fin_wanted
 
 
-@mutant("the peer's FIN is not reported if the connection stays open", "half-closed")
+@mutant("the peer's FIN is not reported if it leaves the connection open", "half-closed")
 class HalfClosedUntold(Connection):
     def half_closed(self):
         self.update()
 
 
-@mutant("half-closed is reported twice", "half-closed")
+@mutant("the event half-closed is reported twice", "half-closed")
 class HalfClosedTwice(Connection):
     def half_closed(self):
         self.say("half-closed")
@@ -3029,13 +3034,13 @@ class HalfClosedNeverStops(Connection):
         self.update()
 
 
-@mutant("after our own FIN, the peer's is reported as half-closed, and no stop follows", "half-closed")
+@mutant("after the transport's own FIN, the peer's FIN is reported as half-closed, and no stop follows", "half-closed")
 class HalfClosedBehindOurFin(Connection):
     def stays_open(self):
         return self.settings.get("allow-half-close")
 
 
-@mutant("our half-close after the peer's FIN drops sent data", "half-closed")
+@mutant("the transport's half-close after the peer's FIN drops queued data", "half-closed")
 class HalfClosedDropsAtEnd(Connection):
     def half_close(self):
         if self.read_ended and self.state == OPEN:
@@ -3052,20 +3057,20 @@ class HalfClosedResetUnnoticed(Connection):
 # MARK: back-pressure on sent data
 
 
-@mutant("full is not reported", "high-water")
+@mutant("the event full is not reported", "high-water")
 class FullUntold(Connection):
     def high_water(self):
         return float("inf")
 
 
-@mutant("drained is not reported", "high-water")
+@mutant("the event drained is not reported", "high-water")
 class DrainedUntold(Connection):
     def say(self, event, **fields):
         if event != "drained":
             super().say(event, **fields)
 
 
-@mutant("full is reported whenever the kernel accepts no more, regardless of the mark", "high-water")
+@mutant("full is reported whenever the kernel accepts no more data, regardless of the mark", "high-water")
 class FullBelowMark(Connection):
     def high_water(self):
         return 1 if "high-water" in self.settings else super().high_water()
@@ -3112,14 +3117,14 @@ class FullOnce(Connection):
         super().say(event, **fields)
 
 
-@mutant("data sent while it is full is lost", "high-water")
+@mutant("data that is sent between full and drained is lost", "high-water")
 class FullLoses(Connection):
     def queue(self, frame):
         if not self.full:
             super().queue(frame)
 
 
-@mutant("data sent while it is full is refused", "high-water")
+@mutant("data that is sent between full and drained is refused", "high-water")
 class FullRefuses(Connection):
     def queue(self, frame):
         if self.full:
@@ -3127,7 +3132,7 @@ class FullRefuses(Connection):
         super().queue(frame)
 
 
-@mutant("nothing is read while it is full", "high-water")
+@mutant("nothing is read between full and drained", "high-water")
 class FullStopsReading(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.full and self.state == OPEN)
@@ -3151,7 +3156,7 @@ class FullUnasked(Connection):
         return self.settings.get("high-water", 65536)
 
 
-@mutant("of two resets within 100 ms, only the first is reported", "reset")
+@mutant("if two resets arrive within 100 ms, only the first is reported", "reset")
 class SecondResetUntold(Connection):
     last = [0.0]
 
@@ -3163,7 +3168,7 @@ class SecondResetUntold(Connection):
             self.last[0] = now
 
 
-@mutant("an unfinished line of a connection that was reset becomes the start of the next connection's", "reset", "connect")
+@mutant("an unfinished line of a connection that was reset becomes the start of the next connection's first line", "reset", "connect")
 class ResetRestInherited(Connection):
     rest = bytearray()
 
@@ -3177,7 +3182,7 @@ class ResetRestInherited(Connection):
         super().opened(sock)
 
 
-@mutant("each reset keeps the resources of its connection: after eight of them, nothing connects", "reset")
+@mutant("the resources of a connection that was reset are kept, so after eight resets no connection can be made", "reset")
 class ResetsLeak(Adapter):
     resets = 0
 
@@ -3218,7 +3223,7 @@ class SwitchDropsRest(Connection):
         pass
 
 
-@mutant("after the framing has changed, data received before is divided by the old one", "switch")
+@mutant("after the framing has changed, data received before the change is divided by the old framing", "switch")
 class SwitchDividesByOld(Connection):
     def change_framing(self, request):
         before = self.decoder
@@ -3261,7 +3266,7 @@ class SwitchSendsOnly(Connection):
         self.decoder = decoder
 
 
-@mutant("a change of the framing delivers the data received before as one message", "switch")
+@mutant("a change of the framing delivers the buffered data as one message", "switch")
 class SwitchDeliversRest(Connection):
     def take_over(self, rest):
         if rest:
@@ -3286,7 +3291,7 @@ class SwitchOnce(Connection):
             super().change_framing(request)
 
 
-@mutant("an announced change takes effect after the read that contains the message: the rest of it is divided by the old framing", "switch")
+@mutant("an announced change takes effect only after the current read, the rest of which is divided by the old framing", "switch")
 class SwitchBehindTheRead(Connection):
     due = None
 
@@ -3352,7 +3357,7 @@ class SwitchKeepsCount(Connection):
         super().say(event, **fields)
 
 
-@mutant("a change while reading is stopped resumes reading", "switch")
+@mutant("a change of the framing while reading is stopped resumes reading", "switch")
 class SwitchResumes(Connection):
     def change_framing(self, request):
         self.paused = False
@@ -3360,7 +3365,7 @@ class SwitchResumes(Connection):
         self.update()
 
 
-@mutant("a change is refused after our half-close", "switch")
+@mutant("a change of the framing is refused after the transport's half-close", "switch")
 class SwitchHalfClosed(Connection):
     def framing_op(self, request):
         if self.fin_wanted:
@@ -3381,7 +3386,7 @@ class SwitchDelimiterFirstByte(Connection):
         super().set_framing({**request, "delimiter": request["delimiter"][:1]} if request.get("op") == "framing" and "delimiter" in request else request)
 
 
-@mutant("data queued when the framing changes is framed by the new one", "switch")
+@mutant("data that is queued when the framing changes is framed by the new framing", "switch")
 class SwitchReframesQueue(Connection):
     """Stores messages, and adds their framing only when they are written."""
     kept = None
@@ -3406,7 +3411,7 @@ class SwitchReframesQueue(Connection):
         super().stop()
 
 
-@mutant("a change to a length with its low byte first reads it with its high byte first", "switch")
+@mutant("after a change to little-endian lengths, they are read high byte first", "switch")
 class SwitchLittleAsBig(Connection):
     def set_framing(self, request):
         super().set_framing({**request, "framing": request["framing"].removesuffix("le")} if request.get("op") == "framing" else request)
@@ -3422,7 +3427,7 @@ class DiscardTailIsLine(Connection):
         self.say("discarded")
 
 
-@mutant("a line that is too long takes the rest of its read with it", "discarded")
+@mutant("the rest of the read is discarded along with a line that is too long", "discarded")
 class DiscardWholeRead(Connection):
     def discard(self):
         super().discard()
@@ -3431,7 +3436,7 @@ class DiscardWholeRead(Connection):
         self.decoder.skipping = None if done else self.decoder.skipping
 
 
-@mutant("a line that is too long is reported with each read of it", "discarded")
+@mutant("a line that is too long is reported again for each of its reads", "discarded")
 class DiscardToldByRead(Connection):
     def received(self, data):
         if self.decoder.skipping is not None:
@@ -3445,7 +3450,7 @@ class DiscardUntold(Connection):
         self.decoder.leave_out()
 
 
-@mutant("of several lines that are too long, only the first is reported", "discarded")
+@mutant("if several lines are too long, only the first is reported", "discarded")
 class DiscardToldOnce(Connection):
     told = False
 
@@ -3470,7 +3475,7 @@ class DiscardDelivers(Connection):
         self.say(self.event(), data=start.decode("latin-1"))
 
 
-@mutant("a line that is too long is reported after the next one", "discarded")
+@mutant("a line that is too long is reported only after the next line", "discarded")
 class DiscardToldLate(Connection):
     late = 0
 
@@ -3493,7 +3498,7 @@ class DiscardLeftover(Connection):
         super().leave()
 
 
-@mutant("discarding a counted message that is too long does not include its length prefix", "discarded")
+@mutant("the length prefix of a counted message that is too long is not discarded with the message", "discarded")
 class DiscardForgetsPrefix(Connection):
     def discard(self):
         super().discard()
@@ -3559,7 +3564,7 @@ class DiscardUnasked(Connection):
         super().__init__(adapter, number, {**settings, "discard-too-long": True})
 
 
-@mutant("nothing is written while a line is being discarded", "discarded")
+@mutant("no data is written while a line is being discarded", "discarded")
 class DiscardBlocksWriting(Connection):
     def send(self, data):
         if self.decoder.skipping is None:
@@ -3614,7 +3619,7 @@ class ConnectTimeoutAsRefused(Connection):
         self.over("refused")
 
 
-@mutant("the attempt continues after the connect timeout: start follows the stop", "timeouts", "connect")
+@mutant("the attempt continues after the connect timeout, so start follows the stop", "timeouts", "connect")
 class ConnectLate(Connection):
     def connect_timed_out(self):
         self.stop_event("timeout")
@@ -3658,7 +3663,7 @@ class IdleInSpiteOfBytes(Connection):
         super().say(event, **fields)
 
 
-@mutant("written data does not restart the idle timeout", "timeouts")
+@mutant("sent data does not restart the idle timeout", "timeouts")
 class IdleInSpiteOfWrites(Connection):
     def write(self):
         before = self.active
@@ -3760,7 +3765,7 @@ class IdleNeedsTraffic(Connection):
             self.watch_idleness()
 
 
-@mutant("the idle timeout of one connection ends all", "timeouts", "lifecycle")
+@mutant("the idle timeout of one connection ends all connections", "timeouts", "lifecycle")
 class IdleEndsAll(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -3812,7 +3817,7 @@ class HalfCloseEndsIdleTimer(Connection):
             self.idle_timer.cancel()
 
 
-@mutant("the idle timeout of a process's first connection applies to all", "timeouts")
+@mutant("the idle timeout of a process's first connection applies to all connections", "timeouts")
 class IdleTimeInherited(Connection):
     first = {}
 
@@ -3823,7 +3828,7 @@ class IdleTimeInherited(Connection):
         super().__init__(adapter, number, settings)
 
 
-@mutant("with an idle timeout, the end of the stream is reported when it expires", "timeouts", "close")
+@mutant("with an idle timeout, the end of the stream is reported only when the timeout expires", "timeouts", "close")
 class EofWaitsForIdle(Connection):
     def read_eof(self):
         if self.state == OPEN and "idle-timeout-ms" in self.settings:
@@ -3848,7 +3853,7 @@ class StopReadingIgnored(Connection):
         self.require_open()
 
 
-@mutant("while reading is stopped, bytes are read into memory: the window never closeds", "back-pressure")
+@mutant("while reading is stopped, bytes are read into memory, so the window never closes", "back-pressure")
 class StopReadingBuffers(Connection):
     def wants_read(self):
         return not self.read_ended
@@ -3901,7 +3906,7 @@ class ResumeRepeats(Connection):
         super().resume_reading()
 
 
-@mutant("after resume-reading, the unfinished line from before is lost", "back-pressure")
+@mutant("after resume-reading, an unfinished line from before the stop is lost", "back-pressure")
 class ResumeLosesPartial(Connection):
     def resume_reading(self):
         self.decoder.finish()
@@ -3952,7 +3957,7 @@ class StopReadingStopsAll(Connection):
                 other.update()
 
 
-@mutant("nothing is read while data waits to be written: two peers that both write wait forever", "back-pressure")
+@mutant("nothing is read while data is waiting to be written, so two peers that both write wait forever", "back-pressure")
 class NoReadWhileWriting(Connection):
     def wants_read(self):
         return super().wants_read() and not self.pending
@@ -3992,7 +3997,7 @@ class HalfCloseWaitsForResume(Connection):
             super().shut_down_writing()
 
 
-@mutant("stop-reading works once", "back-pressure")
+@mutant("stop-reading works only once", "back-pressure")
 class PausesOnce(Connection):
     used = False
 
@@ -4002,7 +4007,7 @@ class PausesOnce(Connection):
         self.used = True
 
 
-@mutant("after resume-reading, at most one read is delivered", "back-pressure")
+@mutant("after resume-reading, the data of at most one read is delivered", "back-pressure")
 class ResumesForOneRead(Connection):
     resumed = False
 
@@ -4023,7 +4028,7 @@ class AcceptedPauseIgnored(Connection):
             super().stop_reading()
 
 
-@mutant("the order of two connections' events depends on which was first: the second one waits for the first one's end", "connect",
+@mutant("the second of two connections receives nothing until the first has ended", "connect",
         "back-pressure", "framing")
 class SecondWaitsForFirst(Connection):
     def readable(self):
@@ -4105,7 +4110,7 @@ class ResumedBackwards(Connection):
             self.say(self.event(), data=message.decode("latin-1"))
 
 
-@mutant("after a half-close while reading is stopped, reading does not resume", "back-pressure", "close")
+@mutant("after a half-close while reading is stopped, reading never resumes", "back-pressure", "close")
 class HalfCloseEndsPausedReading(Connection):
     ended_reading = False
 
@@ -4123,7 +4128,7 @@ class HalfCloseEndsPausedReading(Connection):
 # MARK: connect
 
 
-@mutant("start is reported before the connection is established", "connect", "timeouts", "lifecycle")
+@mutant("the event start is reported before the connection is established", "connect", "timeouts", "lifecycle")
 class StartTooEarly(Connection):
     early = False
 
@@ -4137,7 +4142,7 @@ class StartTooEarly(Connection):
             super().say(event, **fields)
 
 
-@mutant("start is reported twice", "connect", "lifecycle")
+@mutant("the event start is reported twice", "connect", "lifecycle")
 class StartTwice(Connection):
     def say(self, event, **fields):
         super().say(event, **fields)
@@ -4145,7 +4150,7 @@ class StartTwice(Connection):
             super().say(event, **fields)
 
 
-@mutant("start is not reported", "connect", "lifecycle")
+@mutant("the event start is not reported", "connect", "lifecycle")
 class StartMissing(Connection):
     def say(self, event, **fields):
         if event != "start":
@@ -4184,28 +4189,28 @@ class FirstBytesLost(Connection):
             pass
 
 
-@mutant("refused is reported as a timeout", "connect")
+@mutant("a refusal is reported as a timeout", "connect")
 class RefusedAsTimeout(Connection):
     def reason_of(self, error):
         reason = super().reason_of(error)
         return "timeout" if reason == "refused" else reason
 
 
-@mutant("refused is reported as a different error", "connect")
+@mutant("a refusal is reported as a different error", "connect")
 class RefusedAsOther(Connection):
     def reason_of(self, error):
         reason = super().reason_of(error)
         return "other" if reason == "refused" else reason
 
 
-@mutant("refused is not reported", "connect")
+@mutant("a refusal is not reported", "connect")
 class RefusedUnreported(Connection):
     def stop_event(self, reason, detail=""):
         if reason != "refused":
             super().stop_event(reason, detail)
 
 
-@mutant("refused is reported twice", "connect", "lifecycle")
+@mutant("a refusal is reported twice", "connect", "lifecycle")
 class RefusedTwice(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -4238,7 +4243,7 @@ class NoNames(Connection):
         return await super().connect()
 
 
-@mutant("localhost is only ::1", "connect")
+@mutant("localhost resolves only to ::1", "connect")
 class LocalhostIsIpv6(Connection):
     async def connect(self):
         if self.settings["host"] == "localhost":
@@ -4272,7 +4277,7 @@ class SecondConnectionTakesOver(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("when one connection ends, all do", "connect", "lifecycle", "reset")
+@mutant("when one connection ends, all connections end", "connect", "lifecycle", "reset")
 class AllEndTogether(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -4306,7 +4311,7 @@ class FailureSticks(Connection):
         super().stop_event(reason, detail)
 
 
-@mutant("a process can make only four connections in its lifetime", "connect", "lifecycle")
+@mutant("a process can open only four connections in its lifetime", "connect", "lifecycle")
 class FourConnectionsEver(Adapter):
     begun = 0
 
@@ -4368,7 +4373,7 @@ class ResetEndsListener(Connection):
                     known.sock = None
 
 
-@mutant("data that a client sends at once is lost: reading starts too late", "connect", "framing", "lifecycle")
+@mutant("data that a client sends at once is lost, because reading starts too late", "connect", "framing", "lifecycle")
 class AcceptedBytesLost(Listener):
     def accepted(self, sock):
         time.sleep(0.02)
@@ -4380,7 +4385,7 @@ class AcceptedBytesLost(Listener):
         super().accepted(sock)
 
 
-@mutant("data from a second client is reported as the first one's", "connect", "lifecycle")
+@mutant("data from a second client is reported as data from the first", "connect", "lifecycle")
 class ClientsMixedUp(Listener):
     first = None
 
@@ -4433,7 +4438,7 @@ class OneListener(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("of several waiting clients, only one is accepted for each new arrival (edge triggering)", "connect", "lifecycle")
+@mutant("if several clients are waiting, only one is accepted for each new arrival (edge triggering)", "connect", "lifecycle")
 class AcceptsOnePerEdge(Listener):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
@@ -4469,7 +4474,7 @@ class AcceptedTwice(Listener):
         self.adapter.next_accepted += 1
 
 
-@mutant("data sent to one client goes to all", "connect", "lifecycle", "framing", "partial-write")
+@mutant("data sent to one client goes to all clients", "connect", "lifecycle", "framing", "partial-write")
 class Broadcasts(Connection):
     def queue(self, frame):
         super().queue(frame)
@@ -4549,7 +4554,7 @@ class SilentClientClosed(Connection):
 # MARK: reads on demand
 
 
-@mutant("a read up to a delimiter leaves its last byte for the next read", "partial-write", "framing")
+@mutant("a read up to a delimiter leaves the last byte of the delimiter for the next read", "partial-write", "framing")
 class DelimiterLeftBehind(PullConnection):
     def deliver(self):
         request = self.reads[0] if self.reads else {}
@@ -4619,7 +4624,7 @@ class ReadsWaitForBytes(PullConnection):
         self.update()
 
 
-@mutant("a read of any bytes waits for 16 bytes", "partial-write", "framing")
+@mutant("a read of any available bytes waits for 16 bytes", "partial-write", "framing")
 class AnyWaits(PullConnection):
     def count(self, request):
         count = super().count(request)
@@ -4636,7 +4641,7 @@ class OneAnswerPerBurst(PullConnection):
         self.reads.extend(rest)
 
 
-@mutant("a delimiter is missed if its beginning occurs twice, or if it is split over reads", "partial-write", "framing")
+@mutant("a delimiter is missed if its beginning occurs twice, or if it is split between reads", "partial-write", "framing")
 class DelimiterFalseStart(PullConnection):
     def count(self, request):
         if "until" not in request:
@@ -4706,7 +4711,7 @@ class DeliversUnrequested(PullConnection):
             self.say("data", data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("only one read of any bytes is answered per connection", "partial-write")
+@mutant("only one read of any available bytes is answered per connection", "partial-write")
 class AnyOnce(PullConnection):
     answered = False
 
@@ -4727,7 +4732,7 @@ class OneByteIsTwo(PullConnection):
         return min(2, len(self.decoder.buffer)) if count == 1 and "length" in request else count
 
 
-@mutant("a delimiter that is immediately available is skipped", "partial-write")
+@mutant("a delimiter at the start of the buffered data is skipped", "partial-write")
 class EmptyUntilSkipped(PullConnection):
     def count(self, request):
         delimiter = request.get("until", "").encode("latin-1")
@@ -4760,7 +4765,7 @@ class OneByteUntilGreedy(PullConnection):
         return self.decoder.buffer.rfind(request["until"].encode("latin-1")) + 1 or None
 
 
-@mutant("the delimiter of the first read applies to all", "partial-write")
+@mutant("the delimiter of the first read is used for all reads", "partial-write")
 class FirstDelimiterKept(PullConnection):
     delimiter = None
 
@@ -4771,7 +4776,7 @@ class FirstDelimiterKept(PullConnection):
         super().read(request)
 
 
-@mutant("bytes that were searched for one delimiter are not searched for the next one", "partial-write")
+@mutant("bytes that were searched for one delimiter are not searched for the next delimiter", "partial-write")
 class SearchedOnce(PullConnection):
     searched = 0
 
@@ -4837,7 +4842,7 @@ class AcceptedReadsUnanswered(PullConnection):
             super().deliver()
 
 
-@mutant("two equal pending reads count as one", "partial-write")
+@mutant("two equal pending reads are treated as one", "partial-write")
 class EqualReadsMerged(PullConnection):
     def read(self, request):
         asked = {name: value for name, value in request.items() if name != "id"}
@@ -4853,7 +4858,7 @@ class ResetAnswersRead(PullConnection):
         super().read_failed(error)
 
 
-@mutant("at our stop, a pending read is answered with the bytes received so far", "close", "partial-write")
+@mutant("at a requested stop, a pending read is answered with the bytes received so far", "close", "partial-write")
 class StopAnswersRead(PullConnection):
     def stop(self):
         if self.state == OPEN and self.reads and self.decoder.buffer:
@@ -4929,7 +4934,7 @@ class StoppedConnectKept(ConnectKept):
         super().stop()
 
 
-@mutant("the socket stays open when the peer has reset it", "resources/leak-*")
+@mutant("the socket stays open when the peer has reset the connection", "resources/leak-*")
 class ResetSocketKept(Leaky):
     def forgets(self, reason):
         return reason == "reset"
@@ -4953,7 +4958,7 @@ class CutLineSocketKept(Leaky):
         return self.has_rest
 
 
-@mutant("the socket stays open after our stop", "resources/leak-*")
+@mutant("the socket stays open after a requested stop", "resources/leak-*")
 class StoppedSocketKept(Leaky):
     def forgets(self, reason):
         return reason == "stopped"
@@ -4965,7 +4970,7 @@ class UnreadSocketKept(Leaky):
         return self.paused
 
 
-@mutant("the socket stays open when the peer closes after our half-close", "resources/leak-*")
+@mutant("the socket stays open when the peer closes after the transport's half-close", "resources/leak-*")
 class HalfClosedSocketKept(Leaky):
     ours_first = False
 
@@ -4983,7 +4988,7 @@ class HalfOpenSocketKept(Leaky):
         return reason == "stopped" and self.settings.get("allow-half-close")
 
 
-@mutant("each requested reset leaves the pipe open that wakes the connection", "resources/leak-*")
+@mutant("each requested reset leaves open the pipe that wakes the connection", "resources/leak-*")
 class WakePipeKept(Connection):
     kept = []
 
@@ -5010,19 +5015,19 @@ class IdleSocketKept(Leaky):
         return reason == "timeout"
 
 
-@mutant("the socket of an accepted connection stays open when the client has closed it", "resources/listens-leak-*")
+@mutant("the socket of an accepted connection stays open when the client has closed the connection", "resources/listens-leak-*")
 class AcceptedEndedKept(Leaky):
     def forgets(self, reason):
         return self.number >= 1_000_000 and reason == "eof"
 
 
-@mutant("the socket of an accepted connection stays open when the client has reset it", "resources/listens-leak-*")
+@mutant("the socket of an accepted connection stays open when the client has reset the connection", "resources/listens-leak-*")
 class AcceptedResetKept(Leaky):
     def forgets(self, reason):
         return self.number >= 1_000_000 and reason == "reset"
 
 
-@mutant("the socket of an accepted connection stays open after our stop", "resources/listens-leak-*")
+@mutant("the socket of an accepted connection stays open after a requested stop", "resources/listens-leak-*")
 class AcceptedStoppedKept(Leaky):
     def forgets(self, reason):
         return self.number >= 1_000_000 and reason == "stopped"
@@ -5039,7 +5044,7 @@ class ListenerKept(Listener):
         super().stop()
 
 
-@mutant("each connection has a thread that waits for its next job forever", "resources/leak-threads")
+@mutant("each connection has a thread that waits forever for its next job", "resources/leak-threads")
 class ThreadKept(Connection):
     def opened(self, sock):
         threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -5062,13 +5067,13 @@ class Spinner(Connection):
             self.loop.call_soon(self.spin)
 
 
-@mutant("the loop polls with a timeout of zero", "resources/busy-*")
+@mutant("the event loop polls with a timeout of zero", "resources/busy-*")
 class IdleSpins(Spinner):
     def spins(self):
         return self.state == OPEN
 
 
-@mutant("after the peer's FIN, it continues to wait for input", "resources/busy-*")
+@mutant("after the peer's FIN, the transport keeps waiting for readability and spins", "resources/busy-*")
 class HalfOpenSpins(Connection):
     def wants_read(self):
         return super().wants_read() or self.state == OPEN and self.read_ended
@@ -5078,13 +5083,13 @@ class HalfOpenSpins(Connection):
             super().readable()
 
 
-@mutant("after a half-close, it waits until it can write", "resources/busy-*")
+@mutant("after a half-close, the transport keeps waiting for writability and spins", "resources/busy-*")
 class HalfClosedSpins(Spinner):
     def spins(self):
         return self.state == OPEN and self.fin_sent and not self.paused
 
 
-@mutant("while reading is stopped, it continues to wait for bytes", "resources/busy-*")
+@mutant("while reading is stopped, the transport keeps waiting for readability and spins", "resources/busy-*")
 class PausedSpins(Connection):
     def wants_read(self):
         return not self.read_ended
@@ -5116,12 +5121,12 @@ class HangUpSpins(Spinner):
         return any(told & (self.events | select.POLLHUP) for _, told in poller.poll(0))
 
 
-@mutant("while reading is stopped, the peer's FIN wakes it repeatedly", "resources/busy-*")
+@mutant("while reading is stopped, the peer's FIN wakes the transport repeatedly", "resources/busy-*")
 class PausedEndSpins(HangUpSpins):
     events = select.POLLRDHUP
 
 
-@mutant("while reading is stopped, a hang-up wakes it repeatedly", "resources/busy-*")
+@mutant("while reading is stopped, a hang-up wakes the transport repeatedly", "resources/busy-*")
 class PausedHangUpSpins(HangUpSpins):
     pass
 
@@ -5133,7 +5138,7 @@ class BlockedWriteSpins(Connection):
         self.loop.call_soon(self.write)
 
 
-@mutant("it polls repeatedly whether it is connected", "resources/busy-*")
+@mutant("the transport polls repeatedly until it is connected", "resources/busy-*")
 class ConnectingSpins(Connection):
     def start(self):
         super().start()
@@ -5158,22 +5163,22 @@ class EndSpins(Connection):
         self.loop.call_soon(self.spin)
 
 
-@mutant("after a refused connect, the loop never waits again", "resources/busy-*")
+@mutant("after a refused connect, the event loop never waits again", "resources/busy-*")
 class RefusalSpins(EndSpins):
     ends = "refused"
 
 
-@mutant("after a reset, the loop never waits again", "resources/busy-*")
+@mutant("after a reset, the event loop never waits again", "resources/busy-*")
 class ResetSpins(EndSpins):
     ends = "reset"
 
 
-@mutant("after the peer's end, the loop never waits again", "resources/busy-*")
+@mutant("after the end of the peer's stream, the event loop never waits again", "resources/busy-*")
 class EndOfStreamSpins(EndSpins):
     ends = "eof"
 
 
-@mutant("after our stop, the loop never waits again", "resources/busy-*")
+@mutant("after a requested stop, the event loop never waits again", "resources/busy-*")
 class StopSpins(EndSpins):
     ends = "stopped"
 
@@ -5203,7 +5208,7 @@ class LineScannedAnew(Decoder):
         return super().next_line()
 
 
-@mutant("while reading is stopped, it continues to read into memory", "resources/memory-*")
+@mutant("while reading is stopped, the transport continues to read into memory", "resources/memory-*")
 class PausedIntoMemory(Connection):
     held = None
 
@@ -5257,7 +5262,7 @@ class LocalPortIgnored(BindsDifferently):
         return settings
 
 
-@mutant("if a local address can't be bound, another one is used", "addresses")
+@mutant("if a local address can't be bound, another address is used", "addresses")
 class BindFailureIgnored(Connection):
     def bind(self, sock):
         try:
@@ -5266,7 +5271,7 @@ class BindFailureIgnored(Connection):
             pass
 
 
-@mutant("only the local port is bound, on any address", "addresses")
+@mutant("only the local port is bound, and any local address is used", "addresses")
 class LocalHostIgnored(BindsDifferently):
     def changed(self, settings):
         if "local" in settings:
@@ -5274,7 +5279,7 @@ class LocalHostIgnored(BindsDifferently):
         return settings
 
 
-@mutant("with a local IPv4 address, it tries an IPv6 address, and gives up", "addresses")
+@mutant("from a local IPv4 address, only an IPv6 address is tried", "addresses")
 class LocalFamilyIgnored(Connection):
     needs_both_families = True
 
@@ -5330,13 +5335,13 @@ class PreferenceDemanded(Connection):
         return [address for address in ordered if address[0] == ordered[0][0]] if "prefer" in self.settings else ordered
 
 
-@mutant("it listens on all addresses regardless of the requested one", "addresses")
+@mutant("a listener listens on all addresses, regardless of the requested address", "addresses")
 class ListensEverywhere(Listener):
     def bind(self, host, port):
         return super().bind("::" if ":" in host else "0.0.0.0", port)
 
 
-@mutant("it listens on 127.0.0.1 regardless of the requested address", "addresses")
+@mutant("a listener listens on 127.0.0.1, regardless of the requested address", "addresses")
 class ListensOnLoopbackOnly(Listener):
     def bind(self, host, port):
         return super().bind("127.0.0.1", port)
@@ -5345,7 +5350,7 @@ class ListensOnLoopbackOnly(Listener):
 # MARK: Unix sockets
 
 
-@mutant("if a Unix socket's buffer is full, data that does not fit is dropped", "unix")
+@mutant("if a Unix socket's buffer is full, data that does not fit into it is dropped", "unix")
 class UnixOverflowDropped(Connection):
     def write(self):
         super().write()
@@ -5374,7 +5379,7 @@ class UnixRetriesForEver(Connection):
                 await asyncio.sleep(0.05)
 
 
-@mutant("each read of a Unix socket is one line", "unix")
+@mutant("each read from a Unix socket is treated as a line", "unix")
 class UnixDatagrams(Connection):
     def received(self, data):
         if "path" in self.settings and self.framing == "crlf":
@@ -5390,7 +5395,7 @@ class UnixHalfCloseCloses(Connection):
             self.over("stopped")
 
 
-@mutant("after it stopped listening at a path, it continues to accept", "unix")
+@mutant("after a listener at a path has stopped, it continues to accept connections", "unix")
 class UnixListenerLeft(Listener):
     left = []
 
@@ -5437,7 +5442,7 @@ class UnixUnlimited(Connection):
         super().__init__(adapter, number, settings)
 
 
-@mutant("a stop drops the data queued on a Unix socket", "unix")
+@mutant("a stop drops data that is queued on a Unix socket", "unix")
 class UnixStopDrops(Connection):
     def stop(self):
         if "path" in self.settings:
@@ -5445,14 +5450,14 @@ class UnixStopDrops(Connection):
         return super().stop()
 
 
-@mutant("a pause has no effect on a Unix socket", "unix")
+@mutant("stop-reading has no effect on a Unix socket", "unix")
 class UnixNeverPauses(Connection):
     def stop_reading(self):
         if "path" not in self.settings:
             super().stop_reading()
 
 
-@mutant("the tail of a Unix socket's stream is lost at its end", "unix")
+@mutant("an unfinished line at the end of a Unix socket's stream is lost", "unix")
 class UnixTailLost(Connection):
     def say(self, event, **fields):
         if event != "leftover" or "path" not in self.settings:
@@ -5478,7 +5483,7 @@ class TlsNameIgnored(TLSSocket):
         return context
 
 
-@mutant("the certificate's name is compared with the address that it has connected to", "tls")
+@mutant("the certificate's name is compared with the address of the connection", "tls")
 class TlsNameOfTheAddress(TLSSocket):
     def name(self, settings):
         return self.sock.getpeername()[0]
@@ -5547,7 +5552,7 @@ class TlsWildcardTooWide(OwnComparison):
         return super().fits(name, asked) or (name.startswith("*.") and f".{asked}".endswith(name[1:]))
 
 
-@mutant("a wildcard is compared literally", "tls")
+@mutant("a wildcard is compared as a literal name", "tls")
 class TlsNoWildcards(OwnComparison):
     def fits(self, name, asked):
         return not name.startswith("*") and super().fits(name, asked)
@@ -5559,13 +5564,13 @@ class TlsNameCase(OwnComparison):
         return name.lower() == name and asked.lower() == asked and super().fits(name, asked)
 
 
-@mutant("if an address was requested, the certificate's names do not matter", "tls")
+@mutant("if an address was requested, the certificate's names are not checked", "tls")
 class TlsAddressNotCompared(OwnComparison):
     def fits(self, name, asked):
         return super().fits(name, asked) or asked.replace(".", "").isdigit()
 
 
-@mutant("an address is treated as a host name: it is sent as SNI and compared with names", "tls")
+@mutant("an address is treated as a host name, sent as SNI and compared with names", "tls")
 class TlsAddressAsName(TLSSocket):
     def name(self, settings):
         name = settings["name"]
@@ -5644,7 +5649,7 @@ class TlsFailureSticks(TLSSocket):
         super().give_up()
 
 
-@mutant("protocols are not offered", "tls", "starttls")
+@mutant("the requested protocols are not offered", "tls", "starttls")
 class TlsNoAlpn(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {key: value for key, value in settings.items() if key != "alpn"})
@@ -5662,13 +5667,13 @@ class TlsOwnAlpn(TLSSocket):
         super().__init__(sock, {"alpn": ["http/1.1"], **settings})
 
 
-@mutant("it reports TLS 1.3 for its handshakes regardless of the negotiated version", "tls", "starttls")
+@mutant("TLS 1.3 is reported for each handshake, regardless of the negotiated version", "tls", "starttls")
 class TlsSaysNewVersion(TLSSocket):
     def agreed(self):
         return {**super().agreed(), "version": "1.3"}
 
 
-@mutant("it reports the first protocol that it offered instead of the negotiated one", "tls", "starttls")
+@mutant("the first offered protocol is reported instead of the negotiated one", "tls", "starttls")
 class TlsSaysOfferedAlpn(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5679,13 +5684,13 @@ class TlsSaysOfferedAlpn(TLSSocket):
         return {**told, "alpn": self.offered[0]} if self.offered else told
 
 
-@mutant("it supports only TLS 1.2", "tls")
+@mutant("the transport supports only TLS 1.2", "tls")
 class TlsOldOnly(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {"version": "1.2", **settings})
 
 
-@mutant("it supports only TLS 1.3", "tls")
+@mutant("the transport supports only TLS 1.3", "tls")
 class TlsNewOnly(TLSSocket):
     def __init__(self, sock, settings):
         super().__init__(sock, {"version": "1.3", **settings})
@@ -5709,7 +5714,7 @@ class TlsDowngrades(Connection):
 # MARK: TLS: the handshake
 
 
-@mutant("start is reported when the socket is connected", "tls", "starttls")
+@mutant("the event start is reported as soon as the socket is connected", "tls", "starttls")
 class TlsStartedTooEarly(Connection):
     is_told = False
 
@@ -5744,7 +5749,7 @@ class TlsSendsPastTheHandshake(Connection):
             super().queue(frame)
 
 
-@mutant("data sent early is lost in the handshake", "tls", "starttls")
+@mutant("data sent early is lost during the handshake", "tls", "starttls")
 class TlsEarlyLost(Connection):
     def secured(self):
         self.held.clear()
@@ -5767,7 +5772,7 @@ class TlsFailureAsReset(Connection):
         self.linger()
 
 
-@mutant("after the end of the stream during the handshake, it continues to wait", "tls", "starttls")
+@mutant("after the end of the stream during the handshake, the transport continues to wait", "tls", "starttls")
 class TlsHandshakeEofHangs(Connection):
     def tls_failed(self, error):
         if "ended" in str(error):
@@ -5783,7 +5788,7 @@ class TlsHandshakeResetTwice(Connection):
         super().over(reason, detail)
 
 
-@mutant("the connect timeout ends when the socket is connected", "tls")
+@mutant("the connect timeout no longer applies once the socket is connected", "tls")
 class TlsNoDeadline(Connection):
     def begin_tls(self, settings):
         self.cancel_timers()
@@ -5799,7 +5804,7 @@ class TlsDeadlineAnew(Connection):
         super().handshake()
 
 
-@mutant("the timer of the handshake is not stopped", "tls")
+@mutant("the timer of the handshake is not cancelled when the handshake is complete", "tls")
 class TlsTimerRunsOn(Connection):
     def opened(self, sock):
         if self.is_secured:
@@ -5814,7 +5819,7 @@ class TlsStopWaits(Connection):
             super().stop()
 
 
-@mutant("the server's flight must come in one read", "tls", "starttls")
+@mutant("a handshake succeeds only if the server's flight arrives in one read", "tls", "starttls")
 class TlsHandshakeInOneRead(TLSSocket):
     reads = 0
 
@@ -5829,7 +5834,7 @@ class TlsHandshakeInOneRead(TLSSocket):
         return self.tls.cipher() is not None and self.tls.getpeercert(True) is not None
 
 
-@mutant("the handshake does not start with fewer bytes than a record header", "tls", "starttls")
+@mutant("a handshake fails if the first read returns fewer bytes than a record header", "tls", "starttls")
 class TlsHeaderInOneRead(TLSSocket):
     has_begun = False
 
@@ -5862,7 +5867,7 @@ class TlsHandshakeSpins(Connection):
             self.loop.call_soon(lambda: self.state == SECURING and self.sock and self.handshake())
 
 
-@mutant("if the peer does not use TLS, it continues in the clear", "tls", "starttls")
+@mutant("if the peer does not use TLS, the transport continues in the clear", "tls", "starttls")
 class TlsFallsBack(Connection):
     def tls_failed(self, error):
         if "WRONG_VERSION" not in str(error):
@@ -5930,14 +5935,14 @@ class Listening(TLSSocket):
         return data
 
 
-@mutant("a server that asks for a certificate is refused", "tls")
+@mutant("a server that requests a client certificate is refused", "tls")
 class TlsNoCertificateToGive(Listening):
     def heard(self, message, data):
         if message == "CERTIFICATE_REQUEST":
             self.objection = "no certificate to give"
 
 
-@mutant("a handshake message must fit into one record", "tls")
+@mutant("a handshake message that spans records is refused", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
         # All received bytes have been consumed, and the certificate is larger than a record.
@@ -5953,14 +5958,14 @@ class TlsMessageIsARecord(Listening):
         return done
 
 
-@mutant("more than four tickets kill it", "tls")
+@mutant("more than four session tickets kill the process", "tls")
 class TlsTooManyTickets(Listening):
     def heard(self, message, data):
         if self.counts.get("NEWSESSION_TICKET", 0) > 4:
             self.objection = "too many tickets"
 
 
-@mutant("data that arrives in one read with a ticket is lost", "tls")
+@mutant("data that arrives in the same read as a ticket is lost", "tls")
 class TlsTicketTakesData(Listening):
     def decrypt(self):
         before = self.counts.get("NEWSESSION_TICKET", 0)
@@ -5968,35 +5973,35 @@ class TlsTicketTakesData(Listening):
         return data if self.counts.get("NEWSESSION_TICKET", 0) == before else b""
 
 
-@mutant("a KeyUpdate is an error", "tls")
+@mutant("a KeyUpdate is treated as an error", "tls")
 class TlsKeyUpdateRefused(Listening):
     def heard(self, message, data):
         if message == "KEY_UPDATE":
             self.objection = "unexpected message"
 
 
-@mutant("a KeyUpdate that requests an answer is an error", "tls")
+@mutant("a KeyUpdate that requests an answer is treated as an error", "tls")
 class TlsKeyUpdateUnanswered(Listening):
     def heard(self, message, data):
         if message == "KEY_UPDATE" and data[-1]:
             self.objection = "unexpected message"
 
 
-@mutant("a KeyUpdate while a record waits to be written is an error", "tls")
+@mutant("a KeyUpdate while a record is waiting to be written is treated as an error", "tls")
 class TlsKeyUpdateWhileWriting(Listening):
     def heard(self, message, data):
         if message == "KEY_UPDATE" and self.unwritten:
             self.objection = "bad write retry"
 
 
-@mutant("a HelloRequest is an error", "tls")
+@mutant("a HelloRequest is treated as an error", "tls")
 class TlsHelloRequestRefused(Listening):
     def heard(self, message, data):
         if message == "HELLO_REQUEST":
             self.objection = "unexpected message"
 
 
-@mutant("a ticket that the server does not accept is an error", "tls")
+@mutant("a ticket that the server does not accept is treated as an error", "tls")
 class TlsTicketMustFit(TLSSocket):
     contexts, sessions = {}, {}
 
@@ -6024,7 +6029,7 @@ class TlsTicketMustFit(TLSSocket):
 # MARK: TLS: records
 
 
-@mutant("only the first of the records in one read is delivered; the others wait for the next read", "tls")
+@mutant("only the first record in a read is delivered; the others wait for the next read", "tls")
 class TlsOneRecordPerRead(TLSSocket):
     def decrypt(self):
         if self.due is None:
@@ -6082,13 +6087,13 @@ class Records(TLSSocket):
         return int.from_bytes(data[start + 3:start + 5], "big")
 
 
-@mutant("the beginning of a record that is split over two reads is lost", "tls")
+@mutant("the beginning of a record that is split between two reads is lost", "tls")
 class TlsPartialRecordLost(Records):
     def changed(self, data):
         return self.whole(data)[0]
 
 
-@mutant("a cut in a record header loses the bytes before it", "tls")
+@mutant("if a record header is cut, the bytes before the cut are lost", "tls")
 class TlsPartialHeaderLost(Records):
     def changed(self, data):
         whole = super().changed(data)
@@ -6106,7 +6111,7 @@ class TlsWaitsForWhole(Records):
         return b"" if rest else whole
 
 
-@mutant("a record is read into a buffer of 8 KiB, and the rest of it is lost", "tls")
+@mutant("a record is read into a buffer of 8 KiB, and the rest of the record is lost", "tls")
 class TlsSmallBuffer(TLSSocket):
     def decrypt(self):
         data = bytearray()
@@ -6120,7 +6125,7 @@ class TlsSmallBuffer(TLSSocket):
         return bytes(data)
 
 
-@mutant("a record is taken for a line", "tls")
+@mutant("a record is treated as a line", "tls")
 class TlsRecordIsLine(Connection):
     def received(self, data):
         super().received(data if data.endswith(b"\r\n") or not self.is_secured else data + b"\r\n")
@@ -6144,7 +6149,7 @@ class TlsRecursion(TLSSocket):
         return piece + self.decrypt() if piece else super().decrypt()
 
 
-@mutant("a read that yields no data is taken for the end of the stream", "tls")
+@mutant("a read that returns no data is treated as the end of the stream", "tls")
 class TlsNoDataIsTheEnd(TLSSocket):
     def recv(self, size):
         try:
@@ -6164,7 +6169,7 @@ class TlsNoDataIsTheEnd(TLSSocket):
         return done
 
 
-@mutant("a record without data is taken for the end of the stream", "tls")
+@mutant("a record without data is treated as the end of the stream", "tls")
 class TlsEmptyRecordIsTheEnd(Records):
     wholes = 0
 
@@ -6216,7 +6221,7 @@ class TlsBadRecordIgnored(TLSSocket):
         return data
 
 
-@mutant("a TLS error is taken for the end of the stream", "tls", "starttls")
+@mutant("a TLS error is treated as the end of the stream", "tls", "starttls")
 class TlsErrorAsEof(TLSSocket):
     def told(self):
         if isinstance(self.due, ssl.SSLError):
@@ -6224,7 +6229,7 @@ class TlsErrorAsEof(TLSSocket):
         return super().told()
 
 
-@mutant("a fatal alert is taken for the end of the stream", "tls")
+@mutant("a fatal alert is treated as the end of the stream", "tls")
 class TlsAlertAsEof(TLSSocket):
     def told(self):
         if isinstance(self.due, ssl.SSLError) and "ALERT" in str(self.due):
@@ -6232,7 +6237,7 @@ class TlsAlertAsEof(TLSSocket):
         return super().told()
 
 
-@mutant("a fatal alert is ignored: the connection ends with the FIN", "tls")
+@mutant("a fatal alert is ignored, so the connection ends only with the FIN", "tls")
 class TlsAlertIgnored(TLSSocket):
     def told(self):
         if isinstance(self.due, ssl.SSLError) and "ALERT" in str(self.due):
@@ -6241,14 +6246,14 @@ class TlsAlertIgnored(TLSSocket):
         return super().told()
 
 
-@mutant("the peer is not told the reason of a failure", "tls")
+@mutant("the peer receives no alert that states the reason for a failure", "tls")
 class TlsNoAlert(TLSSocket):
     def give_up(self):
         self.failed = True
         self.outgoing.read()
 
 
-@mutant("a TLS error drops the complete records before it", "tls")
+@mutant("a TLS error causes the complete records before it to be dropped", "tls")
 class TlsErrorDropsData(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
@@ -6300,7 +6305,7 @@ class TlsDecodes(Connection):
         super().received(data.decode("utf-8", "replace").encode() if self.is_secured else data)
 
 
-@mutant("bytes are delivered only once sixteen have arrived", "tls")
+@mutant("bytes are delivered only when sixteen have arrived", "tls")
 class TlsWaitsForMore(Connection):
     kept = b""
 
@@ -6318,7 +6323,7 @@ class TlsOneBuffer(Records):
         return whole
 
 
-@mutant("an error of one connection is reported on the next one that reads", "tls")
+@mutant("an error on one connection is reported on the next connection that reads", "tls")
 class TlsErrorQueue(TLSSocket):
     errors = []
 
@@ -6339,19 +6344,19 @@ class TlsErrorQueue(TLSSocket):
 # MARK: TLS: the end of the stream
 
 
-@mutant("a FIN without close_notify is the end of the stream", "tls", "starttls")
+@mutant("a FIN without close_notify is treated as the end of the stream", "tls", "starttls")
 class TlsTruncationIsEof(Connection):
     def read_eof(self, reason="eof"):
         super().read_eof()
 
 
-@mutant("in TLS 1.2, a FIN without close_notify is the end of the stream", "tls")
+@mutant("in TLS 1.2, a FIN without close_notify is treated as the end of the stream", "tls")
 class TlsOldTruncationIsEof(Connection):
     def read_eof(self, reason="eof"):
         super().read_eof("eof" if self.is_secured and self.sock.tls.version() == "TLSv1.2" else reason)
 
 
-@mutant("after start-tls, a FIN without close_notify is the end of the stream", "starttls")
+@mutant("after start-tls, a FIN without close_notify is treated as the end of the stream", "starttls")
 class StartTlsTruncationIsEof(Connection):
     def read_eof(self, reason="eof"):
         super().read_eof(reason if "tls" in self.settings else "eof")
@@ -6409,7 +6414,7 @@ class TlsResetIsTruncation(TLSSocket):
             return False
 
 
-@mutant("the end waits for the FIN after close_notify", "tls")
+@mutant("the end is reported only when the FIN arrives after close_notify", "tls")
 class TlsWaitsForFin(TLSSocket):
     def recv(self, size):
         data = super().recv(size)
@@ -6418,7 +6423,7 @@ class TlsWaitsForFin(TLSSocket):
         return data
 
 
-@mutant("close_notify is an error", "tls", "starttls")
+@mutant("a close_notify is treated as an error", "tls", "starttls")
 class TlsNotifyIsError(TLSSocket):
     def told(self):
         if self.due == b"":
@@ -6426,7 +6431,7 @@ class TlsNotifyIsError(TLSSocket):
         return super().told()
 
 
-@mutant("in TLS 1.2, close_notify is an error", "tls")
+@mutant("in TLS 1.2, a close_notify is treated as an error", "tls")
 class TlsOldNotifyIsError(TLSSocket):
     def told(self):
         if self.due == b"" and self.tls.version() == "TLSv1.2":
@@ -6434,7 +6439,7 @@ class TlsOldNotifyIsError(TLSSocket):
         return super().told()
 
 
-@mutant("data that arrives in one read with close_notify is lost", "tls")
+@mutant("data that arrives in the same read as close_notify is lost", "tls")
 class TlsNotifyDropsData(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
@@ -6448,7 +6453,7 @@ class TlsLeftoverLost(Connection):
             super().leave()
 
 
-@mutant("data after close_notify is an error", "tls")
+@mutant("data after close_notify is treated as an error", "tls")
 class TlsBehindNotifyIsError(TLSSocket):
     def decrypt(self):
         data = super().decrypt()
@@ -6468,7 +6473,7 @@ class TlsBehindNotifyIsError(TLSSocket):
         return b""
 
 
-@mutant("the peer's close_notify drops queued data", "tls")
+@mutant("the peer's close_notify causes queued data to be dropped", "tls")
 class TlsNotifyDropsWriting(Connection):
     def read_eof(self, reason="eof"):
         if self.is_secured:
@@ -6486,13 +6491,13 @@ class TlsNotifyEndsBoth(Connection):
         return super().half_closed()
 
 
-@mutant("it closes without close_notify", "tls", "starttls")
+@mutant("the transport closes without a close_notify", "tls", "starttls")
 class TlsNoNotify(TLSSocket):
     def notify(self):
         pass
 
 
-@mutant("in TLS 1.2, it closes without close_notify", "tls")
+@mutant("in TLS 1.2, the transport closes without a close_notify", "tls")
 class TlsOldNoNotify(TLSSocket):
     def notify(self):
         if self.tls.version() != "TLSv1.2":
@@ -6543,7 +6548,7 @@ class TlsHalfCloseEndsReading(TLSSocket):
         self.peer_notified = True
 
 
-@mutant("a stop closes the socket with unread bytes", "tls")
+@mutant("a stop closes the socket while bytes are unread", "tls")
 class TlsStopCloses(Connection):
     def linger(self):
         if self.is_secured and self.reason == "stopped":
@@ -6552,7 +6557,7 @@ class TlsStopCloses(Connection):
         return super().linger()
 
 
-@mutant("lines are delivered after stop", "tls")
+@mutant("over TLS, lines are delivered after a stop", "tls")
 class TlsStopDelivers(Connection):
     def readable(self):
         if self.is_secured and self.state == LINGERING and not self.read_ended:
@@ -6566,7 +6571,7 @@ class TlsStopDelivers(Connection):
         return super().readable()
 
 
-@mutant("the peer's close_notify after our own is reported as another end", "tls")
+@mutant("the peer's close_notify after the transport's own is reported as another end", "tls")
 class TlsSecondEnd(Connection):
     def read_eof(self, reason="eof"):
         if self.is_secured and self.state == LINGERING:
@@ -6574,7 +6579,7 @@ class TlsSecondEnd(Connection):
         super().read_eof(reason)
 
 
-@mutant("an RST after close_notify is also reported", "tls")
+@mutant("an RST after close_notify is reported as another end", "tls")
 class TlsResetToldToo(Connection):
     def read_failed(self, error):
         if self.is_secured and self.state == LINGERING:
@@ -6597,7 +6602,7 @@ class TlsShortWriteLost(TLSSocket):
             self.unwritten = b""
 
 
-@mutant("a message that could not be written completely is encrypted again", "tls")
+@mutant("the rest of a message that could not be written completely is encrypted again", "tls")
 class TlsEncryptsTwice(TLSSocket):
     def send(self, data):
         try:
@@ -6607,7 +6612,7 @@ class TlsEncryptsTwice(TLSSocket):
             raise
 
 
-@mutant("while a record waits to be written, a message is refused and lost", "tls")
+@mutant("while a record is waiting to be written, a message is refused and lost", "tls")
 class TlsBadWriteRetry(Connection):
     def queue(self, frame):
         if self.is_secured and self.state == OPEN and self.sock.unwritten and len(frame) < 1000:
@@ -6615,13 +6620,13 @@ class TlsBadWriteRetry(Connection):
         super().queue(frame)
 
 
-@mutant("while a record waits to be written, nothing is read", "tls")
+@mutant("while a record is waiting to be written, nothing is read", "tls")
 class TlsWritesFirst(Connection):
     def wants_read(self):
         return super().wants_read() and not (self.is_secured and self.pending)
 
 
-@mutant("an answer from TLS itself is lost if there is nothing else to write", "tls")
+@mutant("an answer that the TLS library creates is lost if there is nothing else to write", "tls")
 class TlsAnswerLost(TLSSocket):
     def flush_quietly(self):
         if not self.failed:
@@ -6629,7 +6634,7 @@ class TlsAnswerLost(TLSSocket):
         super().flush_quietly()
 
 
-@mutant("sent counts the bytes of records", "tls")
+@mutant("the event sent counts the bytes of records", "tls")
 class TlsCountsRecords(Connection):
     def say(self, event, **fields):
         if event == "sent" and self.is_secured:
@@ -6637,7 +6642,7 @@ class TlsCountsRecords(Connection):
         super().say(event, **fields)
 
 
-@mutant("a pause has no effect with TLS", "tls")
+@mutant("stop-reading has no effect with TLS", "tls")
 class TlsPauseIgnored(Connection):
     def stop_reading(self):
         self.require_open()
@@ -6645,7 +6650,7 @@ class TlsPauseIgnored(Connection):
             super().stop_reading()
 
 
-@mutant("during a pause, records are read into memory, and stay there until the peer sends more", "tls")
+@mutant("while reading is stopped, records are read into memory, and stay there until the peer sends more", "tls")
 class TlsPauseReads(Connection):
     def wants_read(self):
         return super().wants_read() or (self.is_secured and self.paused and not self.read_ended)
@@ -6660,7 +6665,7 @@ class TlsPauseReads(Connection):
         return None
 
 
-@mutant("the line limit includes the bytes that TLS adds", "tls")
+@mutant("the line limit also counts the bytes that TLS adds", "tls")
 class TlsLimitTooSmall(Connection):
     def set_framing(self, request):
         super().set_framing(request)
@@ -6668,7 +6673,7 @@ class TlsLimitTooSmall(Connection):
             self.decoder.limit -= 22
 
 
-@mutant("with TLS, a line has no limit", "tls")
+@mutant("with TLS, the length of a line has no limit", "tls")
 class TlsUnlimited(Connection):
     def set_framing(self, request):
         super().set_framing(request)
@@ -6724,7 +6729,7 @@ class TlsSpinsBehindNotify(Connection):
             self.loop.call_soon(self.spin)
 
 
-@mutant("a read checks only the socket for bytes, not the data that was already decrypted", "tls")
+@mutant("a read checks only the socket for bytes, not the buffer of decrypted data", "tls")
 class TlsReadAsksSocket(PullConnection):
     def read(self, request):
         if not self.is_secured:
@@ -6734,7 +6739,7 @@ class TlsReadAsksSocket(PullConnection):
         return self.update()
 
 
-@mutant("only one pending read is answered for each event of the socket", "tls")
+@mutant("only one pending read is answered for each event on the socket", "tls")
 class TlsOneReadPerEvent(PullConnection):
     def deliver(self):
         waiting = list(self.reads)
@@ -6756,7 +6761,7 @@ class StartTlsKeepsPlainText(Connection):
         pass
 
 
-@mutant("data received in the clear is kept across start-tls, for the next read", "starttls")
+@mutant("data received in the clear is kept across start-tls and answers the next read", "starttls")
 class StartTlsKeepsForRead(PullConnection):
     def discard_plaintext(self):
         pass
@@ -6776,7 +6781,7 @@ class StartTlsKeepsCr(Connection):
             self.decoder.append(b"\r")
 
 
-@mutant("data received in the clear is left over at the end of the secured stream", "starttls")
+@mutant("data received in the clear is reported as left over at the end of the secured stream", "starttls")
 class StartTlsLeftover(Connection):
     def discard_plaintext(self):
         self.plain = self.decoder.finish()
@@ -6807,7 +6812,7 @@ class StartTlsOwnOptions(Connection):
         super().start_tls({"ca": settings["ca"], "name": "localhost"})
 
 
-@mutant("the ClientHello does not wait for data sent before", "starttls")
+@mutant("the ClientHello does not wait for data that was sent before it", "starttls")
 class StartTlsOvertakes(Connection):
     def begin_tls(self, settings):
         self.held, self.pending = self.pending, bytearray()
@@ -6822,7 +6827,7 @@ class StartTlsDropsQueue(Connection):
         super().begin_tls(settings)
 
 
-@mutant("the first read after start-tls goes to the old reader, and is lost", "starttls")
+@mutant("the first bytes received after start-tls are passed to the plaintext reader, and are lost", "starttls")
 class StartTlsReaderSteals(Connection):
     def begin_tls(self, settings):
         self.thief = "tls" not in self.settings
@@ -6860,7 +6865,7 @@ class StartTlsTwice(Connection):
         return super().start_tls(settings)
 
 
-@mutant("start-tls before there is a connection is silently ignored", "starttls")
+@mutant("start-tls before the connection is established is silently ignored", "starttls")
 class StartTlsOfNothing(Adapter):
     def perform(self, request):
         if request["op"] == "start-tls" and request["conn"] not in self.known:
@@ -6868,7 +6873,7 @@ class StartTlsOfNothing(Adapter):
         return super().perform(request)
 
 
-@mutant("start-tls after the end is silently ignored", "starttls")
+@mutant("start-tls after the end of a connection is silently ignored", "starttls")
 class StartTlsAfterTheEnd(Connection):
     def start_tls(self, settings):
         if self.state not in (LINGERING, OVER):
@@ -6912,7 +6917,7 @@ class StartTlsResetsFraming(Connection):
         super().begin_tls(settings)
 
 
-@mutant("data that arrives in the segment that ends the handshake waits for the next event", "starttls", "tls")
+@mutant("data that arrives in the same segment as the end of the handshake waits for the next event", "starttls", "tls")
 class TlsOverRead(Connection):
     def look_again(self):
         pass

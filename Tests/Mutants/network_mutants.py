@@ -35,7 +35,7 @@ class Watching(Connection):
 # MARK: connecting
 
 
-@mutant("a connect that takes longer than 600 ms is given up, regardless of the requested timeout", "network")
+@mutant("a connect that takes longer than 600 ms is abandoned, regardless of the requested timeout", "network")
 class HiddenConnectTimeout(Connection):
     def limit_connecting(self):
         limit = min(self.settings.get("connect-timeout-ms", 600), 600)
@@ -54,13 +54,13 @@ class LostSynIsRefusal(Connection):
             self.over("refused", "no answer")
 
 
-@mutant("a connect to a black hole continues forever", "network")
+@mutant("a connect that gets no answer continues forever", "network")
 class BlackHoleForEver(Connection):
     def limit_connecting(self):
         pass
 
 
-@mutant("a black hole is reported as the end of the stream", "network")
+@mutant("a connect that gets no answer is reported as the end of the stream", "network")
 class BlackHoleIsEof(Connection):
     def connect_timed_out(self):
         self.task.cancel()
@@ -91,14 +91,14 @@ class UnreachableTwice(Connection):
 # MARK: losses
 
 
-@mutant("it gives up when the kernel has to retransmit", "network")
+@mutant("the connection ends when the kernel has to retransmit", "network")
 class GivesUpAtOneLoss(Watching):
     def look(self):
         if repeated(self.sock):
             self.over("timeout", "a segment was lost")
 
 
-@mutant("it gives up when data is not acknowledged for 150 ms (TCP_USER_TIMEOUT)", "network")
+@mutant("the connection ends when data is not acknowledged for 150 ms (TCP_USER_TIMEOUT)", "network")
 class ShortUserTimeout(Connection):
     def opened(self, sock):
         sock.setsockopt(socket.IPPROTO_TCP, 18, 150)
@@ -120,7 +120,7 @@ class SendsAgain(Watching):
             self.write()
 
 
-@mutant("data that is not acknowledged for 200 ms counts as never sent: the connection ends", "network")
+@mutant("data that is not acknowledged for 200 ms is treated as never sent, and the connection ends", "network")
 class UnacknowledgedIsDead(Watching):
     waited = 0
 
@@ -142,19 +142,19 @@ class Stalling(Watching):
             self.stalled()
 
 
-@mutant("a line that pauses for 100 ms ends the connection", "network")
+@mutant("a pause of 100 ms within a line ends the connection", "network")
 class StallEndsIt(Stalling):
     def stalled(self):
         self.over("timeout", "the line did not continue")
 
 
-@mutant("a line that pauses for 100 ms is delivered incomplete", "network")
+@mutant("a line is delivered incomplete after a pause of 100 ms", "network")
 class StallDelivers(Stalling):
     def stalled(self):
         self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
 
 
-@mutant("a line that pauses for 100 ms is discarded", "network")
+@mutant("a line is discarded after a pause of 100 ms", "network")
 class StallDrops(Stalling):
     def stalled(self):
         self.decoder.finish()
@@ -181,7 +181,7 @@ class TwiceBehindGap(Connection):
         super().received(data)
 
 
-@mutant("of several lines that arrive at once, the last one is delivered first", "network")
+@mutant("if several lines arrive at once, the last one is delivered first", "network")
 class ReversedBurst(Connection):
     def received(self, data):
         lines = data.splitlines(keepends=True)
@@ -210,7 +210,7 @@ class IdleIsEof(Connection):
             super().idle()
 
 
-@mutant("data sent into a dead link counts as a sign of life", "network")
+@mutant("data sent into a dead link is treated as a sign of life", "network")
 class OwnRepetitionIsLife(Connection):
     def idle(self):
         if self.sock and self.kernel_holds() == 0 and self.state == OPEN:
@@ -218,7 +218,7 @@ class OwnRepetitionIsLife(Connection):
         super().idle()
 
 
-@mutant("in an idle connection, it sends an empty line each second", "network")
+@mutant("on an idle connection, an empty line is sent each second", "network")
 class ProbesWithLines(Watching):
     quiet = 0
 
@@ -229,7 +229,7 @@ class ProbesWithLines(Watching):
             self.write()
 
 
-@mutant("an RST in response to its own write is not noticed", "network")
+@mutant("an RST in response to the transport's own write is not noticed", "network")
 class DeafBehindWrite(Connection):
     wrote_once = False
 
@@ -244,7 +244,7 @@ class DeafBehindWrite(Connection):
         super().read_failed(error)
 
 
-@mutant("a connection that the network resets is established again without being requested", "network")
+@mutant("a connection that the network resets is re-established without a request", "network")
 class ComesBackUnasked(Connection):
     def read_failed(self, error):
         if getattr(error, "errno", 0) == errno.ECONNRESET and self.settings["op"] == "connect":
@@ -256,7 +256,7 @@ class ComesBackUnasked(Connection):
         super().read_failed(error)
 
 
-@mutant("after a reset, it tries five connections to see whether the server is there", "network")
+@mutant("after a reset, the transport opens five connections to check whether the server is reachable", "network")
 class KnocksBehindReset(Connection):
     def read_failed(self, error):
         if getattr(error, "errno", 0) == errno.ECONNRESET and self.settings["op"] == "connect":
@@ -268,7 +268,7 @@ class KnocksBehindReset(Connection):
 # MARK: middleboxes
 
 
-@mutant("it refuses to continue without SACK", "network")
+@mutant("the transport ends a connection without SACK", "network")
 class NeedsSack(Connection):
     def opened(self, sock):
         super().opened(sock)
@@ -276,7 +276,7 @@ class NeedsSack(Connection):
             self.over("other", "no SACK")
 
 
-@mutant("it refuses to continue if segments are small", "network")
+@mutant("the transport ends a connection whose segments are small", "network")
 class NeedsLargeSegments(Connection):
     def opened(self, sock):
         super().opened(sock)
@@ -304,7 +304,7 @@ class ResolvesOnce(Connection):
         return list(self.known[host])
 
 
-@mutant("a name that once did not exist never exists", "network")
+@mutant("a name that once did not exist is never looked up again", "network")
 class RemembersNoSuchName(Connection):
     gone = {}
 
@@ -348,7 +348,7 @@ class OneAddressAfterAnother(Connection):
         raise failure
 
 
-@mutant("a name that is not resolved within 250 ms is given up", "network")
+@mutant("the transport gives up if a name is not resolved within 250 ms", "network")
 class GivesUpAtSlowName(Connection):
     async def look_up(self, host, port):
         try:
@@ -367,7 +367,7 @@ class AsksForEver(Connection):
                 await asyncio.sleep(0.1)
 
 
-@mutant("the connect timeout starts when the name has been resolved", "network")
+@mutant("the connect timeout starts only when the name has been resolved", "network")
 class DeadlineBehindLookUp(Connection):
     def limit_connecting(self):
         pass

@@ -25,13 +25,13 @@ class ReconnectNotBehindReset(Connection):
         return reason != "reset" and super().comes_back(reason)
 
 
-@mutant("after a silent peer, it does not reconnect", "heartbeat")
+@mutant("the transport does not reconnect after a heartbeat timeout", "heartbeat")
 class ReconnectNotBehindSilence(Connection):
     def comes_back(self, reason):
         return reason != "heartbeat" and super().comes_back(reason)
 
 
-@mutant("if the first attempt fails, there is no other", "heartbeat")
+@mutant("if the first attempt fails, no further attempt is made", "heartbeat")
 class ReconnectNotAtFirst(Connection):
     def comes_back(self, reason):
         return (self.is_started or self.waits > 0) and super().comes_back(reason)
@@ -43,7 +43,7 @@ class ReconnectTriedOnce(Connection):
         return (self.is_started or self.waits == 0) and super().comes_back(reason)
 
 
-@mutant("it reconnects only once", "heartbeat")
+@mutant("the transport reconnects only once", "heartbeat")
 class ReconnectOnce(Connection):
     times = 0
 
@@ -55,7 +55,7 @@ class ReconnectOnce(Connection):
         super().hand_over(successor)
 
 
-@mutant("it reconnects after its own stop", "heartbeat")
+@mutant("the transport reconnects after a requested stop", "heartbeat")
 class ReconnectBehindStop(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event(reason, detail)
@@ -63,7 +63,7 @@ class ReconnectBehindStop(Connection):
             self.loop.call_later(self.wait(), lambda: socket.create_connection((self.settings["host"], self.settings["port"])).close())
 
 
-@mutant("a stop while it is disconnected does not cancel the timer", "heartbeat")
+@mutant("a stop without a connection does not cancel the reconnect timer", "heartbeat")
 class ReconnectTimerGoesOn(Connection):
     def stop(self):
         if self.state == AWAY:
@@ -71,7 +71,7 @@ class ReconnectTimerGoesOn(Connection):
         super().stop()
 
 
-@mutant("a stop while it is disconnected waits for the next connection", "heartbeat")
+@mutant("a stop without a connection waits for the next connection", "heartbeat")
 class ReconnectStopsLate(Connection):
     is_to_stop = False
 
@@ -87,14 +87,14 @@ class ReconnectStopsLate(Connection):
             self.stop()
 
 
-@mutant("the peer's answer to our FIN is taken for a loss", "heartbeat")
+@mutant("the peer's FIN in answer to the transport's FIN is treated as a loss", "heartbeat")
 class ReconnectBehindHalfClose(Connection):
     def half_close(self):
         super().half_close()
         self.has_half_closed = False
 
 
-@mutant("it reconnects to a peer that violates the rules", "heartbeat")
+@mutant("the transport reconnects to a peer that has violated the protocol", "heartbeat")
 class ReconnectBehindTooLong(Connection):
     def comes_back(self, reason):
         return reason == "too-long" and self.wants_to_come_back() or super().comes_back(reason)
@@ -103,49 +103,49 @@ class ReconnectBehindTooLong(Connection):
 # MARK: when it reconnects
 
 
-@mutant("it reconnects at once", "heartbeat")
+@mutant("the transport reconnects without a delay", "heartbeat")
 class ReconnectAtOnce(Connection):
     def wait(self):
         return 0
 
 
-@mutant("the wait is a quarter of the requested one", "heartbeat")
+@mutant("the delay is a quarter of the requested delay", "heartbeat")
 class ReconnectTooEarly(Connection):
     def wait(self):
         return super().wait() / 4
 
 
-@mutant("the wait is interpreted as seconds", "heartbeat")
+@mutant("the delay is interpreted as seconds", "heartbeat")
 class ReconnectInSeconds(Connection):
     def wait(self):
         return super().wait() * 1000
 
 
-@mutant("the wait never grows", "heartbeat")
+@mutant("the delay never grows", "heartbeat")
 class ReconnectWithoutBackoff(Connection):
     def wait(self):
         return self.settings["reconnect-min-ms"] / 1000
 
 
-@mutant("the wait grows without a limit", "heartbeat")
+@mutant("the delay grows without a limit", "heartbeat")
 class ReconnectWithoutLimit(Connection):
     def wait(self):
         return self.settings["reconnect-min-ms"] * 2 ** self.waits / 1000
 
 
-@mutant("the first wait is the longest one", "heartbeat")
+@mutant("the first delay is already the maximum", "heartbeat")
 class ReconnectLongestFirst(Connection):
     def wait(self):
         return self.settings["reconnect-max-ms"] / 1000
 
 
-@mutant("an established connection does not reset the waits", "heartbeat")
+@mutant("an established connection does not reset the delay", "heartbeat")
 class ReconnectKeepsWaits(Connection):
     def waits_so_far(self):
         return self.waits
 
 
-@mutant("each loss starts two timers: connections pile up", "heartbeat")
+@mutant("each loss starts two timers, so connections accumulate", "heartbeat")
 class ReconnectTwice(Connection):
     spare = None
 
@@ -163,20 +163,20 @@ class ReconnectTwice(Connection):
 # MARK: what it reports
 
 
-@mutant("the loss is reported as a stop, but it reconnects nevertheless", "heartbeat")
+@mutant("a loss is reported as a stop, but the transport reconnects nevertheless", "heartbeat")
 class ReconnectToldAsStop(Connection):
     def say_lost(self, reason, detail, dropped):
         self.say("stop", reason=reason, detail=detail)
 
 
-@mutant("the loss is reported twice", "heartbeat")
+@mutant("a loss is reported twice", "heartbeat")
 class ReconnectToldTwice(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost(reason, detail, dropped)
         super().say_lost(reason, detail, 0)
 
 
-@mutant("the loss is not reported", "heartbeat")
+@mutant("a loss is not reported", "heartbeat")
 class ReconnectUntold(Connection):
     def say_lost(self, reason, detail, dropped):
         pass
@@ -195,7 +195,7 @@ class ReconnectStartUntold(Connection):
             super().say(event, **fields)
 
 
-@mutant("each loss is reported as eof", "heartbeat")
+@mutant("each loss is reported with the reason eof", "heartbeat")
 class ReconnectReasonLost(Connection):
     def say_lost(self, reason, detail, dropped):
         super().say_lost("eof", detail, dropped)
@@ -210,7 +210,7 @@ class ReconnectDropsUntold(Connection):
 # MARK: what it carries over
 
 
-@mutant("data queued while it is disconnected is dropped", "heartbeat")
+@mutant("data that is queued without a connection is dropped", "heartbeat")
 class ReconnectDropsQueue(Connection):
     def left_over(self):
         self.unsent.frames.clear()
@@ -232,7 +232,7 @@ class ReconnectReversesQueue(Connection):
         return super().left_over()
 
 
-@mutant("queued data is sent after data that is sent later", "heartbeat")
+@mutant("data that was queued without a connection is sent after later data", "heartbeat")
 class ReconnectQueueLast(Connection):
     def come_back(self):
         self.state = CONNECTING
@@ -261,7 +261,7 @@ class ReconnectContinuesMessage(Connection):
         super().lost(reason, detail)
 
 
-@mutant("half a line of the old connection is prepended to the new one's first line", "heartbeat")
+@mutant("half a line of the old connection is prepended to the first line of the new one", "heartbeat")
 class ReconnectKeepsBuffer(Connection):
     def hand_over(self, successor):
         successor.decoder = self.decoder
@@ -275,7 +275,7 @@ class ReconnectKeepsBuffer(Connection):
         return None
 
 
-@mutant("heartbeats missed while it was disconnected are sent later", "heartbeat")
+@mutant("heartbeats missed without a connection are sent later", "heartbeat")
 class ReconnectBeatsPileUp(Connection):
     def opened(self, sock):
         was_started = self.is_started

@@ -43,7 +43,7 @@ class WsQueryLost(ClientOpening):
         return super().path().partition("?")[0]
 
 
-@mutant("the request has version 8, which is that of a draft", "websocket")
+@mutant("the request has version 8, which was used by a draft", "websocket")
 class WsDraftVersion(ClientOpening):
     def request(self):
         return super().request().replace(b"Version: 13", b"Version: 8")
@@ -113,7 +113,7 @@ class WsAnyHttp(ClientOpening):
         super().check_first(first.replace(b"HTTP/1.0", b"HTTP/1.1"))
 
 
-@mutant("the phrase must be Switching Protocols", "websocket")
+@mutant("an answer is refused unless its reason phrase is Switching Protocols", "websocket")
 class WsPhraseCompared(ClientOpening):
     def check_first(self, first):
         self.require(first == b"HTTP/1.1 101 Switching Protocols")
@@ -137,7 +137,7 @@ class WsNameCaseMatters(ClientOpening):
         return super().fields([line for line in lines if line.startswith((b"Upgrade", b"Connection", b"Sec-WebSocket-"))])
 
 
-@mutant("a field requires a space after its colon", "websocket")
+@mutant("a header field without a space after its colon is refused", "websocket")
 class WsSpaceExpected(ClientOpening):
     def fields(self, lines):
         return super().fields([line.replace(b":", b": ", 1) if b": " in line else b"x:" for line in lines])
@@ -167,7 +167,7 @@ class WsProtocolAccepted(ClientOpening):
         pass
 
 
-@mutant("the answer must arrive in one read", "websocket")
+@mutant("an answer that does not arrive in one read is refused", "websocket")
 class WsAnswerInOneRead(ClientOpening):
     def take_head(self):
         head = super().take_head()
@@ -175,7 +175,7 @@ class WsAnswerInOneRead(ClientOpening):
         return head
 
 
-@mutant("the head of an answer ends at the end of a read", "websocket")
+@mutant("the end of an answer's header is recognised only at the end of a read", "websocket")
 class WsHeadEndsARead(ClientOpening):
     def take_head(self):
         return super().take_head() if self.buffer.endswith(b"\r\n\r\n") else None
@@ -196,13 +196,13 @@ class WsBytesBehindAnswerWait(WebSocketConnection):
         self.decoder.append(rest)
 
 
-@mutant("a head of more than 512 bytes can't be parsed", "websocket")
+@mutant("a header of more than 512 bytes can't be parsed", "websocket")
 class WsSmallHead(ClientOpening):
     def check_size(self, size):
         self.require(size <= 512)
 
 
-@mutant("a head has no limit", "websocket")
+@mutant("the size of a header has no limit", "websocket")
 class WsEndlessHead(ClientOpening):
     def check_size(self, size):
         pass
@@ -266,7 +266,7 @@ class WsFinInOpeningIgnored(WebSocketConnection):
             super().read_eof(reason)
 
 
-@mutant("a FIN completes the head of an answer", "websocket")
+@mutant("a FIN is treated as the end of an answer's header", "websocket")
 class WsFinCompletesHead(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -311,7 +311,7 @@ class WsUpgradeNotAsked(ServerOpening):
         pass
 
 
-@mutant("Upgrade in the request may merely begin with websocket", "websocket")
+@mutant("an Upgrade field in the request that merely begins with websocket is accepted", "websocket")
 class WsUpgradePrefix(ServerOpening):
     def check_upgrade(self, fields):
         self.require(self.tokens(fields, b"upgrade")[0].startswith(b"websocket"))
@@ -400,7 +400,7 @@ class WsAcceptWithoutGuid(ServerOpening):
         return super().answer().replace(right, base64.b64encode(hashlib.sha1(self.key).digest()))
 
 
-@mutant("the request must arrive in one read", "websocket")
+@mutant("a request that does not arrive in one read is refused", "websocket")
 class WsRequestInOneRead(ServerOpening):
     def take_head(self):
         head = super().take_head()
@@ -428,7 +428,7 @@ class WsAcceptTooEarly(WebSocketConnection):
         pass
 
 
-@mutant("while one client's request is incomplete, no other is answered", "websocket")
+@mutant("while one client's request is incomplete, no other request is answered", "websocket")
 class WsOneRequestAtATime(WebSocketConnection):
     def upgrade(self):
         others = [other for other in self.adapter.known.values() if isinstance(other, WebSocketConnection) and other.is_server()]
@@ -495,25 +495,25 @@ class WsMaskFromServer(Frames):
         self.require(frame.is_masked or not self.is_server)
 
 
-@mutant("a client need not mask its frames", "websocket")
+@mutant("unmasked frames from a client are accepted", "websocket")
 class WsUnmaskedFromClient(Frames):
     def check_mask(self, frame):
         self.require(not frame.is_masked or self.is_server)
 
 
-@mutant("a control frame may be fragmented", "websocket")
+@mutant("a fragmented control frame is accepted", "websocket")
 class WsControlFragmented(Frames):
     def check_control(self, frame):
         self.require(frame.length <= CONTROL_SIZE)
 
 
-@mutant("a control frame may have any length", "websocket")
+@mutant("a control frame of any length is accepted", "websocket")
 class WsControlTooLong(Frames):
     def check_control(self, frame):
         self.require(frame.is_final)
 
 
-@mutant("a control frame of 125 bytes is too long", "websocket")
+@mutant("a control frame of 125 bytes is refused", "websocket")
 class WsControlBorder(Frames):
     def check_control(self, frame):
         self.require(frame.is_final and frame.length < CONTROL_SIZE)
@@ -533,7 +533,7 @@ class WsContinuationOfNothing(Frames):
         return (PONG, b"") if self.opcode is None else super().take_message()
 
 
-@mutant("a message within a message begins a new one, and the first one is lost", "websocket")
+@mutant("a message within a message starts a new message, and the first one is lost", "websocket")
 class WsMessageWithinMessage(Frames):
     def check_order(self, frame):
         self.require(frame.opcode != CONTINUATION or self.opcode is not None)
@@ -544,7 +544,7 @@ class WsMessageWithinMessage(Frames):
         super().start(frame)
 
 
-@mutant("a message within a message is joined to it", "websocket")
+@mutant("a message within a message is joined to the first one", "websocket")
 class WsMessageJoinsMessage(Frames):
     def check_order(self, frame):
         self.require(frame.opcode != CONTINUATION or self.opcode is not None)
@@ -570,20 +570,20 @@ class WsLength64Cut(Frames):
         super().start(frame)
 
 
-@mutant("a needlessly long length is accepted", "websocket")
+@mutant("a length in a longer form than necessary is accepted", "websocket")
 class WsLongLengthAccepted(Frames):
     def check_length(self, length, width):
         self.require(length < 1 << 63)
 
 
-@mutant("126 is not accepted as a 16-bit length", "websocket")
+@mutant("a 16-bit length of 126 is refused", "websocket")
 class WsLength126Refused(Frames):
     def check_length(self, length, width):
         super().check_length(length, width)
         self.require(length != 126)
 
 
-@mutant("a length with its top bit set is negative, and the frame is empty", "websocket")
+@mutant("a length with its top bit set is read as negative, and the frame as empty", "websocket")
 class WsLengthNegative(Frames):
     def check_length(self, length, width):
         self.require(126 <= length if width == 2 else length >= 1 << 16)
@@ -598,7 +598,7 @@ class WsLengthNegative(Frames):
         super().start(frame)
 
 
-@mutant("an announced length is allocated at once, before the limit is checked", "websocket")
+@mutant("memory for an announced length is allocated at once, before the limit is checked", "websocket")
 class WsLengthReserved(Frames):
     def check_limit(self, length):
         self.reserved = b"\1" * min(length, 1 << 26)
@@ -622,7 +622,7 @@ class WsHalfLength(Frames):
         return width
 
 
-@mutant("a mask key that is cut is read as if the missing bytes were zero", "websocket")
+@mutant("a masking key that is cut is read as if the missing bytes were zero", "websocket")
 class WsHalfKey(Frames):
     def check_limit(self, length):
         super().check_limit(length)
@@ -630,7 +630,7 @@ class WsHalfKey(Frames):
             self.buffer += bytes(6 - len(self.buffer))
 
 
-@mutant("the mask key restarts with each read", "websocket")
+@mutant("the masking key restarts with each read", "websocket")
 class WsKeyRestarts(Frames):
     def unmask(self, frame, piece):
         return masked(piece, frame.key)
@@ -643,7 +643,7 @@ class WsUnmaskedByFours(Frames):
         return super().unmask(frame, piece[:whole]) + piece[whole:]
 
 
-@mutant("the key of a client's first frame is used for all of them", "websocket")
+@mutant("the key of a client's first frame is used for all its frames", "websocket")
 class WsFirstKeyStays(Frames):
     first_key = None
 
@@ -652,7 +652,7 @@ class WsFirstKeyStays(Frames):
         return masked(piece, self.first_key, len(frame.payload))
 
 
-@mutant("only the first of the frames in a read is delivered; the others wait for more bytes", "websocket")
+@mutant("only the first frame in a read is delivered; the others wait for more bytes", "websocket")
 class WsOneFrameARead(WebSocketConnection):
     def deliver(self):
         try:
@@ -687,7 +687,7 @@ class WsLastFragmentOnly(Frames):
         super().add(frame)
 
 
-@mutant("an empty first fragment is lost, and the next one does not begin a message", "websocket")
+@mutant("an empty first fragment is ignored, as if no message had begun", "websocket")
 class WsEmptyFragmentLost(Frames):
     def add(self, frame):
         super().add(frame)
@@ -708,7 +708,7 @@ class WsAlwaysText(WebSocketConnection):
         super().handle(TEXT if opcode == BINARY else opcode, payload)
 
 
-@mutant("fragments of a message continue in the next one", "websocket")
+@mutant("the fragments of a message are prepended to the next message", "websocket")
 class WsMessageKept(Frames):
     def take_message(self):
         opcode, message = self.opcode, bytes(self.message)
@@ -742,7 +742,7 @@ class WsHalfMessageAtEnd(WebSocketConnection):
             self.handle(*self.decoder.take_message())
 
 
-@mutant("an incomplete frame is delivered at the FIN", "websocket")
+@mutant("the payload of an incomplete frame is delivered at the FIN", "websocket")
 class WsHalfFrameAtEnd(WebSocketConnection):
     def leave(self):
         if self.decoder.frame and not self.decoder.frame.is_control:
@@ -756,13 +756,13 @@ class WsLimitOfFrames(Frames):
         return 0
 
 
-@mutant("a message as long as the limit is too long", "websocket")
+@mutant("a message as long as the limit is refused", "websocket")
 class WsLimitTooLow(Frames):
     def check_limit(self, length):
         self.require(length < self.limit, TOO_LONG)
 
 
-@mutant("a message may be one byte longer than the limit", "websocket")
+@mutant("a message that is one byte longer than the limit is accepted", "websocket")
 class WsLimitTooHigh(Frames):
     def check_limit(self, length):
         super().check_limit(length - 1)
@@ -794,13 +794,13 @@ class WsTooLongIsProtocol(WebSocketConnection):
 # MARK: UTF-8
 
 
-@mutant("text is not checked", "websocket")
+@mutant("UTF-8 in text messages is not checked", "websocket")
 class WsTextUnchecked(Frames):
     def check_text(self, frame, piece):
         pass
 
 
-@mutant("text is checked only at its end", "websocket")
+@mutant("UTF-8 in a text message is checked only at the end of the message", "websocket")
 class WsTextCheckedAtEnd(Frames):
     def check_text(self, frame, piece):
         pass
@@ -810,27 +810,27 @@ class WsTextCheckedAtEnd(Frames):
         return super().take_message()
 
 
-@mutant("text is checked only when its frame is complete", "websocket")
+@mutant("UTF-8 in a text message is checked only when a frame is complete", "websocket")
 class WsTextCheckedByFrame(Frames):
     def check_text(self, frame, piece):
         if frame.is_complete:
             super().check_text(frame, frame.payload)
 
 
-@mutant("each fragment of a text must be valid UTF-8 on its own", "websocket")
+@mutant("a fragment of a text message that is not valid UTF-8 on its own is refused", "websocket")
 class WsTextResetByFragment(Frames):
     def check_text(self, frame, piece):
         if frame.is_complete:
             self.require(is_utf8(frame.payload), INVALID)
 
 
-@mutant("each read of a text must be valid UTF-8 on its own", "websocket")
+@mutant("a read within a text message that is not valid UTF-8 on its own is refused", "websocket")
 class WsTextResetByRead(Frames):
     def check_text(self, frame, piece):
         self.require(is_utf8(piece), INVALID)
 
 
-@mutant("a text may end within a character", "websocket")
+@mutant("a text message that ends within a character is accepted", "websocket")
 class WsTextEndUnchecked(Frames):
     def check_text(self, frame, piece):
         try:
@@ -839,7 +839,7 @@ class WsTextEndUnchecked(Frames):
             raise Violation(INVALID) from None
 
 
-@mutant("only the first fragment of a text is checked", "websocket")
+@mutant("only the first fragment of a text message is checked", "websocket")
 class WsContinuationUnchecked(Frames):
     def check_text(self, frame, piece):
         if frame.opcode == TEXT:
@@ -849,7 +849,7 @@ class WsContinuationUnchecked(Frames):
                 raise Violation(INVALID) from None
 
 
-@mutant("binary messages must be valid UTF-8", "websocket")
+@mutant("binary messages that are not valid UTF-8 are refused", "websocket")
 class WsBinaryChecked(Frames):
     def take_message(self):
         self.require(is_utf8(self.message), INVALID)
@@ -885,7 +885,7 @@ class WsInvalidIsProtocol(Frames):
             raise Violation(PROTOCOL) from None
 
 
-@mutant("a byte order mark at the start of a text is removed", "websocket")
+@mutant("a byte order mark at the start of a text message is removed", "websocket")
 class WsByteOrderMarkLost(Frames):
     def take_message(self):
         opcode, message = super().take_message()
@@ -908,7 +908,7 @@ class WsNoPong(WebSocketConnection):
         self.say("ping", data=payload.decode("latin-1"))
 
 
-@mutant("a pong is empty", "websocket")
+@mutant("each pong is sent without a payload", "websocket")
 class WsPongEmpty(WebSocketConnection):
     def queue_frame(self, opcode, payload):
         super().queue_frame(opcode, b"" if opcode == PONG else payload)
@@ -960,14 +960,14 @@ class WsPongWaitsForMessage(WebSocketConnection):
         super().handle(opcode, payload)
 
 
-@mutant("a ping is not answered while messages wait to be written", "websocket")
+@mutant("a ping is not answered while messages are waiting to be written", "websocket")
 class WsPongDroppedWhenBusy(WebSocketConnection):
     def queue_frame(self, opcode, payload):
         if opcode != PONG or not self.pending:
             super().queue_frame(opcode, payload)
 
 
-@mutant("a pong overtakes queued data, into the middle of a frame", "websocket")
+@mutant("a pong overtakes queued data and is written in the middle of a frame", "websocket")
 class WsPongJumpsQueue(WebSocketConnection):
     def queue_frame(self, opcode, payload):
         if opcode == PONG and self.pending:
@@ -976,7 +976,7 @@ class WsPongJumpsQueue(WebSocketConnection):
             super().queue_frame(opcode, payload)
 
 
-@mutant("an unsolicited pong is a violation", "websocket")
+@mutant("an unsolicited pong is treated as a violation", "websocket")
 class WsPongUnsolicited(WebSocketConnection):
     def handle(self, opcode, payload):
         if opcode == PONG:
@@ -999,7 +999,7 @@ class WsLongPingSent(WebSocketConnection):
         self.queue_frame(PING, data)
 
 
-@mutant("the application's ping is empty", "websocket")
+@mutant("the application's ping is sent without its payload", "websocket")
 class WsOwnPingEmpty(WebSocketConnection):
     def ping(self, data):
         super().ping(b"")
@@ -1032,7 +1032,7 @@ class WsCloseAnswered1000(WebSocketConnection):
         super().answer_close(b"\x03\xe8")
 
 
-@mutant("the answer to our close is answered", "websocket")
+@mutant("the answer to the transport's close is answered", "websocket")
 class WsCloseTwice(WebSocketConnection):
     def answer_close(self, payload):
         self.queue_frame(CLOSE, payload[:2])
@@ -1074,38 +1074,38 @@ class WsResetIsEof(WebSocketConnection):
         super().stop_event("eof" if reason == "reset" else reason, detail)
 
 
-@mutant("the first bytes of a close are taken for a close", "websocket")
+@mutant("the first bytes of a close are treated as a complete close", "websocket")
 class WsHalfCloseCounts(WebSocketConnection):
     def leave(self):
         if self.decoder.frame and self.decoder.frame.opcode == CLOSE:
             self.peer_closed = True
 
 
-@mutant("a close of one byte is accepted", "websocket")
+@mutant("a close with a payload of one byte is accepted", "websocket")
 class WsCloseOfOneByte(Frames):
     def code_of(self, payload):
         return None if len(payload) == 1 else super().code_of(payload)
 
 
-@mutant("a close may have any code", "websocket")
+@mutant("a close with any code is accepted", "websocket")
 class WsAnyCode(Frames):
     def check_code(self, code):
         pass
 
 
-@mutant("a close may have the codes 1005 and 1006", "websocket")
+@mutant("a close with the code 1005 or 1006 is accepted", "websocket")
 class WsCodesOfNobody(Frames):
     def check_code(self, code):
         self.require(is_code(code) or code in (1005, 1006))
 
 
-@mutant("a close may not have the codes 1012 to 1014", "websocket")
+@mutant("a close with a code from 1012 to 1014 is refused", "websocket")
 class WsNewCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and not 1012 <= code <= 1014)
 
 
-@mutant("a close may not have a code of 3000 or higher", "websocket")
+@mutant("a close with a code of 3000 or higher is refused", "websocket")
 class WsOwnCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and code < 3000)
@@ -1127,13 +1127,13 @@ class WsWrongCodeEchoed(WebSocketConnection):
             self.violated(error.code)
 
 
-@mutant("an outgoing close may have any code", "websocket")
+@mutant("a close with any code is sent", "websocket")
 class WsSendsAnyCode(WebSocketConnection):
     def check_close(self, code, reason):
         super().check_close(1000, reason)
 
 
-@mutant("the reason of an outgoing close may have any length", "websocket")
+@mutant("the reason of an outgoing close is sent whatever its length", "websocket")
 class WsSendsLongReason(WebSocketConnection):
     def check_close(self, code, reason):
         super().check_close(code, b"")
@@ -1159,20 +1159,20 @@ class WsCloseJumpsQueue(WebSocketConnection):
         self.pending += waiting
 
 
-@mutant("a close drops queued data", "websocket")
+@mutant("the transport's close drops queued data", "websocket")
 class WsCloseDropsQueue(WebSocketConnection):
     def close(self, code, reason):
         self.pending.clear()
         super().close(code, reason)
 
 
-@mutant("messages are sent after our close", "websocket")
+@mutant("messages are sent after the transport's close", "websocket")
 class WsSendsBehindClose(WebSocketConnection):
     def require_writable(self):
         self.require_open()
 
 
-@mutant("nothing is delivered after our close", "websocket")
+@mutant("nothing is delivered after the transport's close", "websocket")
 class WsDeafBehindClose(WebSocketConnection):
     def handle(self, opcode, payload):
         if not self.close_sent or opcode == CLOSE:
@@ -1204,14 +1204,14 @@ class WsDataAheadOfCloseLost(WebSocketConnection):
             self.come.append((opcode, payload))
 
 
-@mutant("a close that is not answered waits forever", "websocket")
+@mutant("if its close is not answered, the transport waits forever", "websocket")
 class WsCloseUntimed(WebSocketConnection):
     def expect_progress(self, seconds):
         if self.state != OPEN or seconds != CLOSE_TIME:
             super().expect_progress(seconds)
 
 
-@mutant("a close that is answered with a FIN waits for its timeout", "websocket")
+@mutant("if its close is answered only with a FIN, the transport waits until a timeout", "websocket")
 class WsCloseMissesFin(WebSocketConnection):
     def read_eof(self, reason="eof"):
         if self.state == OPEN and self.close_sent:
@@ -1221,20 +1221,20 @@ class WsCloseMissesFin(WebSocketConnection):
             super().read_eof(reason)
 
 
-@mutant("a client ends the stream as soon as both have closed", "websocket")
+@mutant("a client ends the stream as soon as both close frames have been sent", "websocket")
 class WsClientEndsFirst(WebSocketConnection):
     def await_fin(self):
         self.end("closed")
 
 
-@mutant("a client waits for the server's FIN forever", "websocket")
+@mutant("a client waits forever for the server's FIN", "websocket")
 class WsFinAwaitedForEver(WebSocketConnection):
     def no_progress(self):
         if self.state != WAITING:
             super().no_progress()
 
 
-@mutant("a server waits for the client's FIN", "websocket")
+@mutant("a server waits for the client's FIN before it sends its own", "websocket")
 class WsServerAwaitsFin(WebSocketConnection):
     def close_came(self, payload):
         self.code, self.peer_closed = self.decoder.code_of(payload), True
@@ -1278,7 +1278,7 @@ class WsStopDropsQueue(WebSocketConnection):
         super().stop()
 
 
-@mutant("a stop is a FIN without a close", "websocket")
+@mutant("a stop sends a FIN without a close", "websocket")
 class WsStopSaysNothing(WebSocketConnection):
     def stop(self):
         self.close_sent = True
@@ -1324,7 +1324,7 @@ class WsMasksNothingEmpty(Frames):
         return super().encode(opcode, payload) if payload or self.is_server else self.first_byte(opcode) + b"\0"
 
 
-@mutant("every frame has the same key", "websocket")
+@mutant("every frame has the same masking key", "websocket")
 class WsSameMask(Frames):
     key = None
 
@@ -1333,7 +1333,7 @@ class WsSameMask(Frames):
         return self.key
 
 
-@mutant("the mask key is zero", "websocket")
+@mutant("the masking key is always zero", "websocket")
 class WsZeroMask(Frames):
     def new_key(self):
         return bytes(4)
@@ -1351,7 +1351,7 @@ class WsServerMasksControl(Frames):
         return super().masks(opcode) or opcode >= CLOSE
 
 
-@mutant("a length of 125 is written in 16 bits", "websocket")
+@mutant("a length of 125 is sent in 16 bits", "websocket")
 class WsLength125Long(Frames):
     def length_bytes(self, length):
         return b"\x7e\0\x7d" if length == 125 else super().length_bytes(length)
@@ -1381,7 +1381,7 @@ class WsLengthLittle(Frames):
         return b"\x7e" + length.to_bytes(2, "little") if 126 <= length < 1 << 16 else super().length_bytes(length)
 
 
-@mutant("every message is sent as text", "websocket")
+@mutant("every message is sent as a text message", "websocket")
 class WsSendsText(WebSocketConnection):
     def queue_frame(self, opcode, payload):
         super().queue_frame(TEXT if opcode == BINARY else opcode, payload)
@@ -1394,7 +1394,7 @@ class WsEmptyNotSent(WebSocketConnection):
             super().queue_frame(opcode, payload)
 
 
-@mutant("an empty message is sent as a frame that is not final", "websocket")
+@mutant("an empty message is sent as a frame without the FIN bit", "websocket")
 class WsEmptyNotFinal(Frames):
     def encode(self, opcode, payload):
         frame = super().encode(opcode, payload)
@@ -1404,7 +1404,7 @@ class WsEmptyNotFinal(Frames):
 # MARK: ops
 
 
-@mutant("send, ping and close after a close are silently ignored", "websocket")
+@mutant("the operations send, ping and close are silently ignored after a close", "websocket")
 class WsOpsForgotten(Adapter):
     def perform_websocket(self, known, request):
         try:
