@@ -134,7 +134,7 @@ class ReadInHand(Connection):
         super().resume_reading()
 
 
-@equivalent("closes at once when a line is too long or the idle timeout expires: with unread bytes, that is an RST")
+@equivalent("closes at once when a line is too long or the idle timeout expires, which sends an RST if bytes are unread")
 class ClosesAtOnce(Connection):
     def linger(self):
         if self.reason == "stopped":
