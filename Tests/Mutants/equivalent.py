@@ -46,7 +46,7 @@ class LargeReads(ReadsOf):
     size = 1 << 20
 
 
-@equivalent("passes 1000 bytes at a time to the kernel, and reports each of them")
+@equivalent("passes 1000 bytes at a time to the kernel, and reports each of these writes")
 class SmallWrites(Connection):
     def write(self):
         usual, reference.WRITE_SIZE = reference.WRITE_SIZE, 1000
@@ -84,7 +84,7 @@ class Slow(Connection):
         super().require_open()
 
 
-@equivalent("reports everything 20 ms late, in order")
+@equivalent("reports every event 20 ms late, in order")
 class LateEvents(Adapter):
     def say(self, **message):
         if message["ev"] == "hello":
@@ -159,7 +159,7 @@ class SecondsRefused(Connection):
         super().stop()
 
 
-@equivalent("reports a reset that a write encounters as a broken pipe")
+@equivalent("reports a reset as a broken pipe if a write encounters it")
 class BrokenPipe(Connection):
     def write_failed(self, error):
         super().write_failed(OSError(reference.errno.EPIPE, "broken pipe"))

@@ -546,7 +546,7 @@ class LimitPerRead(Decoder):
         super().check(min(length, self.last))
 
 
-@mutant("the limit is compared with everything that is buffered, so many short lines at once are refused", "limits", "framing")
+@mutant("the limit is compared with the size of the whole buffer, so many short lines at once are refused", "limits", "framing")
 class LimitOnBuffer(Decoder):
     def next_line(self):
         self.check(len(self.buffer) - len(self.terminator))
@@ -919,7 +919,7 @@ class MessageLimitOneLess(Decoder):
         super().check(length + (not self.terminator))
 
 
-@mutant("the length is assumed to include its own prefix", "length-prefix")
+@mutant("the length is assumed to include the prefix", "length-prefix")
 class LengthCountsPrefix(Decoder):
     def prefix(self):
         prefix = super().prefix()
@@ -1576,7 +1576,7 @@ class PlusBecomesSpace(LineChanged):
         return line.replace(b"+", b" ")
 
 
-@mutant("an equals sign at the end of a line joins it to the next one", "encoding")
+@mutant("an equals sign at the end of a line joins the line to the next one", "encoding")
 class SoftBreakJoined(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -1586,7 +1586,7 @@ class SoftBreakJoined(Decoder):
         return line
 
 
-@mutant("a backslash at the end of a line joins it to the next one", "encoding")
+@mutant("a backslash at the end of a line joins the line to the next one", "encoding")
 class BackslashJoins(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -2299,7 +2299,7 @@ class LeftoverInPieces(Connection):
                 self.say("leftover", data=piece.decode("latin-1"))
 
 
-@mutant("the leftover of one connection is reported again on the next one that ends", "close")
+@mutant("the leftover of one connection is reported again on the next connection that ends", "close")
 class LeftoverShared(Connection):
     kept = bytearray()
 
@@ -2370,7 +2370,7 @@ class FinBehindHalfCloseUntold(Connection):
             super().read_eof()
 
 
-@mutant("after its listener was stopped, the stop of an accepted connection is not reported", "close", "lifecycle")
+@mutant("the stop of an accepted connection is not reported if its listener was stopped before", "close", "lifecycle")
 class AcceptedStopUntold(Connection):
     def stop_event(self, reason, detail=""):
         listeners = [known for known in self.adapter.known.values() if isinstance(known, Listener)]
@@ -2716,7 +2716,7 @@ class AcceptedResetAsEof(Connection):
         super().stop_event("eof" if reason == "reset" and self.number >= 1_000_000 else reason, detail)
 
 
-@mutant("a reset after our half-close is reported as the end of the stream", "reset", "close")
+@mutant("a reset after the transport's half-close is reported as the end of the stream", "reset", "close")
 class ResetAfterHalfCloseAsEof(Connection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "reset" and self.fin_sent else reason, detail)
@@ -3380,7 +3380,7 @@ class SwitchAcceptedNever(Connection):
             super().change_framing(request)
 
 
-@mutant("a change to a delimiter uses only its first byte", "switch")
+@mutant("after a change to a delimiter, only its first byte is used", "switch")
 class SwitchDelimiterFirstByte(Connection):
     def set_framing(self, request):
         super().set_framing({**request, "delimiter": request["delimiter"][:1]} if request.get("op") == "framing" and "delimiter" in request else request)
@@ -3573,7 +3573,7 @@ class DiscardBlocksWriting(Connection):
             self.loop.call_later(0.05, self.send, data)
 
 
-@mutant("after a discarded line, the limit is different", "discarded")
+@mutant("after a discarded line, a different limit applies", "discarded")
 class DiscardChangesLimit(Connection):
     def discard(self):
         super().discard()
@@ -3940,7 +3940,7 @@ class PausedBlocksWriting(Connection):
             self.loop.remove_writer(self.sock)
 
 
-@mutant("stop-reading stops all connections", "back-pressure")
+@mutant("stop-reading stops reading on all connections", "back-pressure")
 class StopReadingStopsAll(Connection):
     def stop_reading(self):
         super().stop_reading()
@@ -4040,7 +4040,7 @@ class SecondWaitsForFirst(Connection):
         return super().readable()
 
 
-@mutant("reading that was stopped before any data arrived never resumes", "back-pressure")
+@mutant("if reading is stopped before any data arrives, it never resumes", "back-pressure")
 class EarlyPauseNeverResumes(Connection):
     came = early = False
 
@@ -4157,7 +4157,7 @@ class StartMissing(Connection):
             super().say(event, **fields)
 
 
-@mutant("lines that arrive with the connection are reported before its start", "connect", "lifecycle")
+@mutant("lines that arrive with the connection are reported before the event start", "connect", "lifecycle")
 class LineBeforeStart(Connection):
     held = False
 
@@ -4260,7 +4260,7 @@ class BlockingConnect(Connection):
         return sock
 
 
-@mutant("there can be only one connection: a second one is an error", "connect", "lifecycle", "framing", "back-pressure")
+@mutant("a second connection is refused with an error", "connect", "lifecycle", "framing", "back-pressure")
 class SecondConnectionRefused(Adapter):
     def begin(self, op, number, request):
         if any(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()):
@@ -4323,7 +4323,7 @@ class FourConnectionsEver(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("an address that has refused a connection is considered refused for a second without another attempt", "connect")
+@mutant("for a second after a refusal, further connections to the address are reported as refused without an attempt", "connect")
 class RefusalRemembered(Connection):
     refused = {}
 
@@ -4430,7 +4430,7 @@ class GoneClientUnreported(Listener):
         return super().accepted(sock)
 
 
-@mutant("there can be only one listener", "connect", "lifecycle")
+@mutant("a second listener is refused with an error", "connect", "lifecycle")
 class OneListener(Adapter):
     def begin(self, op, number, request):
         if op == "listen" and any(isinstance(known, Listener) and known.sock for known in self.known.values()):
@@ -4741,7 +4741,7 @@ class EmptyUntilSkipped(PullConnection):
         return super().count(request)
 
 
-@mutant("a delimiter of more than two bytes is missed if the network has cut it", "partial-write")
+@mutant("a delimiter of more than two bytes is missed if it is split between reads", "partial-write")
 class LongDelimiterCutMissed(PullConnection):
     cuts = ()
 
@@ -4757,7 +4757,7 @@ class LongDelimiterCutMissed(PullConnection):
         return count
 
 
-@mutant("a delimiter of one byte is searched for from the end", "partial-write")
+@mutant("a delimiter of one byte is searched for backwards from the end of the data", "partial-write")
 class OneByteUntilGreedy(PullConnection):
     def count(self, request):
         if len(request.get("until", "")) != 1:
@@ -5195,7 +5195,7 @@ class ListenerSpins(Listener):
             self.loop.call_soon(self.ask)
 
 
-@mutant("each read copies all received bytes of the line", "resources/long-line")
+@mutant("each read copies all bytes of the line received so far", "resources/long-line")
 class LineCopied(Decoder):
     def append(self, data):
         self.buffer = bytearray(bytes(self.buffer) + data)
@@ -5307,7 +5307,7 @@ class InterfaceBeatsLocal(BindsDifferently):
         return settings
 
 
-@mutant("the preferred family is ignored", "addresses")
+@mutant("the preferred address family is ignored", "addresses")
 class PreferenceIgnored(BindsDifferently):
     needs_both_families = True
 
@@ -5316,7 +5316,7 @@ class PreferenceIgnored(BindsDifferently):
         return settings
 
 
-@mutant("the preferred family is tried last", "addresses")
+@mutant("the preferred address family is tried last", "addresses")
 class PreferenceReversed(BindsDifferently):
     needs_both_families = True
 
@@ -5326,7 +5326,7 @@ class PreferenceReversed(BindsDifferently):
         return settings
 
 
-@mutant("only addresses of the preferred family are tried", "addresses")
+@mutant("only addresses of the preferred address family are tried", "addresses")
 class PreferenceDemanded(Connection):
     needs_both_families = True
 
@@ -5387,7 +5387,7 @@ class UnixDatagrams(Connection):
         return super().received(data)
 
 
-@mutant("a half-close of a Unix socket closes it", "unix")
+@mutant("a half-close of a Unix socket closes the socket", "unix")
 class UnixHalfCloseCloses(Connection):
     def half_close(self):
         super().half_close()
@@ -6203,7 +6203,7 @@ class TlsEmptyRecordIsLine(Connection):
         super().readable()
 
 
-@mutant("the rest of an incomplete record is requested repeatedly", "tls")
+@mutant("the transport requests the rest of an incomplete record repeatedly", "tls")
 class TlsHalfRecordSpins(Connection):
     def readable(self):
         super().readable()
@@ -6917,7 +6917,7 @@ class StartTlsResetsFraming(Connection):
         super().begin_tls(settings)
 
 
-@mutant("data that arrives in the same segment as the end of the handshake waits for the next event", "starttls", "tls")
+@mutant("data that arrives in the same segment as the end of the handshake waits for the next event on the socket", "starttls", "tls")
 class TlsOverRead(Connection):
     def look_again(self):
         pass

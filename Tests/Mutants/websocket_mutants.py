@@ -489,7 +489,7 @@ class WsControlOpcodeIgnored(WebSocketConnection):
             super().handle(opcode, payload)
 
 
-@mutant("a server's mask is removed as if it were allowed", "websocket")
+@mutant("the mask of a server's frame is removed as if masking were allowed", "websocket")
 class WsMaskFromServer(Frames):
     def check_mask(self, frame):
         self.require(frame.is_masked or not self.is_server)
@@ -583,7 +583,7 @@ class WsLength126Refused(Frames):
         self.require(length != 126)
 
 
-@mutant("a length with its top bit set is read as negative, and the frame as empty", "websocket")
+@mutant("a length with its top bit set is read as negative, and the frame is treated as empty", "websocket")
 class WsLengthNegative(Frames):
     def check_length(self, length, width):
         self.require(126 <= length if width == 2 else length >= 1 << 16)
@@ -1294,7 +1294,7 @@ class WsStopDelivers(WebSocketConnection):
             self.loop.call_later(0.05, super().stop)
 
 
-@mutant("the stop of one accepted connection ends all of them", "websocket")
+@mutant("the stop of one accepted connection ends all accepted connections", "websocket")
 class WsStopOfAll(WebSocketConnection):
     def stop(self):
         for other in list(self.adapter.known.values()):
