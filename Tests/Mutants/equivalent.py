@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Transports that differ from the reference in details that the contract leaves open: if one of these transports fails
-a case of level must, the case is wrong.
+"""Transports that differ from the reference in details that the contract leaves open: if one of these
+transports fails a case of level must, the case is wrong.
 
     equivalent.py NAME     serves the transport NAME over the adapter protocol
 """
@@ -12,7 +12,7 @@ import time
 import reference
 from reference import LINGERING, OPEN, TERMINATORS, Adapter, BadStream, Connection, Decoder, Listener, Refused
 
-# The transports by name: (class, difference from the reference).
+# For each name: the class, and how the transport differs from the reference.
 EQUIVALENT = {}
 
 
@@ -25,7 +25,7 @@ def equivalent(difference):
 
 
 class ReadsOf(Connection):
-    """Reads at most `size` bytes at a time instead of 64 KiB."""
+    """Reads a number of bytes other than 64 KiB at a time."""
     size = 1
 
     def readable(self):
@@ -67,7 +67,7 @@ class SentAtTheEnd(Connection):
                 return
             fields["bytes"], self.untold = self.untold, 0
         if event == "lost" and self.untold:
-            # Bytes that were passed to the kernel are reported before the connection is reported as lost.
+            # Bytes that were passed to the kernel are reported before the loss.
             super().say("sent", bytes=self.untold)
             self.untold = 0
         super().say(event, **fields)

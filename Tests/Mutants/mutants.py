@@ -367,7 +367,7 @@ class LeadingCrSkipped(Decoder):
 
 
 class EmptyDropped(Decoder):
-    """Does not deliver empty lines in one framing."""
+    """Does not deliver empty lines in one of the framings."""
     of = ""
 
     def next_line(self):
@@ -720,7 +720,7 @@ class LimitCountsEmptyLines(Decoder):
 
 
 class LimitOf(Decoder):
-    """Applies a wrong limit in one framing."""
+    """Uses a wrong limit in one of the framings."""
     of, more = "", 0
 
     def check(self, length):
@@ -2525,7 +2525,7 @@ class RefusalStops(Connection):
 
 
 class ToldAgain(Connection):
-    """Answers an operation after the end of the connection by reporting a second end."""
+    """Answers an operation on a connection that has ended by reporting the end again."""
     ended_by, reason_was = "", None
 
     def stop_event(self, reason, detail=""):
@@ -2748,7 +2748,7 @@ class ResetEndsAll(Connection):
 
 
 class WhileConnecting(Connection):
-    """Passes data that is sent before the connection is established to `early`."""
+    """Passes data that is sent before the connection is established through `early`."""
 
     def queue(self, frame):
         if self.state == CONNECTING:
@@ -4870,7 +4870,7 @@ class StopAnswersRead(PullConnection):
 
 
 class Leaky(Connection):
-    """Leaves the socket open after an end of the connection for which `forgets` returns true."""
+    """Leaves the socket open after an end for which `forgets` returns true."""
 
     left_open = []
     told = None
@@ -4901,7 +4901,7 @@ class RefusedSocketKept(Connection):
 
 
 class ConnectKept(Connection):
-    """Lets a connection attempt continue after it has been abandoned."""
+    """Continues a connect attempt that has been abandoned."""
 
     kept = []
     forgotten = False
@@ -5052,7 +5052,7 @@ class ThreadKept(Connection):
 
 
 class Spinner(Connection):
-    """Keeps the loop from waiting while `spinning` is set."""
+    """Never lets the event loop wait while `spins` returns true."""
 
     spinning = False
 
@@ -5100,7 +5100,7 @@ class PausedSpins(Connection):
 
 
 class HangUpSpins(Spinner):
-    """Lets the end of the stream wake the loop repeatedly while reading is paused."""
+    """Lets an end of the stream wake the event loop repeatedly while reading is stopped."""
 
     events = 0
 
@@ -5150,7 +5150,7 @@ class ConnectingSpins(Connection):
 
 
 class EndSpins(Connection):
-    """Keeps the loop from waiting after a connection has ended for the reason `ends`."""
+    """Never lets the event loop wait again after an end with the reason `ends`."""
 
     ends = ""
 
@@ -5242,7 +5242,7 @@ def main():
 
 
 class BindsDifferently(Connection):
-    """Starts with settings that differ from the requested ones."""
+    """Starts with settings other than the requested ones."""
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, self.changed(dict(settings)))
@@ -5401,7 +5401,7 @@ class UnixListenerLeft(Listener):
 
     def stop(self):
         if self.sock and "path" in self.settings:
-            # The descriptor remains open, and the file still exists.
+            # The descriptor of the listener remains open, and its socket file still exists.
             self.left.append(self.sock.dup())
             self.loop.remove_reader(self.sock)
             self.sock.close()
@@ -5499,7 +5499,7 @@ class TlsTimesIgnored(TLSSocket):
 
 
 class OwnComparison(TlsNameIgnored):
-    """Compares host names without OpenSSL when the handshake is complete."""
+    """Compares the names itself, instead of the TLS library, when the handshake is complete."""
 
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -6537,7 +6537,7 @@ class TlsNotifyOnly(TLSSocket):
             self.notified = True
             self.notify()
         self.flush()
-        # Closing the socket would send a FIN.
+        # The socket stays open, because closing it would send the FIN.
         self.kept.append(self.sock.dup())
 
 

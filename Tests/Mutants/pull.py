@@ -15,7 +15,7 @@ class PullConnection(Connection):
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
-        # The pending reads.
+        # The reads that have not been answered yet.
         self.reads = collections.deque()
         self.read_timer = None
 
@@ -37,7 +37,7 @@ class PullConnection(Connection):
             self.await_read(self.reads[0])
 
     def count(self, request):
-        """Returns the number of bytes of the buffer that the read consumes; None while the read can't be answered."""
+        """Returns how many bytes of the buffer the read takes, or None if the read can't be answered yet."""
         buffer = self.decoder.buffer
         if "length" in request:
             return request["length"] if len(buffer) >= request["length"] else None

@@ -1,7 +1,7 @@
 """The names of the broken transports, for the modules that define them."""
 import re
 
-# The transports by name: (class, bug, groups, whether the bug is that the program exits).
+# For each name: the class, what is wrong, the groups of cases, and whether the program exits because of the bug.
 MUTANTS = {}
 
 
