@@ -311,7 +311,7 @@ class WsUpgradeNotAsked(ServerOpening):
         pass
 
 
-@mutant("an Upgrade field in the request that merely begins with websocket is accepted", "websocket")
+@mutant("a request is accepted if its Upgrade field merely begins with websocket", "websocket")
 class WsUpgradePrefix(ServerOpening):
     def check_upgrade(self, fields):
         self.require(self.tokens(fields, b"upgrade")[0].startswith(b"websocket"))
