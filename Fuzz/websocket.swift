@@ -13,7 +13,7 @@ public func fuzzWebSocket(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let stream = Array(heads[Int(first) % heads.count].utf8) + input.dropFirst()
     let whole = WebSocketFrames(stream.span)
     read(stream, whole)
-    // A prefix of the stream must not contain more frames than the stream.
+    // A prefix of the stream must not contain more frames than the whole stream.
     for cut in [stream.count / 3, stream.count / 2, max(0, stream.count - 1)] {
         precondition(WebSocketFrames(Array(stream[..<cut]).span).count <= whole.count, "a frame was lost")
     }

@@ -46,7 +46,7 @@ async def read(conn, ws):
     else:
         if conn in closing:  # `close` continues to read, and the reading task reports the end.
             await asyncio.wait([closing[conn]])
-        # Otherwise the stream has ended; `receive` returns the same for a FIN and an RST.
+        # Otherwise the stream has ended; `receive` returns the same message for a FIN and an RST.
         stop(conn, "eof", f"{message.type.name}, close_code {ws.close_code}")
 
 

@@ -1,4 +1,4 @@
-"""Random payloadsand their notation in a scenario."""
+"""Random payloads and their notation in a scenario."""
 import base64
 
 ESCAPES = {0x0D: "\\r", 0x0A: "\\n", 0x09: "\\t", 0x00: "\\0", 0x5C: "\\\\", 0x22: '\\"', 0x24: "\\$"}

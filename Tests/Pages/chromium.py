@@ -129,7 +129,7 @@ class Chromium:
         return result["result"].get("value")
 
     def fonts(self, families):
-        """Returns the font families that are actually usedas a list for each requested family."""
+        """Returns the font families that are actually used, as a list for each requested family."""
         self.load("about:blank")
         texts = "".join(f"<p style='font-family: \"{family}\"'>a page</p>" for family in families)
         self.evaluate(f"document.body.innerHTML = {json.dumps(texts)}; {FRAMES}")

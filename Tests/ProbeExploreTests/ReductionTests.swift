@@ -11,7 +11,7 @@ struct ReductionTests {
     private struct StoreRunner: CandidateRunner {
         let scenario: Scenario
         let forgets: Bool
-        /// The number of the next runs that will be inconclusive.
+        /// The number of upcoming runs that will be inconclusive.
         let unknown = Counter(0)
 
         func isAllowed(_ candidate: Candidate) -> Bool { true }
