@@ -27,12 +27,12 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        // Subjects under test. This target contains nothing else, and `tcpprobe` itself contains no such subject.
+        // Only subjects under test use these packages; `tcpprobe` itself uses none of them.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        // The program of the workers of crowds. It is a separate program and includes Foundation.
+        // Only the workers of crowds use this package. They are a separate program, because it depends on Foundation.
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
