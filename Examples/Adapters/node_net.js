@@ -3,7 +3,7 @@ const fs = require("fs"), net = require("net"), readline = require("readline"), 
 const sockets = new Map();
 let accepted = 999999;
 const say = message => process.stdout.write(JSON.stringify(message) + "\n");
-// Extends the deadline with each read and each write. As is usual in Go, each direction has its own deadline.
+// Returns the name of an error that the machine, not the peer, caused.
 const machine = error => ["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].find(code => code === error.code);
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
 

@@ -380,7 +380,7 @@ class TLSSocket:
         try:
             self.tls.unwrap()
         except ssl.SSLError:
-            # This waits for the peer's close_notify, whose arrival is noticed when reading.
+            # OpenSSL waits for the peer's close_notify, whose arrival is noticed when reading.
             pass
 
 

@@ -104,8 +104,8 @@ def compare(path, drawn):
 
 
 def first_place(by):
-    """Returns the blocks connected to the uppermost block that differs; gaps of up to two blocks, as between words, are
-    considered part of a connection."""
+    """Returns the blocks connected to the uppermost block that differs; gaps of up to two blocks, as between words,
+    do not separate blocks."""
     start = min(by, key=lambda block: (block[1], block[0]))
     place, edge = {start}, [start]
     while edge:

@@ -119,7 +119,8 @@ extension Conversation {
     /// Returns whether the other side acknowledges what this side sends, but the capture contains no packets from this
     /// side.
     package func isUnseen(_ side: ConversationSide) -> Bool {
-        side == .client ? fromClient.isUnseen : fromServer.isUnseen
+        let half = halfConnection(from: side)
+        return half.packetCount == 0 && half.acknowledgedEnd != nil
     }
 
     fileprivate func beganLate(_ side: ConversationSide) -> Bool {
@@ -157,10 +158,6 @@ extension Conversation {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)
     }
-}
-
-extension HalfConnection {
-    fileprivate var isUnseen: Bool { packetCount == 0 && acknowledgedEnd != nil }
 }
 
 extension StreamAssembler {

@@ -58,7 +58,7 @@ struct ConnectionTests {
                 C send "abc"
                 """)),
         Scene(
-            "unread bytes in the kernel forbid close", .error, says: ["closing would send RST"],
+            "unread bytes in the kernel forbid close", .error, says: ["closing would send an RST"],
             pair(
                 """
                 S stop reading
