@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeSystem
 
 /// The decision logic of one connection. Sockets, threads and the clock belong to the caller.
