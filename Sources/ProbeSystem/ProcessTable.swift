@@ -26,7 +26,7 @@ package enum ProcessTable {
 
     /// The reason why processes can't be examined on this system; `nil` if they can.
     package static var problem: String? {
-        guard let own = SmallFile.linkTarget("/proc/self") else { return "there is no /proc here" }
+        guard let own = SmallFile.linkTarget("/proc/self") else { return "this system has no /proc" }
         return own == "\(getpid())" ? nil : "/proc shows the processes of another namespace"
     }
 

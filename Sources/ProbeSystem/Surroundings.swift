@@ -32,7 +32,7 @@ package enum Surroundings {
         case EMFILE: "raise the limit of open files (`ulimit -n`), or reduce `-j`"
         case ENFILE: "raise the system's limit of open files with `sysctl fs.file-max`"
         case ENOMEM, ENOBUFS: "the system is out of memory"
-        case EAGAIN: "raise the limit of processes and threads (`ulimit -u`)"
+        case EAGAIN: "raise the limit on processes and threads (`ulimit -u`)"
         case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice
         case ECHILD: "start the run again: its guardian process was killed by something else"
         case EADDRNOTAVAIL:

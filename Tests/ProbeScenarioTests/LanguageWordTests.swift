@@ -33,6 +33,7 @@ struct LanguageWordTests {
         "within", "after", "every", "at", "as", "in pieces of", "cut at random", "receive-buffer", "nodelay", "S.port",
         "${C.peer.port}", "peer.port", "passed", "inconclusive", "unsupported", "should", "netstring", "30ms", "4KiB",
         "->", "|", "jitter", "half-close", "ipv6",
+        "${E.port}", "E.port", "require capture", "queue",
     ])
     func wordsWithoutAnEntryHaveAPage(_ word: String) throws {
         let page = try #require(explanation(of: word))

@@ -117,7 +117,7 @@ struct ConnectionExecutor {
         if statement.carriesFIN, connection.tls != nil {
             throw Finding(
                 .error, "\(actor.name)'s connection uses TLS, which sends a close_notify before the FIN",
-                hints: ["add `\(actor.name) half-close` after the send to send both"])
+                hints: ["add `\(actor.name) half-close` after the `send`, so that the data and the FIN are both sent"])
         }
         let operation = SendOperation(
             pieces: pieces, pace: statement.pace, isUrgent: statement.mode == .urgent, now: .now,

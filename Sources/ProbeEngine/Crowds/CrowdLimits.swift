@@ -73,7 +73,7 @@ struct CrowdLimits {
         let needed = workers * Self.processesOfWorker
         if let processes, processes < needed {
             throw Obstacle(
-                text: "this user's limit of processes (RLIMIT_NPROC) is \(processes): the crowd needs \(needed)",
+                text: "this user's limit on processes (RLIMIT_NPROC) is \(processes): the crowd needs \(needed)",
                 advice: "raise the limit with `ulimit -u \(needed + 100)`")
         }
         return workers

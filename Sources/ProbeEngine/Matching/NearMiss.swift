@@ -28,7 +28,7 @@ enum NearMiss {
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
         if lowercased(value) == lowercased(actual) {
-            return ["use a regex with the flag `i` to ignore case: the lines differ only in case"]
+            return ["check the case: the lines differ only in case, which a regex with the flag `i` ignores"]
         }
         if trimmed(value) == trimmed(actual) { return ["check the white space at the ends: nothing else differs"] }
         if actual.isEmpty { return ["expect the empty line first: `expect line \"\"`"] }

@@ -44,7 +44,7 @@ package final class RunSession {
         if probe_has_threads(Int32(count)) == 0 {
             throw RunSessionError(
                 message:
-                    "can't start \(ByteText.count(count, "thread")); raise `ulimit -u` (or the container's limit of processes), "
+                    "can't start \(ByteText.count(count, "thread")); raise `ulimit -u` (or the container's limit on processes), "
                     + "or reduce `-j`")
         }
     }

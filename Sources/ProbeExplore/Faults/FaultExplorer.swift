@@ -72,7 +72,7 @@ package struct FaultExplorer {
             let results = await results(Array(repeating: job, count: 3))
             if let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) {
                 report.obstacle =
-                    "the program does not serve the same script twice, which testing faults requires: \(other.findings.first?.summary ?? other.verdict.rawValue)"
+                    "the program does not serve the same script twice, as fault testing requires: \(other.findings.first?.summary ?? other.verdict.rawValue)"
                 return report
             }
         }

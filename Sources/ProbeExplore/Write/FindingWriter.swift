@@ -69,7 +69,7 @@ package struct FindingWriter {
         }
         if finding.shrunk.keepsPremises {
             written.notes.append(
-                "everything before the failing step was kept: only a correct program can show what the failure needs; name one with `--good COMMAND`"
+                "everything before the failing step was kept: only a correct program can show which steps the failure depends on; specify one with `--good COMMAND`"
             )
         }
         if finding.shrunk.hasUnsureReduction {

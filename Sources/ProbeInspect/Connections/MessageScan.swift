@@ -144,7 +144,7 @@ package struct MessageScan: Sendable {
             case .incomplete: return events
             case .tooLong(let length):
                 return events + [
-                    unreadable("a frame of \(length) bytes exceeds the maximum of \(Self.longestMessage) that are kept")
+                    unreadable("a frame of \(length) bytes is too long: at most \(Self.longestMessage) bytes are kept")
                 ]
             case .frame(let frame, let length):
                 var message = take(length, isFinished: true)

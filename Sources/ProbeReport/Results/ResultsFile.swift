@@ -204,7 +204,7 @@ package struct ResultsFile: Sendable {
         }
         var seen: Set<EntryID> = []
         for entry in entries where !seen.insert(EntryID(item: entry.item, round: entry.round)).inserted {
-            throw JSONContentError("it has two results of \(Escaped.text(planned[entry.item].item.id))")
+            throw JSONContentError("it has two results for \(Escaped.text(planned[entry.item].item.id))")
         }
         guard let expected = head.expectedResults else { return }
         if entries.count + end.notRun != expected {

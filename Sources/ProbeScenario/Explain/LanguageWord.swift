@@ -45,8 +45,9 @@ extension LanguageWord {
     private static let timeClauses = [
         LanguageWord(
             "within", category: .timeClause,
-            "The step must be done within this time, counted from the end of the previous step. Without it, the "
-                + "deadline is the `timeout` of the header, 5 s by default.",
+            "The step must complete within this time, counted from the end of the previous step. Without the clause, the "
+                + "deadline is the `timeout` of the header, 5 s by default. The limit of `wire … first byte within` is "
+                + "counted from the end of the handshake.",
             example: "C expect line \"220 ready\" within 2s"),
         LanguageWord(
             "after", category: .timeClause,
@@ -59,7 +60,8 @@ extension LanguageWord {
             example: "C expect nothing for 200ms"),
         LanguageWord(
             "every", category: .timeClause,
-            "The time between two pieces of a send, two reads, or two attempts of a `retry`.",
+            "The time between two pieces of a send, two reads, two attempts of a `retry`, or two sends of a crowd's "
+                + "member.",
             example: "S send \"220 rea\" | \"dy\\r\\n\" every 30ms"),
     ]
 
@@ -133,6 +135,15 @@ extension LanguageWord {
                 + "sent.",
             example: "wire S -> C bytes \"text\" arrived"),
         LanguageWord(
+            "jitter", category: .clause,
+            "Varies each delay at random by up to this time: `delay 20ms jitter 5ms` delays packets by 15 to 25 ms. The "
+                + "packets keep their order, unless `reorder` follows.",
+            example: "link S -> C delay 20ms jitter 5ms seed 7"),
+        LanguageWord(
+            "queue", category: .clause,
+            "The size of the queue in front of a `rate`, 64 KiB by default. Packets that do not fit in it are lost.",
+            example: "link S -> C rate 1MiB/s queue 64KiB"),
+        LanguageWord(
             "reorder", category: .clause, "Lets packets that a `jitter` delays differently overtake each other.",
             example: "link S -> C delay 20ms jitter 5ms seed 7 reorder"),
         LanguageWord("optional", category: .clause, "This line may be missing from `expect lines in any order`."),
@@ -180,8 +191,9 @@ extension LanguageWord {
         LanguageWord("tls", category: .clause, "The connection begins with a TLS handshake.", example: "server S tls"),
         LanguageWord(
             "cert", category: .tlsOption,
-            "The certificate to present: a PEM file, `run` for one that the run's authority issues to a client, or for "
-                + "a server a flaw (`expired`, `not-yet-valid`, `self-signed`, `unknown-ca`, `for \"other.test\"`).",
+            "The certificate to present: a PEM file; `run`, for a client certificate issued by the run's authority; or, "
+                + "for a server, the name of a flaw (`expired`, `not-yet-valid`, `self-signed`, `unknown-ca`, "
+                + "`for \"other.test\"`).",
             example: "server S tls cert expired"),
         LanguageWord(
             "key", category: .tlsOption, "The PEM file with the private key of `cert`.",
@@ -211,7 +223,7 @@ extension LanguageWord {
             example: "subject T -> S with connect-timeout 500ms, idle-timeout 1s"),
         LanguageWord(
             "heartbeat", "heartbeat-timeout", "heartbeat-answer", category: .subjectOption,
-            "The message that the subject sends when it has sent nothing else for this time; the time without input "
+            "The message that the subject sends when it has sent nothing else for the given time; the time without input "
                 + "after which it stops; and the only message that counts as input.",
             example: "subject T -> S with heartbeat 200ms \"PING\", heartbeat-timeout 600ms"),
         LanguageWord(
@@ -268,11 +280,17 @@ extension LanguageWord {
         switch framing.kind {
         case .lines: "Messages are lines that end with this terminator."
         case .counted(.netstring):
-            "Each message follows its length in decimal digits and a colon, and is followed by a comma."
-        case .counted: "Each message follows its length, which is an integer of this format."
+            "Each message is preceded by its length in decimal digits and a colon, and followed by a comma."
+        case .counted(.integer(let format)): "Each message is preceded by its length, \(description(of: format))."
         case .webSocket: "The messages of WebSocket (RFC 6455), after the opening handshake."
         case .undivided: "The stream has no messages: `message` is whatever has been received, at least one byte."
         }
+    }
+
+    private static func description(of format: IntegerFormat) -> String {
+        guard let width = format.width else { return "a varint of 7 bits per byte" }
+        let order = width == 1 ? "" : format.isLittleEndian ? " little-endian" : " big-endian"
+        return "\(width == 1 ? "an" : "a") \(8 * width)-bit\(order) integer"
     }
 
     private static let capabilities = TransportCapability.allCases.map { capability in
@@ -286,18 +304,20 @@ extension LanguageWord {
 
     private static let requirements = [
         LanguageWord(
-            "capture", category: .requirement, "Skips the case if packets can't be captured.",
+            "capture", "require capture", category: .requirement, "Skips the case if packets can't be captured.",
             example: "require capture"),
         LanguageWord(
-            "ipv6", category: .requirement, "Skips the case if `[::1]` can't be used.", example: "require ipv6"),
+            "ipv6", "require ipv6", category: .requirement, "Skips the case if `[::1]` can't be used.",
+            example: "require ipv6"),
         LanguageWord(
-            "localhost", category: .requirement,
+            "localhost", "require localhost", category: .requirement,
             "Skips the case unless the name `localhost` has the addresses 127.0.0.1 and ::1.",
             example: "require localhost ipv6"),
         LanguageWord(
-            "root", category: .requirement, "Skips the case unless root runs it.", example: "require root"),
+            "root", "require root", category: .requirement, "Skips the case unless root runs it.",
+            example: "require root"),
         LanguageWord(
-            "command", category: .requirement, "Skips the case if this program is not installed.",
+            "command", "require command", category: .requirement, "Skips the case if this program is not installed.",
             example: "require command redis-server"),
     ]
 
@@ -324,11 +344,13 @@ extension LanguageWord {
         LanguageWord("failed", category: .verdict, "An expectation was not met. Exit code 1."),
         LanguageWord(
             "error", category: .verdict,
-            "The script or its environment is at fault, for example a port that is in use. Exit code 3."),
+            "The script or its environment is at fault, for example a port that is in use. Exit code 3, unless another "
+                + "case failed."),
         LanguageWord(
             "inconclusive", category: .verdict,
             "The case neither passed nor failed, because something that it asserts could not be observed: there was no "
-                + "capture, a fault had no effect, or the harness was stopped. Exit code 3."),
+                + "capture, a fault had no effect, or the harness was stopped. Exit code 3, unless another case failed."
+        ),
         LanguageWord(
             "skipped", category: .verdict, "A `require` of the scenario is not met, so the case was not run."),
         LanguageWord(
@@ -373,7 +395,8 @@ extension LanguageWord {
     package static func explanation(of text: String, hasEntry: Bool) -> String? {
         let wanted = text.trimmingNumber
         guard wanted.contains(where: { $0 != " " }) else { return nil }
-        let found = all.filter { word in word.names.contains { $0.lowercased() == wanted.lowercased() } }
+        let names = [wanted, wanted.withoutActor].map { $0.lowercased() }
+        let found = all.filter { word in word.names.contains { names.contains($0.lowercased()) } }
         let uses = hasEntry ? [] : uses(of: wanted)
         guard !found.isEmpty || !uses.isEmpty else { return nil }
         var pages = found.map { word in
@@ -399,6 +422,13 @@ extension LanguageWord {
 }
 
 extension String {
+    /// The property without the actor's name: `port` for `${E.port}` and for `E.port`.
+    fileprivate var withoutActor: String {
+        let path = drop { "${".contains($0) }.prefix { $0 != "}" }
+        guard let dot = path.firstIndex(of: ".") else { return self }
+        return String(path[path.index(after: dot)...])
+    }
+
     /// The text without the number that precedes a unit: `ms` for `30ms`.
     fileprivate var trimmingNumber: String {
         let rest = drop { $0.isNumber || $0 == "." || $0 == "_" }

@@ -32,7 +32,9 @@ package struct ActorProperty: Sendable {
             meaning: "the path of the Unix socket on which a server or a subject listens"),
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
-            meaning: "ports for use by a process, which are free when the case begins but are not reserved"),
+            meaning:
+                "free ports for a process to listen on, chosen when the case begins and not reserved; `${P.port}` is the first one"
+        ),
         ActorProperty(
             forms: ["${P.address}"],
             meaning:

@@ -61,7 +61,7 @@ extension ConnectionAction {
                 example: "close")
         ) { _ throws(Abandoned) in .close },
         Phrase(
-            LanguageEntry("half-close", "ends the sending side with a FIN; reading continues", example: "half-close")
+            LanguageEntry("half-close", "closes the sending side with a FIN; reading continues", example: "half-close")
         ) { _ throws(Abandoned) in .halfClose },
         Phrase(
             LanguageEntry(

@@ -65,7 +65,9 @@ struct HalfConnectionJudge {
     }
 
     func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
-        guard let largest = flow.window.largest else { return nothing("the capture contains no window from \(name)") }
+        guard let largest = flow.window.largest else {
+            return nothing("the capture contains no window advertised by \(name)")
+        }
         if flow.window.hasUnknownScale {
             return .inconclusive(
                 "the capture does not contain both SYNs, so the scale factor of the windows is unknown")

@@ -40,7 +40,7 @@ struct CrowdLimitsTests {
         limits.processes = 3
         #expect(try limits.workers(for: .init(members: 10)) == 1)
         let obstacle = try Self.obstacle(limits, .init(members: 20_000))
-        #expect(obstacle.text.contains("this user's limit of processes (RLIMIT_NPROC) is 3: the crowd needs 4"))
+        #expect(obstacle.text.contains("this user's limit on processes (RLIMIT_NPROC) is 3: the crowd needs 4"))
     }
 
     @Test func linkHasASingleAddress() throws {
