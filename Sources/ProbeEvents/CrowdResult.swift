@@ -1,6 +1,6 @@
 /// The result of a crowd: what its members did, and how long their waits took.
 package struct CrowdResult: Sendable {
-    /// Statistics about the members' waits of one kind.
+    /// Statistics on one kind of wait, over all members.
     package struct Latency: Sendable {
         /// The kind of wait: `connect`, `line`, `bytes`, `until`, `eof`.
         package var wait: String

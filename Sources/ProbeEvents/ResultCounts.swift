@@ -4,7 +4,7 @@ package struct ResultCounts: Sendable, Equatable {
     /// The number of failures that do not fail the run: those at level `may`, and those at level `should` without
     /// `--strict`.
     package private(set) var advisoryFailures = 0
-    /// For each verdict, the number of results that did not pass but were expected, so that they do not fail the run.
+    /// For each verdict, the number of results that did not pass but were expected, and therefore do not fail the run.
     private var expected: [Verdict: Int] = [:]
     /// The number of cases that passed although another verdict was expected; they fail a strict run.
     package private(set) var unexpectedPasses = 0

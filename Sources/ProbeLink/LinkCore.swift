@@ -254,7 +254,7 @@ package struct LinkCore: Sendable {
         streams[other]?.isReset = true
     }
 
-    /// Sends a frame that the link created to the sender of a packet; does nothing if `frame` is `nil`.
+    /// Sends the sender of a packet a frame that the link created; does nothing if `frame` is `nil`.
     mutating func answer(_ frame: [UInt8]?, to side: LinkSide, _ faults: [Int], _ wall: UInt64) {
         guard let frame else { return }
         emit(FrameInTransit(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)

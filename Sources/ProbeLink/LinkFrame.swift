@@ -88,8 +88,8 @@ package struct LinkFrame: Sendable, Equatable {
 
     /// Returns whether an IPv6 packet was sent on behalf of a program.
     ///
-    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, 5), and neighbour discovery uses the ICMPv6
-    /// types 133 to 137 (RFC 4861, 4).
+    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, section 5), and neighbour discovery uses
+    /// the ICMPv6 types 133 to 137 (RFC 4861, section 4).
     private static func isTraffic(next: UInt8, type: UInt8) -> Bool {
         switch next {
         case 0: false

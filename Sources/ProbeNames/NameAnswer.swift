@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A DNS answer and its encoding (RFC 1035, 4; RFC 3596; RFC 2308; RFC 6891).
+/// A DNS answer and its encoding (RFC 1035, section 4; RFC 3596; RFC 2308; RFC 6891).
 struct NameAnswer {
     var code: NameResponseCode
     /// The addresses in the answer, all of them of the requested type.

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A question to a resolver (RFC 1035, 4). Decoding a message never traps, whatever the message contains.
+/// A question to a resolver (RFC 1035, section 4). Decoding a message never traps, whatever the message contains.
 struct NameQuestion: Equatable {
     /// The ID in the header, which the answer repeats.
     var id: UInt16
@@ -137,7 +137,7 @@ struct NameQuestion: Equatable {
     }
 }
 
-/// The response codes of answers (RFC 1035, 4.1.1; RFC 6891, 9).
+/// The response codes of answers (RFC 1035, 4.1.1; RFC 6891, section 9).
 enum NameResponseCode: UInt16 {
     case noError = 0
     case formatError = 1

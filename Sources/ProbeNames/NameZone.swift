@@ -87,8 +87,8 @@ package struct NameZone: Sendable {
     /// must be requested.
     package var unmet: [Int] { questions.filter { !$0.value.isMet }.keys.sorted() }
 
-    /// Returns what was requested instead of the record types that a meaning provides; `nil` if all of them were
-    /// requested.
+    /// Returns text that states which of a meaning's record types were requested and which were not; `nil` if all of
+    /// them were requested.
     package func shortfall(of id: Int) -> String? {
         guard let found = questions[id], !found.isMet else { return nil }
         if found.counts.isEmpty { return "no program asked for the name" }

@@ -213,8 +213,8 @@ package struct ForwardQueue {
         insertIDs.append(id)
     }
 
-    /// Ends the direction at a step's request. Bytes that are being forwarded are sent first, and held bytes are
-    /// dropped.
+    /// Closes this direction of the connection at a step's request. Bytes that are being forwarded are sent first, and
+    /// held bytes are dropped.
     package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime, by id: Int = 0) {
         if gate != .open || allowance != nil {
             let (rest, ids) = (inserted, insertIDs)

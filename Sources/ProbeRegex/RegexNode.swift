@@ -24,7 +24,7 @@ struct RegexNode: Sendable {
     }
 
     let shape: Shape
-    /// The number of instructions, at least 1, because the compiler must visit even a node that emits none.
+    /// The number of instructions, counted as at least 1, because the compiler must visit even a node that emits none.
     let size: Int
     /// Whether the node can match without consuming a byte.
     let isNullable: Bool

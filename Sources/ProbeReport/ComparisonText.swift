@@ -68,8 +68,8 @@ enum ComparisonText {
         return "first difference at byte \(index + 1)"
     }
 
-    /// Returns the index of the first byte in the window. The window begins with the data if the difference is within
-    /// two thirds of the window's width.
+    /// Returns the index of the first byte in the window. The window starts at the beginning of the data if the first
+    /// difference lies within two thirds of the window's width from there.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
         if start(of: widest * 2 / 3, before: difference, bytes) == 0 { return 0 }
         // If the difference is farther into the data, the window begins a third of its width before the difference.

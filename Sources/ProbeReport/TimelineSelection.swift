@@ -134,7 +134,7 @@ struct TimelineSelection {
                 lasts[landmark] = index
             }
         }
-        // The connections of programs have no names and may number thousands, so the number of landmarks is limited.
+        // Connections of programs have no names and can number in the thousands, so the number of landmarks is limited.
         return Array(Set(firsts.values).union(lasts.values).sorted(by: >).prefix(Self.maxLandmarks))
     }
 }

@@ -108,8 +108,8 @@ package final class SendOperation {
     }
 }
 
-/// The offsets after the pieces of a send. Pieces of equal size are computed and need no memory, because 200 MiB at 1
-/// B/s have 200 million pieces.
+/// The end offset of each piece of a send. The offsets of pieces of equal size are computed rather than stored, because
+/// a send of 200 MiB at 1 B/s has over 200 million pieces.
 package struct PieceEnds: RandomAccessCollection, Sendable {
     private let listed: [Int]
     private let step: Int

@@ -84,7 +84,7 @@ final class NIOWebSocketSession {
         while case .open = phase, let frame = waiting.popFirst() { write(frame, to: channel) }
     }
 
-    /// Ends the connection because the server has refused the WebSocket, or its response takes too long.
+    /// Ends the connection because the server refused the WebSocket handshake or took too long to respond.
     func openingFailed(_ failure: NIOFailure) {
         guard case .opening = phase else { return }
         finish(failure)

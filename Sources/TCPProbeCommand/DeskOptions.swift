@@ -80,7 +80,9 @@ struct DeskOptions: ParsableArguments {
         throw ExitCode(code)
     }
 
-    /// Returns the plan of the script's header, which the command-line options determine.
+    /// Returns the plan for the session's header, which depends on the command-line options.
+    ///
+    /// - Throws: `ExitCode` 2, after printing the problem, if the header is invalid.
     private static func plan(of script: SessionScript, _ allowed: AllowedTargets) throws -> Plan {
         do throws(SessionScript.Problem) {
             return try script.beginning(allowing: allowed, loader: FileAccess.load)

@@ -70,7 +70,7 @@ int64_t probe_thread_cpu_ns(void);
 int probe_guardian_start(pid_t *pid);
 // Starts a program in its own process group, with the given stdin, stdout, stderr and working directory, and with
 // default signals. No other descriptor is open in the program. *news is set to a descriptor for `probe_next_news`.
-// `network`: a descriptor of the program's network; -1 for the guardian's network.
+// `network`: a descriptor of the program's network namespace; -1 for the guardian's network namespace.
 // `uses_names`: whether the program looks up names as set up by `probe_use_names`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int network, int uses_names, int *news);

@@ -67,7 +67,7 @@ package struct IPAddress: Sendable, Hashable {
         return IPAddress(v4: UInt32(truncatingIfNeeded: low))
     }
 
-    /// Whether the address is in 127.0.0.0/8 or is ::1 (RFC 1122 3.2.1.3, RFC 4291 2.5.3).
+    /// Whether the address is in 127.0.0.0/8 or is ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
     package var isLoopback: Bool {
         switch family {
         case .v4: low >> 24 == 127
@@ -138,7 +138,7 @@ extension IPAddress: CustomStringConvertible {
 
     private var v6Text: String {
         if high == 0, low >> 32 == 0xffff {
-            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952 5: a well-known prefix
+            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952, section 5: a well-known prefix
         }
         let groups = groups
         let zeros = Self.longestZeroRun(groups)
@@ -149,7 +149,7 @@ extension IPAddress: CustomStringConvertible {
         return joined(groups[..<zeros.lowerBound]) + "::" + joined(groups[zeros.upperBound...])
     }
 
-    /// Returns the first of the longest runs of two or more zero groups (RFC 5952 4.2.2, 4.2.3).
+    /// Returns the first of the longest runs of two or more zero groups (RFC 5952, 4.2.2 and 4.2.3).
     private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
         var best: Range<Int>?
         var start = 0
@@ -168,7 +168,7 @@ extension IPAddress: CustomStringConvertible {
         var address: UInt32 = 0
         for part in parts {
             // Some implementations interpret a number with a leading zero as octal and others as decimal, so such a
-            // number is rejected (RFC 6943 3.1.1).
+            // number is rejected (RFC 6943, 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

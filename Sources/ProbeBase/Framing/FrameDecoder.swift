@@ -33,7 +33,8 @@ package struct FrameDecoder: Sendable {
     /// - Parameters:
     ///   - limit: the maximum number of payload bytes, excluding the terminator and the length; a negative limit is
     ///     treated as 0.
-    ///   - offset: the stream offset of the first byte that will be appended, from which frames and errors are counted.
+    ///   - offset: the stream offset of the first byte that will be appended. The offsets of frames and errors are based
+    ///     on it.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }

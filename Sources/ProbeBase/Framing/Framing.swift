@@ -142,7 +142,8 @@ extension Framing {
     /// Whether the framing divides a stream into units.
     package var hasUnits: Bool { unit != nil }
 
-    /// The name of the terminator in a report, such as `CRLF` or `"END"`; the framing's word if it has no terminator.
+    /// The name of the terminator in a report, such as `CRLF` or `"END"`; if the framing has no terminator, the
+    /// framing's keyword.
     package var terminatorName: String {
         if case .delimiter = self { return rawValue }
         return terminator == nil ? rawValue : rawValue.uppercased()

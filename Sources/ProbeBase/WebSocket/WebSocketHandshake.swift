@@ -1,4 +1,5 @@
-/// Writes and checks the client's request and the server's response of the WebSocket opening handshake (RFC 6455, 4).
+/// Writes and checks the client's request and the server's response of the WebSocket opening handshake (RFC 6455,
+/// section 4).
 package enum WebSocketHandshake {
     private static let suffix = Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
 

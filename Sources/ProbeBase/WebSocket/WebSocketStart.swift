@@ -1,5 +1,5 @@
-/// The position at which the WebSocket frames of one direction begin: after the opening handshake (RFC 6455, 4), or at
-/// the first byte of a stream that has no handshake. Never traps.
+/// The position at which the WebSocket frames of one direction begin: after the opening handshake (RFC 6455, section 4),
+/// or at the first byte of a stream that has no handshake. Never traps.
 package enum WebSocketStart: Equatable, Sendable {
     case frames(at: Int)
     /// The head of a request or response is incomplete, or there are too few bytes to determine whether a head follows.

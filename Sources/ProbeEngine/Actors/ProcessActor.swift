@@ -8,7 +8,7 @@ final class ProcessActor {
     let command: ProcessCommand
     /// The address at which other actors connect to the program's ports.
     var host = SocketAddress.loopback(port: 0)
-    /// The program's network; `nil` for the run's network.
+    /// The program's network namespace; `nil` if the program runs in the run's network namespace.
     var network: NetworkNamespace?
     var ports: [UInt16] = []
     var child: ChildProcess?

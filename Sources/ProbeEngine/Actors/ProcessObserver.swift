@@ -37,7 +37,8 @@ enum ProcessObserver {
         return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }
     }
 
-    /// Runs `body` in the program's network, because the kernel lists only the sockets of the calling thread's network.
+    /// Runs `body` in the program's network namespace, because the kernel lists only the sockets in the calling
+    /// thread's network namespace.
     private static func inNetwork<T>(of process: ProcessActor, _ body: () -> T) -> T {
         guard let network = process.network else { return body() }
         return network.run(body)

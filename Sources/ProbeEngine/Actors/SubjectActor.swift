@@ -37,8 +37,8 @@ final class SubjectActor {
     var starts: [SubjectStart] = []
     /// The name of the listening subject that accepted this connection.
     var acceptedBy: String?
-    /// The port at which the connection was accepted; `acceptIndex` is the number of connections that were accepted at
-    /// this port before.
+    /// The port on which the connection was accepted; `acceptIndex` is the number of connections previously accepted on
+    /// this port.
     var acceptPort: UInt16?
     var acceptIndex = 0
     /// If the subject was given a host name to connect to, the endpoints that the name may resolve to; `nil` if it was

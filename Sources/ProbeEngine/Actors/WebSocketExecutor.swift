@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// The WebSocket opening handshake (RFC 6455, 4) on the harness's connections.
+/// The WebSocket opening handshake (RFC 6455, section 4) on the harness's connections.
 struct WebSocketExecutor {
     let context: CaseContext
 
@@ -24,7 +24,7 @@ struct WebSocketExecutor {
         try await finishOpening(actor, connection, deadline, from: time)
     }
 
-    /// Returns the requested resource: a path, optionally with a query (RFC 6455, 3).
+    /// Returns the requested resource: a path, optionally with a query (RFC 6455, section 3).
     func requestPath(_ path: Expression) throws(Finding) -> String {
         let bytes = try context.bytes(of: path)
         guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {

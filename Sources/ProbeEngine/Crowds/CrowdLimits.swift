@@ -4,9 +4,9 @@ import ProbeCrowd
 import ProbeSystem
 
 /// The limits that the machine sets for a crowd. They determine how many processes must share the crowd's members, or
-/// which limit makes the crowd impossible. Only ``forThisMachine()`` queries the machine.
+/// which limit prevents the machine from running the crowd. Only ``forThisMachine()`` queries the machine.
 struct CrowdLimits {
-    /// The reason why a crowd is impossible.
+    /// The reason why the machine cannot run a crowd.
     struct Obstacle: Error, Equatable {
         /// Text that names the limit, its value, and the required value.
         var text: String
@@ -43,7 +43,7 @@ struct CrowdLimits {
 
     /// Returns the number of processes that share the members.
     ///
-    /// - Throws: the limit that makes the crowd impossible.
+    /// - Throws: the limit that prevents the machine from running the crowd.
     func workers(for need: Need) throws(Obstacle) -> Int {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {

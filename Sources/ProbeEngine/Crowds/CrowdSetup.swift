@@ -22,7 +22,7 @@ struct CrowdSetup {
 
     /// Creates the actor of a declared crowd.
     ///
-    /// - Throws: an error that states why the crowd is impossible on this machine.
+    /// - Throws: an error that states why this machine cannot run the crowd.
     func make(_ declaration: ActorDeclaration, _ crowd: CrowdDeclaration) throws(Finding) -> CrowdActor {
         let name = declaration.name.value
         guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }

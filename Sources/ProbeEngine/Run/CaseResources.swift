@@ -8,8 +8,8 @@ import Synchronization
 /// The resources that a case needs exclusively because its script names them: paths of Unix sockets, and ports on which
 /// the harness listens.
 ///
-/// Two cases that used such a resource at the same time would disturb each other: a server could not listen, a client
-/// could reach the other case's program, or one case could remove the other's socket file.
+/// Two cases that used such a resource at the same time would interfere with each other: a server could not listen, a
+/// client could reach the other case's program, or one case could remove the other's socket file.
 struct CaseResources {
     enum Resource: Hashable {
         case socket(SocketFile)

@@ -143,8 +143,8 @@ package struct ScenarioFiles {
             let path = files[index].path
             files[index].id = path.hasSuffix(".scn") ? String(path.dropLast(4)) : path
         }
-        // Ids may still collide, as for `a` and `a.scn`, or if a path equals the id of another file. The later files
-        // get a number.
+        // Several files may have the same id, for example `a` and `a.scn`, or a file whose path equals another file's
+        // id. A number is then appended to the ids of the later files.
         var taken: Set<String> = []
         for index in files.indices {
             let id = files[index].id

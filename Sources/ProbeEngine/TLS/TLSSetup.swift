@@ -279,6 +279,6 @@ extension TLSSetup {
         return layer
     }
 
-    /// Returns the name to send as SNI; `nil` for an IP address, which SNI must not contain (RFC 6066, 3).
+    /// Returns the name to send as SNI; `nil` for an IP address, which SNI must not contain (RFC 6066, section 3).
     private static func indicated(_ name: String) -> String? { IPAddress(name) == nil ? name : nil }
 }

@@ -95,7 +95,7 @@ package struct FindingWriter {
         return written
     }
 
-    /// Writes the scenario of a fault.
+    /// Writes the scenario for a fault.
     package func write(_ finding: FaultExplorer.Finding, name: String) async throws(SystemError) -> Written {
         let target = ScenarioFiles.folder(of: "\(folderPath)/x")
         let lines = SourceLines(finding.bytes)

@@ -91,7 +91,7 @@ package struct SequenceTrace: Sendable {
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
             // An older acknowledgment that was overtaken contains no new information, and its window is outdated as
-            // well (RFC 9293 3.10.7.4).
+            // well (RFC 9293, 3.10.7.4).
             guard acknowledgment >= highestAcknowledgment else { return }
             highestAcknowledgment = acknowledgment
             acknowledgments.add(acknowledgment, at: time)

@@ -130,7 +130,7 @@ package struct ProtobufSchema: Sendable {
         return declared
     }
 
-    /// Removes the leading dot, by which descriptors mark a full name.
+    /// Removes the leading dot, which marks a fully qualified name in a descriptor.
     private static func withoutDot(_ name: String) -> String { name.hasPrefix(".") ? String(name.dropFirst()) : name }
 
     private mutating func addExtension(_ range: Range<Int>, within outer: String, in set: [UInt8]) throws(Problem) {

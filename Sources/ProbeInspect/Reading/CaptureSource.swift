@@ -151,7 +151,7 @@ package struct CaptureSource: ~Copyable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         if starts([0x1f, 0x8b, 8]) { return .gzip(GzipDecoder()) }
-        // A Zstandard frame may be preceded by a skippable frame (RFC 8878 3.1).
+        // A Zstandard frame may be preceded by a skippable frame (RFC 8878, 3.1).
         if starts([0x28, 0xb5, 0x2f, 0xfd]) { return .zstd(ZstdDecoder()) }
         if bytes.count >= 4, bytes[0] & 0xf0 == 0x50, bytes[1] == 0x2a, bytes[2] == 0x4d, bytes[3] == 0x18 {
             return .zstd(ZstdDecoder())

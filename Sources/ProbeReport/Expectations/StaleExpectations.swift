@@ -53,7 +53,7 @@ package enum StaleExpectations {
                 ? "\(key.id) tests a subject; write its name instead of \(ExpectationsFile.noSubject)"
                 : "\(key.id) tests no subject; write \(ExpectationsFile.noSubject) instead of the name"
         }
-        // The ids in the run are shorter than in the file if only a folder of the suite was run.
+        // The ids in the run are shorter than those in the expectations file if only one folder of the suite was run.
         if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
             return "this run has no case \(key.id), but has \(short): ids are relative to the given folder; "
                 + "use `--filter` to run only a part of it"

@@ -6,7 +6,7 @@ import ProbeScenario
 ///
 /// The cell of a repeated case contains the result of its worst round.
 struct ResultMatrix: Sendable {
-    /// A row of the table, which represents a case.
+    /// A table row, which represents one case.
     struct Row: Sendable {
         var id: String
         /// The folder of the case, relative to the root that was given; empty if the case is in the root itself.

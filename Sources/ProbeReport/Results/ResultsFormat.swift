@@ -41,7 +41,7 @@ enum ResultsFormat {
         ]
     }
 
-    /// The last member, which describes how the run ended.
+    /// The last member, `run`, of the results file's top-level object. It describes how the run ended.
     static let end = JSONCodec.object(
         ResultsEnd(),
         [

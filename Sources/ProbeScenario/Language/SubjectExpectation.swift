@@ -46,7 +46,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "started",
-                "expects the subject to report that it is connected; the step is needed only to judge the time",
+                "expects the subject to report that it is connected; the step is needed only to check when this happens",
                 example: "expect started", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .started },

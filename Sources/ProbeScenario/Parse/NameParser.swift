@@ -129,7 +129,7 @@ struct NameParser: GrammarPart {
         return times
     }
 
-    /// Parses a TTL, which is a 31-bit number of whole seconds in a record (RFC 2181, 8).
+    /// Parses a TTL, which is a 31-bit number of whole seconds in a record (RFC 2181, section 8).
     private func parseTimeToLive() throws(Abandoned) -> Duration {
         let place = cursor.place
         let time = try values.parseDuration("ttl 1s", allowsZero: true)

@@ -95,8 +95,8 @@ package final class AdapterSource: SubjectSource {
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
-            // If the program has sent no name, the command becomes its name, so that two such programs are
-            // distinguished as well.
+            // If the program has sent no name, the command is used as its name, so that two such programs can still be
+            // distinguished.
             names.introduce(place, as: command.shown)
             done()
         }

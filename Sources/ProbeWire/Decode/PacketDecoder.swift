@@ -174,7 +174,7 @@ package enum PacketDecoder {
         }
     }
 
-    /// Decodes an IPv4 datagram (RFC 791 3.1).
+    /// Decodes an IPv4 datagram (RFC 791, 3.1).
     @inline(__always)
     private static func decodeIPv4(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
@@ -207,7 +207,7 @@ package enum PacketDecoder {
         )
     }
 
-    /// Decodes an IPv6 datagram (RFC 8200 3 and 4).
+    /// Decodes an IPv6 datagram (RFC 8200, sections 3 and 4).
     private static func decodeIPv6(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -229,7 +229,7 @@ package enum PacketDecoder {
                 }
                 next = following
                 offset += 8 + Int(length) * 8
-            case 51:  // AH (RFC 4302 2.2), whose length field counts 4-byte words
+            case 51:  // AH (RFC 4302, 2.2), whose length field counts 4-byte words
                 guard let following = bytes.byte(at: offset), let length = bytes.byte(at: offset + 1) else {
                     throw .endsInside(.ipv6, offset: bytes.count)
                 }
@@ -313,7 +313,7 @@ package enum PacketDecoder {
         return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
-    /// Decodes a TCP segment (RFC 9293 3.1). If the capture cut the options short, the options that are present are
+    /// Decodes a TCP segment (RFC 9293, 3.1). If the capture cut the options short, the options that are present are
     /// read.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress
@@ -401,7 +401,7 @@ extension PacketDecoder {
 
     // MARK: PPP and HDLC
 
-    /// Decodes a PPP frame with or without the two bytes of HDLC (RFC 1662 3.1), or a Cisco HDLC frame.
+    /// Decodes a PPP frame with or without the two bytes of HDLC (RFC 1662, 3.1), or a Cisco HDLC frame.
     private static func decodePPPFrame(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -417,8 +417,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: start + 4, extent)
     }
 
-    /// Decodes a PPP packet. The address and control fields may be omitted (RFC 1661 6.6), and so may the first byte of
-    /// the protocol field if it is 0 (RFC 1661 6.5).
+    /// Decodes a PPP packet. The address and control fields may be omitted (RFC 1661, 6.6), and so may the first byte
+    /// of the protocol field if it is 0 (RFC 1661, 6.5).
     static func decodePPP(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -577,7 +577,7 @@ extension PacketDecoder {
 
     // MARK: GRE
 
-    /// Decodes GRE (RFC 2784, RFC 2890), including version 1, which PPTP uses (RFC 2637 4.1).
+    /// Decodes GRE (RFC 2784, RFC 2890), including version 1, which PPTP uses (RFC 2637, 4.1).
     static func decodeGRE(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -662,8 +662,8 @@ extension PacketDecoder {
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         if port == genevePort { return try decodeGeneve(bytes, at: start, end: end, extent) }
         if port == gtpPort { return try decodeGTP(bytes, at: start, end: end, extent) }
-        // RFC 7348 5: the I flag is set. The reserved bits are 0, but extensions use them, so they are checked only on
-        // Linux's old port.
+        // RFC 7348, section 5: the I flag is set. The reserved bits are 0, but extensions use them, so they are checked
+        // only on Linux's old port.
         guard let flags = bytes.byte(at: start), flags & 0x08 != 0, let reserved = bytes.big32(at: start),
             bytes.byte(at: start + 7) != nil
         else { return nil }
@@ -679,7 +679,7 @@ extension PacketDecoder {
         }
     }
 
-    /// Decodes Geneve (RFC 8926 3.4): a header of eight bytes, which contains the EtherType of the payload, and
+    /// Decodes Geneve (RFC 8926, 3.4): a header of eight bytes, which contains the EtherType of the payload, and
     /// options.
     private static func decodeGeneve(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent

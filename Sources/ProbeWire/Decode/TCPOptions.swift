@@ -2,14 +2,14 @@ import ProbeBase
 
 /// The values of the options of a TCP header, stored without heap allocation.
 package struct TCPOptions: Sendable, Hashable {
-    /// The maximum segment size (RFC 9293 3.7.1).
+    /// The maximum segment size (RFC 9293, 3.7.1).
     package var maximumSegmentSize: UInt16?
-    /// The shift count of the window scale option, as sent (RFC 7323 2.2).
+    /// The shift count of the window scale option, as sent (RFC 7323, 2.2).
     package var windowScale: UInt8?
     /// Whether SACK is permitted (RFC 2018).
     package var isSACKPermitted = false
     package var sack = SACKBlocks()
-    /// The timestamp option (RFC 7323 3).
+    /// The timestamp option (RFC 7323, section 3).
     package var timestamp: TCPTimestamp?
     /// The length of the TCP Fast Open cookie; 0 for a cookie request (RFC 7413).
     package var fastOpenCookieLength: Int?

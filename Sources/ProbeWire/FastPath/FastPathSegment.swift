@@ -12,7 +12,7 @@ struct FastPathSegment {
     let sequence: SequenceNumber
     let acknowledgment: SequenceNumber
     let window: UInt16
-    /// The value of the timestamp option (RFC 7323 3); `nil` if the segment has none.
+    /// The value of the timestamp option (RFC 7323, section 3); `nil` if the segment has none.
     let stamp: UInt32?
     /// The range of the payload, which was captured completely, in the packet's bytes.
     let payload: Range<Int>

@@ -80,7 +80,7 @@ extension Conversation {
     /// Returns whether an RST from `side` aborted the connection.
     ///
     /// An RST without an ACK did not abort the connection if both sides had closed and each had acknowledged the
-    /// other's FIN. A system sends such an RST (RFC 9293 3.10.7.1) in response to an acknowledgment that arrives after
+    /// other's FIN. A system sends such an RST (RFC 9293, 3.10.7.1) in response to an acknowledgment that arrives after
     /// the connection has been deleted, for example when the last two acknowledgments cross.
     private func isReset(by side: ConversationSide) -> Bool {
         let flow = halfConnection(from: side)

@@ -35,7 +35,7 @@ package struct ConversationLimits: Sendable, Hashable {
         case memory
     }
 
-    /// The number of later segments after which a TCP sender considers a segment lost rather than late (RFC 5681 3.2).
+    /// The number of later segments after which a TCP sender considers a segment lost rather than late (RFC 5681, 3.2).
     package static let liveSegments = 3
 
     package var gapTolerance = GapTolerance.segments(liveSegments)

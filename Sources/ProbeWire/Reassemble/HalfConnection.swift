@@ -15,7 +15,7 @@ package struct HalfConnection: Sendable {
     /// The sequence number at offset 0.
     var base: SequenceNumber?
     /// Whether further repeated segments are retransmissions, because the tail has already been probed or a recovery is
-    /// in progress (RFC 8985 7.3).
+    /// in progress (RFC 8985, 7.3).
     var hasProbedTail = false
     /// The conditions that keep packets off the fast path.
     private(set) var conditions = Conditions()
@@ -96,12 +96,12 @@ package struct HalfConnection: Sendable {
 
     /// The numbers of signals in the packets without data that this side sent.
     package struct AckSignals: Sendable {
-        /// The number of acknowledgments that repeat the previous acknowledgment while data is in flight (RFC 5681 2).
+        /// The number of acknowledgments that repeat the previous one while data is in flight (RFC 5681, section 2).
         package var duplicates = 0
-        /// The number of acknowledgments with SACK blocks for bytes after a gap (RFC 2018 3), excluding those with only
-        /// a DSACK (RFC 2883).
+        /// The number of acknowledgments with SACK blocks for bytes after a gap (RFC 2018, section 3), excluding those
+        /// with only a DSACK (RFC 2883).
         package var sacks = 0
-        /// The number of keep-alive probes (RFC 9293 3.8.4).
+        /// The number of keep-alive probes (RFC 9293, 3.8.4).
         package var keepAlives = 0
     }
 
@@ -297,7 +297,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Handles the acknowledgment of any of several SYNs: RFC 9293 3.10.7.3 allows the peer to accept any of them.
+    /// Handles the acknowledgment of any of several SYNs; the peer may accept any of them (RFC 9293, 3.10.7.3).
     mutating func accept(acknowledgment: SequenceNumber) {
         guard !events.value.otherSYNs.isEmpty else { return }
         guard acknowledgment != base else {
@@ -316,7 +316,7 @@ package struct HalfConnection: Sendable {
 /// `sentEnd` is the offset of the end of everything that the side has sent so far. The *tail* is the last segment sent.
 ///
 /// 1. The packet occupies no sequence number. It is a keep-alive if its number is one before `sentEnd` and everything
-///    is acknowledged (RFC 9293 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is
+///    is acknowledged (RFC 9293, 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is
 ///    also closed. Otherwise it is a plain control packet.
 /// 2. The packet has one byte, which is the one before `sentEnd`, and everything is acknowledged. It is a keep-alive or
 ///    a zero-window probe, as in rule 1. The byte may have any value and is not part of the stream.
@@ -329,16 +329,16 @@ package struct HalfConnection: Sendable {
 ///    it with three duplicate acknowledgments. Otherwise it is a retransmission of data that was lost before it could
 ///    be captured.
 /// 6. The packet repeats the tail, nothing else of the same flight has been repeated, both SYNs permit SACK, and the
-///    year is 2012 or later. It is a tail-loss probe (RFC 8985 7.2, 7.3) if the time since the tail is at least two
+///    year is 2012 or later. It is a tail-loss probe (RFC 8985, 7.2 and 7.3) if the time since the tail is at least two
 ///    round trips, and exceeds them by no more than a sender allows for a delayed acknowledgment. After 200 ms, the
 ///    retransmission timer may have expired as well, so the packet is a retransmission or a probe. In both cases, the
-///    packet turns out to be a retransmission that repaired a loss (RFC 8985 7.4) if the peer's response echoes the
-///    packet's own timestamp and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883). A DSACK, or the
+///    packet turns out to be a retransmission that repaired a loss (RFC 8985, 7.4) if the peer's response echoes the
+///    packet's own timestamp and does not report the bytes as received twice (RFC 7323, 4.3; RFC 2883). A DSACK, or the
 ///    echo of another timestamp, shows that the original arrived. An acknowledgment alone is not conclusive, because
 ///    that of the original may cross the probe, and receivers that were busy reading have been observed to send no
 ///    DSACK. If no response is conclusive, the packet is included in `doubtfulCount`.
 /// 7. All other repetitions. The packet is a spurious retransmission if all of it was already acknowledged. It is a
-///    fast retransmission (RFC 5681 3.2) if it is the first repetition of what three duplicate acknowledgments
+///    fast retransmission (RFC 5681, 3.2) if it is the first repetition of what three duplicate acknowledgments
 ///    requested, and follows as soon as the sender can have received them. Otherwise it is a plain retransmission.
 extension HalfConnection {
     /// The position of a packet in the stream, derived from its sequence number and length.
@@ -350,7 +350,7 @@ extension HalfConnection {
         var flags: TCPFlags
     }
 
-    /// The largest possible window (RFC 7323 2.3).
+    /// The largest possible window (RFC 7323, 2.3).
     static let largestWindow: Int64 = 1 << 30
 
     private var isAllAcknowledged: Bool { (acknowledgedEnd ?? Int64.min) >= sentEnd }
@@ -377,7 +377,7 @@ extension HalfConnection {
     /// The smoothed round-trip time in nanoseconds; 0 if it is unknown.
     var roundTrip: UInt64 { UInt64(roundTripUnits) << 16 }
 
-    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298 2.3).
+    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298, 2.3).
     @inline(__always)
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
@@ -487,8 +487,8 @@ extension HalfConnection {
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
-    /// Returns the range that a DSACK reports (RFC 2883 4). The DSACK is the first SACK block, if that block is below
-    /// the acknowledgment number or inside the second block.
+    /// Returns the range that a DSACK reports (RFC 2883, section 4). The DSACK is the first SACK block, if that block is
+    /// below the acknowledgment number or inside the second block.
     func duplicateRange(_ tcp: DecodedTCP, acknowledged: Int64) -> Range<Int64>? {
         guard let first = tcp.options.sack.first, let start = offset(of: first.start), let end = offset(of: first.end),
             start < end
@@ -501,7 +501,7 @@ extension HalfConnection {
     }
 
     /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap. A SACK block
-    /// (RFC 2018 3) that is not a DSACK is such a report.
+    /// (RFC 2018, section 3) that is not a DSACK is such a report.
     func reportsGap(_ tcp: DecodedTCP, acknowledged: Int64?) -> Bool {
         guard tcp.options.sack.first != nil, let acknowledged else { return false }
         return duplicateRange(tcp, acknowledged: acknowledged) == nil || tcp.options.sack.second != nil
@@ -524,7 +524,7 @@ extension HalfConnection {
         time: UInt64, index: Int
     ) {
         var mark = CloseMark(time: time, packetIndex: index, offset: place.start, acknowledged: acknowledged)
-        // A side that has sent a SYN accepts only an RST that acknowledges the SYN (RFC 9293 3.10.7.3).
+        // A side that has sent a SYN accepts only an RST that acknowledges the SYN (RFC 9293, 3.10.7.3).
         let isAnswer = acknowledged.map { $0 >= 0 && $0 <= peer.sentEnd } ?? false
         if isFirst && peer.initialSequence != nil ? !isAnswer : isBaseKnown && !isExpected(place) {
             mark.refusal = .outsideWindow
@@ -535,7 +535,7 @@ extension HalfConnection {
         }
     }
 
-    /// Returns whether an RST may have the sequence number that the receiver expects next (RFC 5961 3.2). The receiver
+    /// Returns whether an RST may have the sequence number that the receiver expects next (RFC 5961, 3.2). The receiver
     /// has received all acknowledged bytes, and may have received any of the bytes that were sent after them.
     private func isExpected(_ place: Placement) -> Bool {
         place.start <= max(sentEnd, acknowledgedEnd ?? 0) && place.start >= acknowledgedEnd ?? Int64.min
@@ -560,7 +560,7 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// Returns a side's window shift: 0 unless both SYNs have the scale option (RFC 7323 2.2), `nil` if unknown.
+    /// Returns a side's window shift: 0 unless both SYNs have the scale option (RFC 7323, 2.2), `nil` if unknown.
     static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
         // One SYN without the option is enough to know that no window is scaled.
         if let own, own.windowScale == nil { return 0 }
@@ -635,7 +635,7 @@ extension HalfConnection {
         var kind: SegmentKind
         var place: Placement
         var hasConflict: Bool
-        /// The packet's timestamp option (RFC 7323 3).
+        /// The packet's timestamp option (RFC 7323, section 3).
         var stamp: UInt32?
         /// Whether the packet restarted the stream.
         var hasRestarted = false
@@ -727,7 +727,7 @@ extension HalfConnection {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// Inserts the text of an RST (RFC 1122 4.2.2.12). As in other tools, the text is treated as data, but it does not
+    /// Inserts the text of an RST (RFC 1122, 4.2.2.12). As in other tools, the text is treated as data, but it does not
     /// advance `sentEnd`.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken

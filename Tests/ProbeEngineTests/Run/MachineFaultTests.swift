@@ -49,8 +49,8 @@ struct MachineFaultTests {
         #expect(texts.contains("1 member failed at line 5 (connect): "), "\(texts)")
     }
 
-    /// If a member's reason isn't exactly the text that describes a shortage, a peer may have caused it, so the case
-    /// fails.
+    /// If the reason why a member failed isn't exactly the text that describes a shortage, a peer may have caused the
+    /// failure, so the case fails.
     @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
     func otherMemberFailuresFailTheCase(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))

@@ -48,8 +48,8 @@ struct AdapterMachineTests {
         }
     }
 
-    /// A case can provoke an unreachable host and an address that this machine does not have, but not a shortage of a
-    /// resource.
+    /// A case can provoke the errors for an unreachable host and for an address that this machine does not have, but
+    /// not the error for a resource shortage.
     @Test(arguments: MachineError.allCases)
     func provokedErrorsRemainEvents(_ fault: MachineError) throws {
         let places: [(host: String, local: String?, isProvoked: Bool)] = [

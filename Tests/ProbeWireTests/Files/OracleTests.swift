@@ -117,7 +117,7 @@ struct OracleTests {
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
         // tshark counts frames 26 and 27 as keep-alives, but these frames are copies of acknowledgments sent before a
         // FIN that is still unacknowledged. A side that waits for an acknowledgment is not idle, so it sends no
-        // keep-alives (RFC 9293 3.8.4).
+        // keep-alives (RFC 9293, 3.8.4).
         let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
         #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
     }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests of several SYN-ACKs with different sequence numbers (RFC 9293 3.10.7.3), and of resets that the receiver
+/// Tests of several SYN-ACKs with different sequence numbers (RFC 9293, 3.10.7.3), and of resets that the receiver
 /// ignores (RFC 5961).
 struct OtherSYNTests {
     private func segment(
