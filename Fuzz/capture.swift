@@ -73,7 +73,7 @@ func analysed(
     var limits = ConversationLimits(keptBytes: 2_000, waitingBytes: 1_000, keptEvents: 8, totalBytes: totalBytes)
     limits.maxConversations = maxConversations
     limits.quotes = bytes.count % 2 == 0
-    if bytes.count % 3 == 0 { limits.patience = .memory }
+    if bytes.count % 3 == 0 { limits.gapTolerance = .memory }
     var analysis = CaptureAnalysis(limits: limits, share: share)
     var reader = CaptureFileReader()
     var failure: CaptureFileError?

@@ -32,7 +32,7 @@ private func table(
     let server = SocketEndpoint(address: .loopbackV6, port: 2)
     var limits = ConversationLimits(
         keptBytes: Int(first) * 8, waitingBytes: 700, keptEvents: Int(first) % 9, totalBytes: 3_000)
-    if first % 2 == 0 { limits.patience = .memory }
+    if first % 2 == 0 { limits.gapTolerance = .memory }
     var table = ConversationTable(limits: limits)
     let text = (0..<512).map { (index: Int) -> UInt8 in
         switch index % 7 {
