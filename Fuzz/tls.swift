@@ -95,7 +95,6 @@ private struct Exchange {
                 if next() % 8 == 0 { _ = endpoint.notify() }
             default:
                 early += peer.takeOutput()
-                if next() % 16 == 0 { endpoint.receiveEnd() }
             }
             look()
         }
@@ -178,7 +177,8 @@ private struct Exchange {
         read += received
         demand(written.starts(with: read), "the read bytes differ from the peer's")
         demand(
-            (endpoint.alertsReceived + endpoint.alertsSent).allSatisfy { !"\($0)".isEmpty }, "an alert has no name")
+            (endpoint.alertsReceived.map(\.alert) + endpoint.alertsSent).allSatisfy { !"\($0)".isEmpty },
+            "an alert has no name")
         demand(
             endpoint.secrets.allSatisfy { $0.utf8.allSatisfy { (0x20...0x7E).contains($0) } },
             "the key log has unexpected bytes")

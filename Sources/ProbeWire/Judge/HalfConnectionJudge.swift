@@ -578,7 +578,8 @@ extension StreamAssembler {
         var start: Int64 = 0
         var index = 0
         for gap in gaps {
-            let length = Int(clamping: gap.offset - start)
+            // Only the first bytes of a long stream are kept, and a gap may follow the last kept byte.
+            let length = min(max(0, Int(clamping: gap.offset - start)), bytes.count - index)
             if let found = bytes.span.firstIndex(of: wanted, in: index..<index + length) {
                 return start + Int64(found - index)
             }

@@ -241,4 +241,17 @@ struct JudgeTLSTests {
             #expect(connection.judge(statement) == .passed)
         }
     }
+
+    /// A gap may follow the last byte that is kept, also of a stream of which no byte is kept.
+    @Test(arguments: [0, 1, 4, 5, 100])
+    func searchEndsWithTheKeptBytes(keptBytes: Int) {
+        var limits = ConversationLimits.live
+        limits.keptBytes = keptBytes
+        var connection = TestConnection(limits: limits)
+        connection.handshake()
+        connection.send(.server, at: 0, "abcdefgh", cut: 2)
+        connection.send(.server, at: 8, "ijkl", cut: 1)
+        #expect(connection.judge(.lacks(bytes("zz"))).outcome == .inconclusive)
+        #expect(connection.judge(.lacks(bytes("ab"))).outcome == (keptBytes >= 2 ? .failed : .inconclusive))
+    }
 }
