@@ -184,7 +184,7 @@ extension ScenarioCase {
         // Another case may use the reactor while this case waits for late reports.
         ReactorPool.shared.give(back: reactor)
         guard let lateReports else { return ScenarioOutcome(self, result) }
-        // `sleep` throws if the task is cancelled, in which case there is no wait.
+        // `try?`, because `sleep` throws only if the task is cancelled, and then there is no wait.
         try? await Task.sleep(for: LateReportCollector.silence)
         return ScenarioOutcome(self, lateReports.settle(result))
     }

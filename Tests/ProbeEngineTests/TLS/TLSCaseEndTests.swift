@@ -23,7 +23,7 @@ struct TLSCaseEndTests {
             "an alert, and then the end of this side", .failed, says: ["internal-error"],
             "C send alert fatal internal-error\nwait 50ms\nS close"),
         scene(
-            "input that is not TLS", .failed, says: ["received \"EVIL"],
+            "input that is not TLS", .failed, says: ["received \"EVIL", "instead of a TLS record"],
             "C ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms"),
         scene(
             "an incomplete record", .failed, says: ["S received 4 bytes of an incomplete TLS record"],
