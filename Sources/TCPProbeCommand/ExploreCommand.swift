@@ -103,7 +103,7 @@ struct ShrinkCommand: ParsableCommand {
         discussion: """
             Removes cuts and pauses of its sends first, then connections, steps and parts of the sent data. The failing step and its
             expected and actual values stay the same. Anything before that step is removed only if a correct program passes without
-            it; name one with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
+            it; specify one with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
 
             EXAMPLES:
               tcpprobe shrink failing.scn
