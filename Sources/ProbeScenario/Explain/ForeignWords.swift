@@ -309,7 +309,7 @@ enum ForeignWords {
                 return "use `+` to join values: `\"a\" + \"b\"`"
             }
             if first.isDigit { return "use `within` to set a deadline: `expect \"text\" within 2s`" }
-            return nil
+            return Suggestion.nearest(to: word, among: LanguageWord.clauseWords).map { "did you mean `\($0)`?" }
         }
     }
 }

@@ -42,6 +42,10 @@ extension LanguageWord {
         timeClauses + sendClauses + clauses + options + selections + properties + framings + capabilities
         + requirements + reasons + verdicts + notation
 
+    /// The first words of all clauses.
+    static let clauseWords = (timeClauses + sendClauses + clauses).flatMap(\.names)
+        .map { String($0.prefix(while: { $0 != " " })) }
+
     private static let timeClauses = [
         LanguageWord(
             "within", category: .timeClause,

@@ -41,8 +41,12 @@ struct WireParser: GrammarPart {
         }
         let first = cursor.token
         guard let candidate = try cursor.take(WirePhrases.halfConnectionIndex) else {
+            // The statement may exist, but without a direction.
+            let isUndirected = try cursor.take(WirePhrases.index) != nil
             throw cursor.fail(
-                .unknownWire(cursor.text(first), choices: WirePhrases.halfConnectionChoices),
+                isUndirected
+                    ? .unexpectedDirection(cursor.bytes.text(Int(first.start)..<Int(cursor.lastWord.end)))
+                    : .unknownWire(cursor.text(first), choices: WirePhrases.halfConnectionChoices),
                 at: cursor.span(first))
         }
         return .halfConnection(from: from, to: to, try candidate.phrase.read(self))
@@ -88,5 +92,12 @@ extension Diagnostic.Message {
         Self(
             .unknownWire, "unknown wire statement \(Escaped.quoted(word))",
             hint: didYouMean(word, choices, "use one of:"))
+    }
+
+    /// Reports a direction, `C -> S`, before a statement that applies to a connection as a whole.
+    static func unexpectedDirection(_ statement: String) -> Self {
+        Self(
+            .unknownWire, "\(Escaped.quoted(statement)) is not a wire statement about one direction",
+            hint: "remove the direction: `wire \(statement)`")
     }
 }
