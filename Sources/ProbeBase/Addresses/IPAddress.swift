@@ -67,7 +67,7 @@ package struct IPAddress: Sendable, Hashable {
         return IPAddress(v4: UInt32(truncatingIfNeeded: low))
     }
 
-    /// Whether the address is in 127.0.0.0/8 or is ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    /// Whether the address is in 127.0.0.0/8 or is ::1 (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3).
     package var isLoopback: Bool {
         switch family {
         case .v4: low >> 24 == 127
@@ -88,7 +88,7 @@ extension IPAddress: Comparable {
 }
 
 /// The address family that a transport tries first if a name resolves to addresses of both families. The raw values are
-/// the words of the language.
+/// the keywords used in scripts.
 public enum AddressPreference: String, Sendable, CaseIterable {
     case ipv4, ipv6
 }
@@ -149,7 +149,8 @@ extension IPAddress: CustomStringConvertible {
         return joined(groups[..<zeros.lowerBound]) + "::" + joined(groups[zeros.upperBound...])
     }
 
-    /// Returns the first of the longest runs of two or more zero groups (RFC 5952, 4.2.2 and 4.2.3).
+    /// Returns the longest run of two or more zero groups, or the first one if several runs are equally long (RFC 5952,
+    /// sections 4.2.2 and 4.2.3).
     private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
         var best: Range<Int>?
         var start = 0
@@ -167,8 +168,8 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // Some implementations interpret a number with a leading zero as octal and others as decimal, so such a
-            // number is rejected (RFC 6943, 3.1.1).
+            // Rejects a number with a leading zero, because some implementations interpret it as octal and others as
+            // decimal (RFC 6943, section 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

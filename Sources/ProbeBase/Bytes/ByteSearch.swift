@@ -37,15 +37,15 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Returns eight bytes as one word, with the first byte in the lowest bits. In debug builds too, this is a single
-    /// load with checked bounds.
+    /// Returns eight bytes as one word, with the first byte in the lowest bits. Even in debug builds, the function
+    /// performs a single load with checked bounds.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
         UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// Returns a word in which the highest bit of each zero byte is set. The result is exact up to the first zero byte;
-    /// bits above it may be set incorrectly.
+    /// bits above that byte may be set incorrectly.
     @inline(__always)
     private func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080

@@ -1,5 +1,5 @@
 /// The 64-bit FNV-1a hash (RFC 9923). Unlike Swift's own hashes, the FNV-1a hash of given bytes is the same on every
-/// machine and in every version.
+/// machine and in every version of tcpprobe.
 ///
 /// Two texts with the same hash are easy to construct, so ``SHA256`` is used for names that must differ.
 package struct FNV1a: Sendable {

@@ -28,7 +28,7 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
         if let width, width < 8 { 1 << (8 * width) - 1 } else { Int.max }
     }
 
-    /// The words of the formats with a fixed width, for the language's reference.
+    /// The keywords of the fixed-width formats, for the language reference.
     package static var fixedWidthWords: String {
         let formats = allCases.filter { $0.width != nil }
         func words(isLittleEndian: Bool) -> String {
@@ -99,7 +99,7 @@ extension IntegerFormat {
     private static func readVarint(_ bytes: ArraySlice<UInt8>) -> Reading {
         var value: UInt64 = 0
         for (index, byte) in bytes.prefix(10).enumerated() {
-            // Of the seven bits of the tenth byte, only the lowest still fits in 64 bits.
+            // Only the lowest of the tenth byte's seven bits still fits in 64 bits.
             guard index < 9 || byte <= 1 else { return .tooLong }
             value |= UInt64(byte & 0x7F) << UInt64(7 * index)
             if byte & 0x80 == 0 { return .value(value, width: index + 1) }

@@ -1,5 +1,5 @@
 /// The random number generator of `random(…, seed n)` and `cut at random seed n`. SplitMix64 (Steele, Lea and Flood,
-/// 2014) produces the same bytes from a seed on every machine and in every version.
+/// 2014) produces the same bytes from a seed on every machine and in every version of tcpprobe.
 ///
 /// The initial state is the seed. Each step adds 0x9E3779B97F4A7C15 to the state and mixes it into a number, whose
 /// bytes are used from the lowest to the highest.

@@ -22,7 +22,7 @@ package struct DelimiterSearch: Sendable {
         self.fallbacks = fallbacks
     }
 
-    /// Reads a byte and returns whether it completes a delimiter, in which case the search restarts.
+    /// Reads a byte and returns whether it completes a delimiter. After a complete delimiter, the search restarts.
     package mutating func read(_ byte: UInt8) -> Bool {
         while matched > 0, delimiter[matched] != byte { matched = fallbacks[matched] }
         if delimiter[matched] == byte { matched += 1 }
@@ -33,7 +33,7 @@ package struct DelimiterSearch: Sendable {
 
     /// Reads bytes up to the end of a delimiter. Bytes that can't begin a delimiter are skipped, eight at a time.
     ///
-    /// - Returns: the index after the delimiter, where the search restarts; `nil` if `bytes` contains no complete
+    /// - Returns: the index after the delimiter, at which the search restarts; `nil` if `bytes` contains no complete
     ///   delimiter.
     package mutating func end(in bytes: borrowing Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start

@@ -1,11 +1,11 @@
 /// Divides one direction of a connection into the units of a framing.
 ///
 /// The decoder does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete
-/// frames. The decoder never traps, and reads each byte once. It stores only bytes that are not yet part of a frame; an
-/// announced length is compared with the limit, and no memory is allocated for it.
+/// frames. The decoder never traps, and reads each byte once. It stores only bytes that are not yet part of a returned
+/// frame. An announced length is compared with the limit, but no memory is allocated in advance.
 ///
-/// - A framing by terminator: the terminator ends a line. The beginning of a terminator is content if another byte
-///   follows.
+/// - A framing by terminator: the terminator ends a line. A partial terminator is content if a byte follows that does
+///   not continue the terminator.
 /// - A framing by length: a length precedes each message. A varint may have more bytes than its value requires, but at
 ///   most 10 bytes and 64 bits.
 /// - `none`, and `websocket`, whose frames this decoder does not parse: the stream has no units. A frame contains the
@@ -33,8 +33,8 @@ package struct FrameDecoder: Sendable {
     /// - Parameters:
     ///   - limit: the maximum number of payload bytes, excluding the terminator and the length; a negative limit is
     ///     treated as 0.
-    ///   - offset: the stream offset of the first byte that will be appended. The offsets of frames and errors are based
-    ///     on it.
+    ///   - offset: the stream offset of the first byte that will be appended. The offsets of frames and errors are
+    ///     relative to the same origin.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }
@@ -106,8 +106,8 @@ package struct FrameDecoder: Sendable {
 
     /// Returns the frame at `head`, which must be complete.
     ///
-    /// - Parameter end: the number of bytes between the payload and the next frame that are not a terminator, such as a
-    ///   netstring's comma.
+    /// - Parameter end: the number of bytes after the payload that belong to the frame but are not a terminator, such
+    ///   as a netstring's comma.
     private mutating func take(prefix: Int = 0, payload: Int, end: Int = 0, terminator: Int = 0) -> Frame {
         let content = (head + prefix)..<(head + prefix + payload)
         let next = content.upperBound + end + terminator
@@ -119,8 +119,8 @@ package struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// Removes the bytes of returned frames when they fill at least half of the buffer; each byte is thus moved only
-    /// once on average.
+    /// Removes the bytes of returned frames when they fill at least half of the buffer, so each byte is moved only once
+    /// on average.
     private mutating func compact() {
         guard head > 0, head >= buffer.count - head else { return }
         buffer.removeFirst(head)

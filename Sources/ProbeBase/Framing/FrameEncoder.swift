@@ -30,7 +30,8 @@ package struct FrameEncoder: Sendable {
             throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
         }
         let unit = before + payload + after
-        // The end of the payload and the beginning of the delimiter can form a delimiter: "a" and "aab" before "aab".
+        // The end of the payload and the beginning of the delimiter can form a delimiter, as in the payload "a" before
+        // the delimiter "aa".
         if var search, let end = search.end(in: unit.span), end < unit.count {
             throw .containsTerminator(offset: end - after.count)
         }

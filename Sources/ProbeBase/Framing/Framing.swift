@@ -5,31 +5,32 @@ public enum Framing: Sendable, Hashable {
     /// Decimal digits and `:` before each unit, and `,` after it.
     case netstring
     case websocket, none
-    /// A delimiter of one or more bytes after each unit. Create this value with ``init(delimiter:)``, which returns a
-    /// named framing if one has this terminator.
+    /// A delimiter of one or more bytes after each unit. Use ``init(delimiter:)`` to create this value; it returns a
+    /// named framing if there is one with the same terminator.
     case delimiter([UInt8])
 }
 
 extension Framing {
-    /// The way in which a framing divides a stream. Code that reads or writes units switches over the kind, so that a
-    /// new terminator or a new length format does not change that code.
+    /// The way in which a framing divides a stream. Code that reads or writes units switches over the kind, so adding a
+    /// terminator or a length format requires no change to that code.
     package enum Kind: Sendable, Hashable {
         /// Each unit is a line that ends with these bytes.
         case lines(terminator: [UInt8])
-        /// Each unit is a message after its length.
+        /// Each unit is a message that follows its length.
         case counted(LengthPrefix)
         case webSocket
         /// The stream has no units.
         case undivided
     }
 
-    /// What the language calls a unit.
+    /// The term for a unit in scripts and messages.
     package enum Unit: String, Sendable {
         case line, message
     }
 
-    /// The word of each framing in a script, and its kind, from which all other properties are derived. A delimiter has
-    /// no word in a script; its word is used only in the list of framings that a transport offers.
+    /// The keyword and the kind of each framing; all other properties are derived from the kind. In a script, a
+    /// delimiter is written without a keyword; its keyword is used only in the list of framings that a transport
+    /// offers.
     private var declaration: (word: String, kind: Kind) {
         switch self {
         case .crlf: ("crlf", .lines(terminator: [0x0D, 0x0A]))
@@ -53,19 +54,19 @@ extension Framing {
 }
 
 extension Framing: CaseIterable {
-    /// All framings that have a word, excluding the delimiters that scripts define.
+    /// All framings except the delimiters that scripts define.
     public static let allCases: [Framing] = [
         .crlf, .lf, .cr, .nul, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none,
     ]
 }
 
 extension Framing: RawRepresentable {
-    /// The framing as written in a script: a word such as `crlf`, or a delimiter in quotes, with escapes.
+    /// The framing as written in a script: a keyword such as `crlf`, or a delimiter in quotes, with escapes.
     public var rawValue: String {
         if case .delimiter(let bytes) = self { "\"\(Escaped.bytes(bytes))\"" } else { declaration.word }
     }
 
-    /// Creates a framing from a script's word, or from a delimiter in quotes.
+    /// Creates a framing from a script's keyword, or from a delimiter in quotes.
     public init?(rawValue: String) {
         if rawValue.hasPrefix("\"") {
             guard let bytes = Framing.unquoted(Array(rawValue.utf8)) else { return nil }
@@ -76,14 +77,13 @@ extension Framing: RawRepresentable {
         self = framing
     }
 
-    /// Creates the framing in which these bytes end each unit; `nil` if `delimiter` is empty.
+    /// Creates the framing whose units end with `delimiter`; `nil` if `delimiter` is empty.
     public init?(delimiter: [UInt8]) {
         if delimiter.isEmpty { return nil }
         self = Framing.allCases.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
     }
 
-    /// Returns the bytes that a text in quotes represents. The escapes are `\\r \\n \\t \\0 \\\\ \\"`
-    /// and `\\xHH`.
+    /// Returns the bytes that a quoted string represents. The escapes are `\\r \\n \\t \\0 \\\\ \\"` and `\\xHH`.
     private static func unquoted(_ text: [UInt8]) -> [UInt8]? {
         guard text.count >= 2, text.last == UInt8(ascii: "\"") else { return nil }
         var rest = text.dropFirst().dropLast()
@@ -163,7 +163,7 @@ extension Framing {
         }
     }
 
-    /// Returns the number of bytes that a payload and its envelope take on the wire.
+    /// Returns the number of bytes that a payload takes on the wire, including its terminator or its length.
     package func length(of payload: [UInt8]) -> Int {
         let envelope = envelope(of: payload.count)
         return payload.count + (envelope.map { $0.before.count + $0.after.count } ?? 0)
@@ -173,17 +173,17 @@ extension Framing {
 // MARK: Framings that a transport offers
 
 extension Framing {
-    /// The element of a list of framings that stands for all delimiters defined by scripts.
+    /// The framing that represents all script-defined delimiters in a list of framings.
     public static let anyDelimiter = Framing.delimiter([])
 
-    /// Creates a framing from its word in a list of the framings that a transport offers, such as `crlf`; `delimiter`
-    /// is ``anyDelimiter``.
+    /// Creates a framing from its keyword in a transport's list of framings, such as `crlf`; the keyword `delimiter`
+    /// creates ``anyDelimiter``.
     package init?(offer word: String) {
         guard let framing = Framing.offers.first(where: { $0.offer == word }) else { return nil }
         self = framing
     }
 
-    /// The framing's word in a list of the framings that a transport offers.
+    /// The framing's keyword in a transport's list of framings.
     fileprivate var offer: String { declaration.word }
 
     /// The framings that a transport can offer. `websocket` is not included, because it is a capability rather than
@@ -198,7 +198,7 @@ extension Set<Framing> {
         return contains(framing)
     }
 
-    /// The words of the framings, in the order of the language's reference.
+    /// The keywords of the framings, in the order of the language reference.
     package var words: [String] {
         let words = Set<String>(map(\.offer))
         return Framing.offers.map(\.offer).filter(words.contains)

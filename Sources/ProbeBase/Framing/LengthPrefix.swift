@@ -55,7 +55,7 @@ package enum LengthPrefix: Sendable, Hashable {
         if let limit, length > UInt64(limit) {
             throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
         }
-        // The sum includes one more byte for `end`.
+        // The checked sum includes one byte for `end`.
         guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + width + 1).overflow else {
             throw FrameError(.lengthOutOfRange(length), offset: offset)
         }
@@ -72,7 +72,7 @@ package enum LengthPrefix: Sendable, Hashable {
 extension LengthPrefix {
     /// The reason why bytes are not a valid netstring.
     package enum NetstringFailure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The netstring begins with a character other than a digit, or with the colon.
+        /// The netstring does not begin with a decimal length and a colon.
         case noNumber
         case leadingZero
         /// The number has more than 19 digits, or is larger than any stream can be.

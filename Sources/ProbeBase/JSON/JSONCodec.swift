@@ -9,8 +9,8 @@ package struct JSONContentError: Error, Equatable, CustomStringConvertible {
 /// Writes the values of a type as JSON, and reads them. A single declaration describes both reading and writing.
 package struct JSONCodec<Value>: Sendable {
     package typealias Encode = @Sendable (Value) -> JSONValue
-    /// Reads a value; returns `nil` if the JSON value is of another kind. The second argument is the member's name, for
-    /// messages.
+    /// Reads a value; returns `nil` if the JSON value is of the wrong kind. The second argument is the member's name,
+    /// for messages.
     package typealias Decode = @Sendable (JSONValue, String) throws(JSONContentError) -> Value?
 
     /// The required kind of JSON value, for use in messages, such as `a string`.
@@ -141,10 +141,10 @@ extension JSONCodec where Value: FixedWidthInteger & Sendable {
         }
     }
 
-    /// Returns the codec of integers within a range.
+    /// Returns the codec for integers within a range.
     ///
-    /// - Parameter range: the accepted numbers; the type must be able to represent all these numbers. A number below
-    ///   the range is written as the range's lower bound.
+    /// - Parameter range: the accepted numbers; the type must be able to represent all of them. A number below the
+    ///   range is written as the range's lower bound.
     package static func integer(in range: ClosedRange<Int>) -> JSONCodec {
         JSONCodec("a whole number", encode: { .integer(max(Int(clamping: $0), range.lowerBound)) }) {
             (value, name) throws(JSONContentError) in
@@ -177,7 +177,7 @@ extension JSONCodec {
         }
     }
 
-    /// Returns the codec of an object.
+    /// Returns the codec for an object.
     ///
     /// - Parameter blank: the value whose properties are used for missing members.
     package static func object(_ blank: Value, _ fields: [JSONField<Value>]) -> JSONCodec where Value: Sendable {

@@ -44,8 +44,8 @@ package enum JSONExtent {
         return position
     }
 
-    /// Skips white space and then the given byte, and returns the offset after it. Throws an error if another byte
-    /// follows.
+    /// Skips white space and the given byte after it, and returns the offset after that byte. Throws an error if a
+    /// different byte follows the white space.
     package static func take(_ byte: UInt8, at start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         let position = skipSpace(at: start, in: bytes)
         guard position < bytes.count else { throw JSONError(reason: .unexpectedEnd, offset: position) }

@@ -1,6 +1,6 @@
 /// A member of the JSON object that represents a value of `Root`, and the property that the member is read into.
 ///
-/// A list of fields is the format of a type; the members are written in the order of the list.
+/// A list of fields defines the JSON format of a type. The members are written in the order of the list.
 package struct JSONField<Root>: Sendable {
     package typealias Encode = @Sendable (Root, inout [JSONValue.Member]) -> Void
     package typealias Decode = @Sendable (JSONValue, inout Root) throws(JSONContentError) -> Void
@@ -60,7 +60,7 @@ extension JSONField {
         }
     }
 
-    /// Returns a field for a member that may be missing, in which case the property keeps its value.
+    /// Returns a field for a member that may be missing. If the member is missing, the property keeps its value.
     ///
     /// - Parameter isOmitted: whether the member is omitted when the property has the given value.
     package static func defaulted<Value>(
@@ -80,7 +80,7 @@ extension JSONField {
         .defaulted(name, property, .flag, isOmitted: { !$0 })
     }
 
-    /// Returns a field for an array that may be missing, in which case the property keeps its value.
+    /// Returns a field for an array that may be missing. If the array is missing, the property keeps its value.
     package static func list<Value>(
         _ name: String, _ property: Property<[Value]>, _ codec: JSONCodec<[Value]>, writesEmpty: Bool = true
     ) -> JSONField {

@@ -8,7 +8,7 @@ import CBytes
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// The number of members of an object up to which a new name is compared with each of the other names.
+    /// The maximum number of members for which a new name is compared with every other name of the object.
     private static let fewMembers = 16
 
     /// The UTF-8 encoding of U+FFFD.
@@ -73,7 +73,7 @@ package struct JSONParser {
                 ? members.allSatisfy { !$0.key.utf8.elementsEqual(name.utf8) } : names.insert(Array(name.utf8)).inserted
             if !isNew { throw JSONError(reason: .duplicateName, offset: start) }
             members.append((name, value))
-            // The names of an object with many members are kept in a set, so that the time remains linear.
+            // The names of an object with many members are kept in a set, so that the parsing time remains linear.
             if members.count == JSONParser.fewMembers { names = Set(members.map { Array($0.key.utf8) }) }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }
@@ -233,7 +233,7 @@ extension JSONParser {
         }
     }
 
-    /// Parses the second half of a surrogate pair. Returns `nil`, and consumes nothing, if another character follows.
+    /// Parses the second half of a surrogate pair. Returns `nil`, and consumes nothing, if no second half follows.
     private mutating func lowSurrogate(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32? {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")
@@ -281,8 +281,8 @@ extension JSONParser {
         position += length
     }
 
-    /// Returns whether the next three bytes are a surrogate in the encoding of UTF-8. Some programs encode half of a
-    /// surrogate pair in these three bytes.
+    /// Returns whether the next three bytes are a surrogate that was encoded like a UTF-8 character. Some programs
+    /// encode each half of a surrogate pair in this way.
     private func isSurrogate(_ bytes: Span<UInt8>) -> Bool {
         position + 2 < bytes.count && bytes[position] == 0xed && (0xa0...0xbf).contains(bytes[position + 1])
             && (0x80...0xbf).contains(bytes[position + 2])

@@ -43,7 +43,7 @@ package enum JSONValue: Sendable {
     package var latin1: [UInt8]? {
         guard case .string(let text) = self else { return nil }
         let utf8 = Array(text.utf8)
-        // If all characters are below U+0080, their UTF-8 encoding is already the result.
+        // If all characters are below U+0080, the result is their UTF-8 encoding.
         if utf8.withUnsafeBytes({ probe_plain_json($0.baseAddress, $0.count) }) == utf8.count { return utf8 }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
@@ -99,7 +99,7 @@ extension JSONValue {
         case .null: text.append(text: "null")
         case .boolean(let value): text.append(text: value ? "true" : "false")
         case .integer(let number): text.append(decimal: number)
-        // JSON has no representation of infinity and NaN.
+        // JSON has no representation of infinity or NaN.
         case .number(let number): text.append(text: number.isFinite ? "\(number)" : "null")
         case .string(let string): JSONValue.append(string, to: &text, characters)
         case .latin1(let bytes): JSONValue.append(latin1: bytes, to: &text)

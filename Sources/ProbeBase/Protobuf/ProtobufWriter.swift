@@ -4,7 +4,7 @@ package struct ProtobufWriter {
 
     package init() {}
 
-    /// How a field's value is encoded. The type is in the low three bits of the field's tag.
+    /// How a field's value is encoded. The wire type is in the lowest three bits of the field's tag.
     package enum WireType: UInt64, Sendable {
         case varint = 0
         case fixed64 = 1

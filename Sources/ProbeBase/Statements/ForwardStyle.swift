@@ -1,7 +1,7 @@
 /// How a proxy forwards the bytes of one direction.
 package struct ForwardStyle<Stage: StatementStage>: Sendable {
-    /// The places at which bytes are cut. The offsets are counted from the first byte to which the style applies;
-    /// random cuts are 1 to 64 bytes apart.
+    /// The offsets at which the stream is cut. They are counted from the first byte to which the style applies; random
+    /// cuts are 1 to 64 bytes apart.
     package var cut: Cut<Stage>?
     package var pace: Pace?
     /// The time between the arrival of bytes and their forwarding.

@@ -12,9 +12,9 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case shutWindow
     /// Limits the window that the sender advertises from now on, in bytes.
     case window(Stage.Number)
-    /// Replaces an option of SYN and SYN-ACK with NOPs (RFC 9293, 3.1).
+    /// Replaces an option of SYN and SYN-ACK segments with NOPs (RFC 9293, section 3.1).
     case strip(StrippedOption)
-    /// Limits the MSS that SYN and SYN-ACK announce.
+    /// Limits the value of the MSS option in SYN and SYN-ACK segments.
     case clampMSS(Stage.Number)
     /// Inserts a segment at the sequence number that the receiver expects next.
     case inject(Stage.Bytes)
@@ -24,10 +24,16 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     /// Drops packets that exceed the MTU; unless `isSilent`, the link reports the MTU in an ICMP message (RFC 1191, RFC
     /// 8201).
     case mtu(Stage.Number, isSilent: Bool)
+    /// Delays packets.
+    ///
     /// - Parameter mayReorder: whether a packet may overtake an earlier packet whose jitter is longer.
     case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
+    /// Limits the rate at which packets are forwarded.
+    ///
     /// - Parameter queue: the maximum number of queued bytes, above which packets are dropped. The default is 64 KiB.
     case rate(bytesPerSecond: Int, queue: Stage.Number?)
+    /// Drops random packets.
+    ///
     /// - Parameter burst: the number of consecutive packets that are lost; `nil` if single packets are lost.
     case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
     case burst(Stage.Number)
@@ -59,7 +65,7 @@ package enum PacketFault: Sendable, Equatable {
     /// The packet is held until ``LinkCommand/release``.
     case hold
 
-    /// The words of the link's commands that prevent a packet from reaching its receiver's TCP.
+    /// The keywords of the link commands that prevent a packet from reaching its receiver's TCP.
     package static let lossWords = ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"]
 }
 
@@ -70,7 +76,7 @@ package enum ResetPlace: Sendable {
     case outsideWindow
 }
 
-/// An option that a link can remove from SYN and SYN-ACK. `sack` is the SACK-Permitted option.
+/// An option that a link can remove from SYN and SYN-ACK segments. `sack` is the SACK-Permitted option.
 package enum StrippedOption: String, Sendable, CaseIterable {
     case sack, wscale, timestamps, mss
 }

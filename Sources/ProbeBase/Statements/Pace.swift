@@ -1,6 +1,7 @@
 /// The timing of the pieces of a send. Without a pace, the pieces are sent with no delay between them.
 package enum Pace: Sendable, Equatable {
-    /// The minimum interval between the departures of two pieces. A late piece does not shorten the next interval.
+    /// The minimum interval between the departures of two consecutive pieces. A late piece does not shorten the next
+    /// interval.
     case every(Duration)
     /// The average number of bytes per second, counted from the first byte.
     case rate(Int)
@@ -12,8 +13,7 @@ package enum Cut<Stage: StatementStage>: Sendable {
     case at([Stage.Number])
     /// The bytes are cut at pseudorandom offsets that the seed determines.
     case random(seed: Stage.Number)
-    /// The bytes are cut into pieces of at most this size. A smaller piece does not wait until more bytes are
-    /// available.
+    /// The bytes are cut into pieces of at most this size. A smaller piece is sent without waiting for more bytes.
     case inPieces(of: Stage.Number)
 }
 

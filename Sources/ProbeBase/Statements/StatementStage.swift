@@ -1,7 +1,7 @@
 /// The stage of a statement between parsing and execution, which determines the types of the statement's values.
 ///
 /// The parser produces statements that contain expressions, and the engine evaluates the expressions when the step is
-/// due. One generic type represents the two stages, so that its cases are listed only once, and the modules that
+/// due. One generic type represents both stages of a statement, so its cases are listed only once. The modules that
 /// execute statements do not depend on expressions.
 package protocol StatementStage {
     associatedtype Number: Sendable

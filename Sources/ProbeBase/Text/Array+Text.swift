@@ -1,7 +1,7 @@
 /// Appends ASCII text to large outputs without creating a string for each part.
 extension [UInt8] {
     package mutating func append(text: String) {
-        // The bytes are appended in a single operation, which is many times as fast as appending them one by one.
+        // The bytes are appended in a single operation, which is many times faster than appending them one by one.
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
         if isDone == nil { append(contentsOf: text.utf8) }
     }

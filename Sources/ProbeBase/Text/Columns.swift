@@ -35,7 +35,7 @@ package enum Columns {
 /// The number of columns that a character takes on a terminal.
 package enum CharacterWidth {
     package static func columns(of scalar: UnicodeScalar) -> Int {
-        // The usual characters are handled first; below U+0300 there are no combining and no wide characters.
+        // Common characters are handled first: no character below U+0300 is combining or wide.
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0

@@ -1,7 +1,7 @@
 /// Formats durations for people.
 package enum DurationText {
-    /// Returns the duration with at least three digits, if the value has them: `870 ns`, `12.1 us`, `30.2 ms`, `1.25
-    /// s`. A negative duration begins with a minus sign.
+    /// Returns the duration with at least three digits, provided that the value in nanoseconds has three digits:
+    /// `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`. A negative duration begins with a minus sign.
     package static func text(nanoseconds: Int64) -> String {
         let sign = nanoseconds < 0 ? "-" : ""
         let value = nanoseconds.magnitude
@@ -59,7 +59,7 @@ package enum DurationText {
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Returns the duration in seconds with six decimals, the format of other tools: `0.000123`, `-0.000004`.
+    /// Returns the duration in seconds with six decimals, as other tools show it: `0.000123`, `-0.000004`.
     package static func seconds(_ nanoseconds: Int64) -> String {
         let micro = (nanoseconds.magnitude + 500) / 1_000
         let fraction = String(micro % 1_000_000)

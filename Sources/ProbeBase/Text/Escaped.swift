@@ -32,7 +32,7 @@ package enum Escaped {
 
     /// Returns the text of a string in a script's notation, without quotes.
     package static func text(_ text: String) -> String {
-        // Most texts need no escapes. Such a text must be handled quickly, because there may be thousands of them.
+        // Most texts need no escapes. They must be handled quickly, because there may be thousands of them.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         }
@@ -56,8 +56,8 @@ package enum Escaped {
         return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
     }
 
-    /// Returns the text, in which each character that is invisible or changes the direction of the text is replaced
-    /// with its code.
+    /// Replaces each character that is invisible or changes the direction of the text with the character's code, and
+    /// returns the result.
     package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

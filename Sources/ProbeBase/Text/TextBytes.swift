@@ -1,5 +1,5 @@
 /// Text that is created from an interpolated string, for code that creates thousands of texts. All parts are appended
-/// to one buffer, so that no separate strings are created.
+/// to one buffer, so no intermediate strings are created.
 ///
 /// For example: `TextBytes("\(name) sent \(count) bytes").string`
 package struct TextBytes: ExpressibleByStringInterpolation, Sendable {

@@ -19,7 +19,7 @@ package enum Comparison: String, Sendable, CaseIterable {
         }
     }
 
-    /// Returns whether `left OP right` holds.
+    /// Returns whether `left OP right` is true.
     package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
         switch self {
         case .equal: left == right

@@ -5,7 +5,7 @@ package enum ConversationSide: Sendable, Hashable, CaseIterable {
 
     package var opposite: ConversationSide { self == .client ? .server : .client }
 
-    /// The side's word in scripts and reports.
+    /// The name of the side in scripts and reports.
     package var word: String { self == .client ? "client" : "server" }
 
     package init?(word: String) {

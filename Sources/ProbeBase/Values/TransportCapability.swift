@@ -1,5 +1,5 @@
-/// A capability of a transport under test. The raw values are the words of `require subject …` and of the adapter
-/// protocol's `can`.
+/// A capability of a transport under test. The raw values are the words that can follow `require subject` in a script
+/// and `can` in the adapter protocol.
 public enum TransportCapability: String, Sendable, CaseIterable {
     case connect, listen, send
     /// The transport accepts messages for sending before it is connected.
@@ -38,7 +38,7 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case heartbeat
     /// The transport can reconnect after its connection is lost, and reports the new connection.
     case reconnect
-    /// The transport can parse and serialise messages according to the schema of `with protobuf`.
+    /// The transport can parse and serialize messages according to the schema given by `with protobuf`.
     case protobuf
     /// Even if no read is pending, the transport detects that the peer has ended or reset the stream.
     case watches
@@ -50,7 +50,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     public static let assumed: Set<TransportCapability> = [.watches, .frames, .pings]
 }
 
-/// An operation on a subject that has no arguments. The raw values are the words of the adapter protocol's `op`.
+/// An operation, without arguments, on a subject. The raw values are the words that can follow `op` in the adapter
+/// protocol.
 ///
 /// The language, the engine and the adapter protocol pass the operation on without interpreting it; only a transport
 /// defines its effect.
@@ -70,7 +71,7 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the operation ends the connection, whatever state the connection is in. The step for such an operation
+    /// Whether the operation ends the connection, regardless of the connection's state. The step for such an operation
     /// does not wait until the connection is established.
     package var ends: Bool {
         switch self {

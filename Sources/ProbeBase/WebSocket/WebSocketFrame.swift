@@ -1,4 +1,4 @@
-/// One WebSocket frame (RFC 6455, 5.2). The frame may be invalid: its fields are encoded without checks.
+/// One WebSocket frame (RFC 6455, section 5.2). The frame may be invalid: its fields are encoded without checks.
 package struct WebSocketFrame: Sendable, Equatable {
     package enum Opcode {
         package static let continuation: UInt8 = 0
@@ -10,7 +10,8 @@ package struct WebSocketFrame: Sendable, Equatable {
     }
 
     package enum CloseCode {
-        /// The code that APIs report for a close without a code (RFC 6455, 7.1.5). The code is never sent in a frame.
+        /// The code that APIs report for a close without a code (RFC 6455, section 7.1.5). The code is never sent in a
+        /// frame.
         package static let none: UInt16 = 1005
     }
 
@@ -21,8 +22,8 @@ package struct WebSocketFrame: Sendable, Equatable {
         case twoBytes = 2
         case eightBytes = 8
 
-        /// The largest length that this form can represent. RFC 6455, 5.2 requires the highest bit of the longest form
-        /// to be 0, but a script can set this bit.
+        /// The largest length that this form can represent. RFC 6455, section 5.2 requires the highest bit of the
+        /// longest form to be 0, but a script can set this bit.
         package var largest: UInt64 {
             switch self {
             case .inHeader: 125
@@ -119,7 +120,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         return bytes
     }
 
-    /// Masks or unmasks the bytes after an index (RFC 6455, 5.3).
+    /// Masks or unmasks the bytes after an index (RFC 6455, section 5.3).
     package static func mask(_ bytes: inout [UInt8], from start: Int, with key: [UInt8]) {
         let (a, b, c, d) = (key[0], key[1], key[2], key[3])
         bytes.withUnsafeMutableBufferPointer { bytes in
@@ -149,8 +150,8 @@ extension WebSocketFrame {
         case tooLong(UInt64)
     }
 
-    /// Reads and unmasks a frame. Violations of RFC 6455 (reserved bits, reserved opcodes, a length in a longer form
-    /// than needed) are not checked.
+    /// Reads and unmasks a frame. The frame is not checked for violations of RFC 6455, such as reserved bits, reserved
+    /// opcodes, or a length in a longer form than needed.
     ///
     /// - Parameter limit: the maximum length of the payload.
     package static func scan(_ bytes: Span<UInt8>, limit: Int) -> Scan {
@@ -195,7 +196,7 @@ extension WebSocketFrame {
     }
 }
 
-/// The type of a WebSocket data message (RFC 6455, 5.6). The raw values are the words of the language and of the
+/// The type of a WebSocket data message (RFC 6455, section 5.6). The raw values are the keywords in scripts and in the
 /// adapter protocol.
 public enum WebSocketMessageKind: String, Sendable, CaseIterable {
     /// The content is UTF-8.
@@ -249,7 +250,7 @@ extension WebSocketFrame {
     }
 
     /// Returns whether a status code may be sent. The codes 1000 to 2999 belong to the protocol and its registry;
-    /// higher codes belong to frameworks and applications (RFC 6455, 7.4.2).
+    /// higher codes belong to frameworks and applications (RFC 6455, section 7.4.2).
     package static func mayBeSent(code: UInt16) -> Bool {
         switch code {
         case 1004, 1005, 1006, 1015: false

@@ -1,4 +1,5 @@
-/// Counts the frames in one direction of a connection, reading only their headers (RFC 6455, 5.2). Never traps.
+/// Counts the frames in one direction of a connection, reading only their headers (RFC 6455, section 5.2). Counting
+/// never traps.
 package struct WebSocketFrames: Equatable, Sendable {
     /// The number of complete frames, including control frames.
     package private(set) var count = 0

@@ -47,7 +47,7 @@ package enum WebSocketHandshake {
         init(_ text: String) { self.text = text }
     }
 
-    /// Reads a client's request (RFC 6455, 4.2.1).
+    /// Reads a client's request (RFC 6455, section 4.2.1).
     ///
     /// - Parameter head: the head of the request, including the empty line.
     /// - Returns: the requested path, and the client's key.
@@ -74,7 +74,7 @@ package enum WebSocketHandshake {
         return (Array(words[1]), key)
     }
 
-    /// Checks a server's response to a request that offers no extensions and no subprotocols (RFC 6455, 4.1).
+    /// Checks a server's response to a request that offers no extensions and no subprotocols (RFC 6455, section 4.1).
     package static func readAnswer(_ head: [UInt8], to key: String) throws(Problem) {
         let head = try Head(head)
         guard head.startLine.starts(with: "HTTP/1.1 ".utf8) else {

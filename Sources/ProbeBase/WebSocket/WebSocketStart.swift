@@ -1,5 +1,5 @@
-/// The position at which the WebSocket frames of one direction begin: after the opening handshake (RFC 6455, section 4),
-/// or at the first byte of a stream that has no handshake. Never traps.
+/// The position at which the WebSocket frames of one direction begin: after the opening handshake (RFC 6455,
+/// section 4), or at the first byte of a stream that has no handshake. Finding the position never traps.
 package enum WebSocketStart: Equatable, Sendable {
     case frames(at: Int)
     /// The head of a request or response is incomplete, or there are too few bytes to determine whether a head follows.
@@ -98,7 +98,7 @@ package enum WebSocketStart: Equatable, Sendable {
         return Int(String(decoding: words[1], as: UTF8.self))
     }
 
-    /// Returns the length of a response's content; 0 if the head does not state it.
+    /// Returns the length of a response's content; 0 if the head does not specify a length.
     private static func contentLength(in bytes: Span<UInt8>, _ head: Range<Int>) -> Int {
         let text = String(decoding: head.map { bytes[$0] }, as: UTF8.self)
         for line in text.split(separator: "\r\n") {
