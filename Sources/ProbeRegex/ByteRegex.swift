@@ -7,11 +7,12 @@
 /// - A pattern is UTF-8. A non-ASCII character matches its UTF-8 bytes, and a quantifier after it repeats the whole
 ///   character. `\xHH` is one byte. Everything else matches single bytes; letters and case are ASCII only.
 /// - `.` matches any byte except LF; with `(?s)`, it matches any byte.
-/// - `^`, `\A` and `$`, `\z` match at the start and the end of the input (a final LF is not skipped); with `(?m)`, `^`
-///   and `$` also match after and before each LF.
+/// - `^` and `\A` match at the start of the input, and `$` and `\z` match at the end of the input (a final LF is not
+///   skipped). With `(?m)`, `^` also matches after each LF, and `$` before each LF.
 /// - `(…)` groups without binding a name; `(?<name>…)` and `(?P<name>…)` bind their last match.
-/// - An iteration of a loop that matches no byte ends the loop. If the loop's body can match nothing in several ways,
-///   engines differ in the final value of a group inside the body; the value is the same as in RE2.
+/// - An iteration of a loop that matches no byte ends the loop. If the loop's body can match the empty string in
+///   several ways, engines differ in the final value of a group inside the body; this engine sets the same value as
+///   RE2.
 /// - A `{` that does not begin `{n}`, `{n,}` or `{n,m}` is literal.
 package struct ByteRegex: Sendable {
     /// The pattern as written.

@@ -1,7 +1,7 @@
 import ProbeBase
 
-/// One search, performed with Pike's machine: all threads of the program advance over the input in lockstep, so that
-/// each instruction is visited at most once per byte, whatever the pattern is.
+/// One search, performed with Pike's machine: all threads of the program advance over the input in lockstep, so each
+/// instruction is visited at most once per byte, regardless of the pattern.
 ///
 /// The order of the threads in a list is their priority: among all leftmost matches, the search returns the one that a
 /// backtracking engine would find first.
@@ -78,7 +78,7 @@ struct RegexMachine {
         )
     }
 
-    /// Makes each thread consume the byte at the position. A thread that has matched ends all threads of lower
+    /// Makes each thread consume the byte at the current position. A thread that has matched ends all threads of lower
     /// priority.
     private mutating func advance(over input: borrowing Span<UInt8>, at position: Int) -> (slots: [Int], end: Int)? {
         let byte: UInt8? = position < input.count ? input[position] : nil

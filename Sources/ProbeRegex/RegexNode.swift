@@ -1,7 +1,7 @@
 /// An assertion about a position in the input, which consumes no byte.
 enum RegexAssertion: Sendable, Equatable {
     case inputStart, inputEnd
-    /// With `(?m)`, the assertion also holds after, or before, an LF.
+    /// With `(?m)`, `lineStart` also holds after an LF, and `lineEnd` also holds before an LF.
     case lineStart, lineEnd
     case wordBoundary, notWordBoundary
 }
@@ -18,7 +18,7 @@ struct RegexNode: Sendable {
         case assertion(RegexAssertion)
         case sequence([RegexNode])
         case alternation([RegexNode])
-        /// The number is the index of the group among the named groups, starting at 0.
+        /// The integer is the index of the group among the named groups, starting at 0.
         case group(Int, RegexNode)
         case repetition(RegexNode, minimum: Int, maximum: Int?, isLazy: Bool)
     }

@@ -41,7 +41,7 @@ struct RegexParser {
         return index < pattern.count ? pattern[index] : nil
     }
 
-    /// Consumes the text if the pattern continues with it; returns whether it does.
+    /// Consumes the given text if the pattern continues with it, and returns whether it was consumed.
     mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard pattern.count - position >= count else { return false }
@@ -160,7 +160,7 @@ struct RegexParser {
         }
     }
 
-    /// Returns a node for one byte, which matches both cases if the `i` flag is set.
+    /// Returns a node for one byte. If the `i` flag is set, the node for a letter matches both cases.
     func literal(_ byte: UInt8) -> RegexNode {
         .set(flags.ignoresCase ? ByteSet(byte).caseFolded : ByteSet(byte))
     }
@@ -393,7 +393,7 @@ extension RegexParser {
         let start = position
         let wordBytes = ByteSet.word
         while let byte = peek() {
-            // As in a name of the scenario language, a `-` must be followed by a letter or digit.
+            // As in names in the scenario language, a `-` must be followed by a letter or digit.
             let isHyphen = byte == UInt8(ascii: "-") && position > start && peek(1).map(wordBytes.contains) == true
             guard wordBytes.contains(byte) || isHyphen else { break }
             position += 1

@@ -11,7 +11,7 @@ struct RegexProgram: Sendable {
         /// Continues at both instructions, and prefers the first instruction.
         case split(Int, Int)
         case jump(Int)
-        /// Stores the position in this slot.
+        /// Stores the current position in the given slot.
         case save(Int)
         case match
     }
@@ -85,7 +85,7 @@ struct RegexProgram: Sendable {
             return
         }
         for _ in 0..<minimum { emit(node) }
-        // x{0,2} is compiled as (?:x(?:x)?)?, in which each optional copy can branch to the end.
+        // `x{0,2}` is compiled as `(?:x(?:x)?)?`, in which each optional copy can branch to the end.
         var splits: [Int] = []
         for _ in minimum..<max(minimum, maximum) {
             splits.append(reserve())
@@ -105,7 +105,7 @@ struct RegexProgram: Sendable {
         let split = reserve()
         if node.isNullable {
             // `x*` is compiled as `(?:x+)?` here. In the plain loop, an iteration of x that consumes no byte would
-            // return to a split that has already been visited at this position, and its thread would end there,
+            // return to a split that has already been visited at this position. The thread would end at the split,
             // although it must continue after the loop with the priority of x.
             emitPlus(node, isLazy: isLazy)
         } else {
@@ -124,8 +124,8 @@ struct RegexProgram: Sendable {
         isLazy ? .split(exit, body) : .split(body, exit)
     }
 
-    /// Visits all instructions that are reachable without consuming a byte: once as if every assertion held, and once
-    /// only up to `inputStart`.
+    /// Visits all instructions that are reachable without consuming a byte, in two passes. The first pass treats every
+    /// assertion as true; the second pass stops at `inputStart`.
     private mutating func findStart() {
         var first = ByteSet()
         var canBeEmpty = false
@@ -143,7 +143,8 @@ struct RegexProgram: Sendable {
         onlyFirstByte = firstBytes?.onlyMember
     }
 
-    /// Calls the closure for each instruction that consumes a byte or ends a match, and that is reachable at the start.
+    /// Calls the closure for each instruction that is reachable at the start and either consumes a byte or ends a
+    /// match.
     private func visitStart(stopsAtInputStart: Bool, _ body: (Instruction) -> Void) {
         var isSeen = [Bool](repeating: false, count: instructions.count)
         var pending = [0]

@@ -9,8 +9,8 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         case unopenedGroup
         /// The pattern ends with a `\`.
         case danglingEscape
-        /// A `\` is followed by a letter or digit with which it does not form an escape sequence; the associated value
-        /// is that letter or digit.
+        /// A `\` and the letter or digit after it do not form an escape sequence; the associated value is that letter
+        /// or digit.
         case unknownEscape(String)
         /// `\x` is not followed by two hexadecimal digits.
         case badByteEscape
