@@ -38,7 +38,7 @@ struct AbandonedConnections {
     }
 
     /// Returns whether a connection that was just taken from a server's queue is abandoned, and if so, removes it from
-    /// this list. A connection that is still open is not abandoned, even if it is between the same two endpoints: it
+    /// this list. A connection that is still open is not abandoned, even if it has the same two endpoints, because it
     /// was opened later.
     mutating func takes(_ connection: WaitingConnection) -> Bool {
         guard connection.hasEnded,
@@ -49,7 +49,7 @@ struct AbandonedConnections {
     }
 
     /// Returns whether an abandoned connection may be waiting at a listener. A TCP listener is identified by its port
-    /// alone, whatever its address; a Unix listener by its path.
+    /// alone, regardless of its address; a Unix listener is identified by its path.
     func mayWait(at listener: SocketAddress) -> Bool {
         left.contains { listener.isUnix ? $0.server == listener : $0.server.port == listener.port }
     }
@@ -58,8 +58,7 @@ struct AbandonedConnections {
 /// A connection that was taken from a listener's queue and that no step has accepted yet.
 final class WaitingConnection {
     private var socket: AcceptedSocket?
-    /// The connection if it uses TLS, because the TLS handshake starts before a step accepts the connection; otherwise
-    /// `nil`.
+    /// The connection if it uses TLS; otherwise `nil`. A TLS handshake starts before a step accepts the connection.
     private(set) var connection: Connection?
     private let peer: SocketAddress?
     private let local: SocketAddress?

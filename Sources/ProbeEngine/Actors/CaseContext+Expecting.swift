@@ -29,8 +29,8 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // The result is given the time at which the evaluation began, because the duration of the evaluation
-                // doesn't affect the result.
+                // The result has the time at which the evaluation began, because the duration of the evaluation doesn't
+                // affect the result.
                 why.finding.decided = window.now
                 return .impossible(why)
             case .pending(let next):

@@ -46,8 +46,8 @@ extension CaseContext {
         return !server.waiting.isEmpty
     }
 
-    /// Returns whether a connection is waiting at the server. If none is, watches the listener, so that waiting steps
-    /// are notified when a connection arrives.
+    /// Returns whether a connection is waiting at the server. If none is waiting, watches the listener, so that waiting
+    /// steps are notified when a connection arrives.
     func hasWaitingOrWatches(_ server: ServerActor) throws(Finding) -> Bool {
         guard let listener = server.listener else { return false }
         if hasWaiting(server) { return true }

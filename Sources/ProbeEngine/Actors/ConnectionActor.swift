@@ -3,7 +3,7 @@ import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 
-/// A name for a connection of the harness: a `client`, a connection accepted `as` the name, or a server after a plain
+/// A name for a connection of the harness: a `client`, the name in `accept as NAME`, or a server after a plain
 /// `accept`.
 final class ConnectionActor {
     enum Role {

@@ -90,7 +90,8 @@ struct ConnectionExecutor {
         }
     }
 
-    /// Returns how future connections are read after an action; `nil` if the action doesn't concern reading.
+    /// Returns the reading mode that an action sets for future connections; `nil` if the action doesn't concern
+    /// reading.
     func initialReading(_ action: ConnectionAction, _ step: Step) throws(Finding) -> InitialReading? {
         switch action {
         case .stopReading: InitialReading(.stopped, stop: step.span)
@@ -185,8 +186,8 @@ struct ConnectionExecutor {
         guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
             return
         }
-        // A peer that has ended the connection needs no close_notify: the end of the connection that follows means the
-        // same.
+        // A peer that has ended the connection needs no close_notify, because the close that follows has the same
+        // meaning.
         do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
     }
 
@@ -275,8 +276,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns whether the event can't have happened earlier than it was noticed. For example, this is true if the peer
-    /// belongs to the harness and was therefore stalled together with it.
+    /// Returns whether the event can't have happened before the harness noticed it. An example is an event caused by a
+    /// peer that belongs to the harness and was therefore stalled together with it.
     private func isExact(
         _ resolved: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {
@@ -326,12 +327,12 @@ extension ConnectionExecutor {
     }
 }
 
-/// The `vanish` action, which ends a connection without signalling the end to the peer.
+/// The `vanish` action, which ends a connection without signaling the end to the peer.
 extension ConnectionExecutor {
     /// Ends the connection without a FIN or an RST.
     ///
     /// - Parameter silently: whether packets that the peer sends later remain unanswered. The kernel would retransmit
-    ///   bytes that the peer has not acknowledged, so the step waits for the acknowledgement.
+    ///   bytes that the peer has not acknowledged, so the step waits for the acknowledgment of these bytes.
     func vanish(
         _ actor: ConnectionActor, _ connection: Connection, silently: Bool, _ step: Step, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -371,8 +372,8 @@ extension ConnectionExecutor {
 
 /// Expectations that concern WebSocket frames.
 extension ConnectionExecutor {
-    /// Returns the frame that `expect message ws.text("x")` accepts, with any masking key unless the script states one;
-    /// `nil` if the pattern is not a frame.
+    /// Returns the frame that `expect message ws.text("x")` accepts, with any masking key unless the script specifies
+    /// one; `nil` if the pattern is not a frame.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedFrame? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {

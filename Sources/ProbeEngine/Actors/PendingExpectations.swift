@@ -84,7 +84,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 
     /// Creates an expectation that has not been evaluated yet.
     ///
-    /// - Parameter meter: the meter of the subject's adapter, if the expectation is about resource usage.
+    /// - Parameter meter: the meter for the subject's adapter, if the expectation is about resource usage.
     init(
         _ expectation: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing,
         meter: ResourceMeter? = nil
@@ -124,7 +124,7 @@ struct PendingProcessExpectation: PendingExpectation {
     ///
     /// - Parameters:
     ///   - after: the lower bound for the time of the event.
-    ///   - watch: the search of output lines that are about to be dropped.
+    ///   - watch: searches output lines before they are dropped.
     init(
         _ expectation: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
         watch: OutputWatch
@@ -136,7 +136,7 @@ struct PendingProcessExpectation: PendingExpectation {
         case .output(let regex): watch.add(regex, isWanted: true, from: child.outputLog.dropped)
         case .noOutput(let regex, _):
             watch.add(regex, isWanted: false, from: child.outputLog.dropped)
-            // Output that the program has already printed may still be in its pipes.
+            // Output that the program has already printed may still be in the program's pipes.
             child.look()
         case .listening, .exit, .resource: break
         }

@@ -12,7 +12,7 @@ final class ProcessActor {
     var network: NetworkNamespace?
     var ports: [UInt16] = []
     var child: ChildProcess?
-    /// The meter of the program's resource usage.
+    /// The meter for the program's resource usage.
     var meter: ResourceMeter?
     /// The programs of earlier starts. Processes that these programs left running belong to the case until the case
     /// ends.
@@ -32,9 +32,9 @@ final class ProcessActor {
 
     /// The most recently consumed output lines of the current start.
     var consumed: [Consumed] = []
-    /// The search of output lines that are about to be dropped from the output log.
+    /// The object that searches output lines before they are dropped from the output log.
     var watch: OutputWatch?
-    /// Whether `P stop` is in progress or done, so that the exit is expected.
+    /// Whether `P stop` is in progress or done. If it is, the program's exit is expected.
     var isStopping = false
     /// Whether the program's exit has been added to the timeline.
     var exitIsReported = false

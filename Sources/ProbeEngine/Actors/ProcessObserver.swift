@@ -12,7 +12,7 @@ enum ProcessObserver {
         guard process.command.portCount > 0, let wanted = process.ports.first else {
             return try !listeningPorts(process, child).isEmpty
         }
-        // Check the kernel's table first, as reading the descriptors of every process is slow.
+        // Check the kernel's table first, because reading the descriptors of every process is slow.
         if let reason = ListeningSockets.problem { throw notSeen("whether \(process.name) listens", reason) }
         guard inNetwork(of: process, { ListeningSockets.isListening(port: wanted) }) else { return false }
         return try listeningPorts(process, child).contains(wanted)
@@ -20,7 +20,8 @@ enum ProcessObserver {
 
     /// Returns the ports that the program listens on.
     ///
-    /// - Parameter isLast: whether this is the last check, so that a port that was not found counts as missing.
+    /// - Parameter isLast: whether this is the last check. In the last check, a port that is not found counts as
+    ///   missing.
     static func listeningPorts(
         _ process: ProcessActor, _ child: ChildProcess, isLast: Bool = false
     ) throws(Finding) -> Set<UInt16> {

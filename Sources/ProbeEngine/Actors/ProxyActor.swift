@@ -13,8 +13,8 @@ final class ProxyActor {
     var effectsOnNewConnections: [(ProxiedConnection) -> Void] = []
     /// The connection that the proxy's name refers to after a plain `accept`.
     var plain: ProxiedActor?
-    /// For each side, the number of the step that forwards bytes to that side of future connections as they arrive.
-    /// Reported to observers.
+    /// For each side, the number of the step that makes the proxy forward bytes to that side of future connections as
+    /// they arrive. The step is reported to observers.
     var plainForwards: [ConversationSide: Int] = [:]
     /// The number of connections that steps have accepted.
     var accepted = 0

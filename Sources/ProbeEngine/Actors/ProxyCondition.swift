@@ -23,7 +23,8 @@ struct ProxyCondition {
     /// The actor's name.
     let name: String
 
-    /// Returns the shortfall to report; `nil` if the step has taken effect on one of the connections.
+    /// Returns the message to report if the step has had no effect; `nil` if it has taken effect on one of the
+    /// connections.
     func shortfall(of connections: [ProxiedConnection]) -> Condition.Shortfall? {
         let effects = connections.map { connection in
             sides.reduce(into: ForwardEffect()) { sum, side in
@@ -33,7 +34,8 @@ struct ProxyCondition {
         return shortfall(effects)
     }
 
-    /// Returns the shortfall to report; `nil` if the step has taken effect on one of the connections.
+    /// Returns the message to report if the step has had no effect; `nil` if it has taken effect on one of the
+    /// connections.
     ///
     /// - Parameter effects: the step's effect on each connection that it applies to.
     func shortfall(_ effects: [ForwardEffect]) -> Condition.Shortfall? {

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Measures the resource usage of a program and of all processes that it has started, for the steps of a case.
+/// Measures, for the steps of a case, the resource usage of a program and of all processes that it has started.
 final class ResourceMeter {
     private let processes: ProcessTree
     /// The processor time that earlier steps have already judged, and the time at which the last of these steps
@@ -20,11 +20,11 @@ final class ResourceMeter {
         judged = (used, .now)
     }
 
-    /// Returns the meter of a program that is starting, all of whose usage is counted.
+    /// Returns the meter for a program that is starting. All of its resource usage is counted.
     static func forStarting(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
-    /// Returns the meter of a program that was running before the case, for which only the processor time used from now
-    /// on is counted.
+    /// Returns the meter for a program that was running before the case. Only the processor time used from now on is
+    /// counted.
     static func forRunning(_ processes: ProcessTree) -> ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }
@@ -50,8 +50,7 @@ final class ResourceMeter {
         case .threads: amount = processes.threadCount()
         case .memory: amount = processes.residentMemory()
         case .cpu:
-            // If no process waits for a child, the kernel discards the child's processor time, so that the total
-            // decreases.
+            // If no process waits for a child, the kernel discards the child's processor time, so the total decreases.
             let time = max(judged.time, processes.processorTime())
             looked = (time, .now)
             amount = Int(clamping: (time - judged.time).nanoseconds)
@@ -64,7 +63,7 @@ final class ResourceMeter {
     }
 
     /// Records that a step has judged the most recent measurement of the processor time, so that the next step counts
-    /// only the time used since.
+    /// only the time used since then.
     func take() {
         if let looked { judged = looked }
         looked = nil

@@ -18,7 +18,7 @@ final class ServerActor {
     /// How the accepted connections are read, as set by steps before `accept`.
     var initialReading = InitialReading()
     var plain: ConnectionActor?
-    /// The endpoints that the server has listened on, which identify the connections to the server.
+    /// The endpoints on which the server has listened. They identify the connections to the server.
     var endpoints: Set<EndpointPattern> = []
     /// Connections that were taken from the listener's queue during a search for abandoned connections, oldest first.
     /// They are accepted before the connections that are still in the queue.

@@ -34,7 +34,7 @@ struct StartConfiguration {
                 return (Target(host: name.value, port: port), nil)
             }
             let address = try addresses.address(of: expression)
-            // The subject resolves host names itself, and may choose a different address than the harness would.
+            // The subject resolves host names itself, and may choose a different address than the harness would choose.
             let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
             let anywhere = EndpointPattern(anyAddressPort: address.port)
             return (
@@ -62,7 +62,8 @@ struct StartConfiguration {
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
         configuration.heartbeat = try heartbeat(options)
-        // The shortest and the longest delay before a reconnection attempt are gaps, so neither is scaled.
+        // The shortest and the longest delay before a reconnection attempt are not scaled, because they are gaps rather
+        // than deadlines.
         configuration.reconnect = options.reconnect.map {
             TransportReconnect(shortest: $0.shortest, longest: $0.longest)
         }
@@ -77,8 +78,8 @@ struct StartConfiguration {
         return configuration
     }
 
-    /// Returns the heartbeat settings. The timeout is scaled, because it is a deadline; the interval is not, because it
-    /// is a gap.
+    /// Returns the heartbeat settings. The timeout is scaled, because it is a deadline. The interval is not scaled,
+    /// because it is a gap.
     private func heartbeat(_ options: SubjectOptions) throws(Finding) -> TransportHeartbeat? {
         guard options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil else {
             return nil

@@ -29,11 +29,11 @@ final class SubjectActor {
 
     /// The framing that a step has set; `nil` for the scenario's framing.
     var framing: Framing?
-    /// The framing that takes effect once the subject has delivered a further number of messages.
+    /// The framing that takes effect once the subject has delivered a given number of additional messages.
     private var announcedFraming: AnnouncedFraming?
     /// What the subject was asked to do, and what it reported.
     var reports = SubjectReports()
-    /// Each `start` that the subject was given, for matching with the capture.
+    /// Each `start` that the subject was given, used to identify the subject's connections in the capture.
     var starts: [SubjectStart] = []
     /// The name of the listening subject that accepted this connection.
     var acceptedBy: String?
@@ -41,8 +41,7 @@ final class SubjectActor {
     /// this port.
     var acceptPort: UInt16?
     var acceptIndex = 0
-    /// If the subject was given a host name to connect to, the endpoints that the name may resolve to; `nil` if it was
-    /// given an address.
+    /// The endpoints to which the target's host name may resolve; `nil` if the subject was given an address.
     var named: EndpointPattern?
     /// The time at which the subject reported the accepted connection (wall clock, in nanoseconds).
     var acceptedAt: UInt64?

@@ -55,7 +55,7 @@ final class SubjectExecutor {
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
-        // Most sources have their own deadlines for creating a driver. This deadline is for a source that has none.
+        // Most sources limit the time for creating a driver. This deadline is for sources that set no limit.
         let begun = MonotonicTime.now
         let made = try await context.wait(until: begun + .seconds(60), from: begun) {
             () throws(Finding) -> (any SubjectDriver)? in
@@ -228,7 +228,8 @@ final class SubjectExecutor {
         }
     }
 
-    /// Waits until the result of a `start` or a `start tls` is known. Most operations can't begin before that.
+    /// Waits until the result of a `start` or a `start tls` is known. Most operations can't begin before the result is
+    /// known.
     private func settle(_ subject: SubjectActor) async throws(Finding) {
         guard subject.wasStarted, !subject.isListener else { return }
         let isSecuring = subject.hasStarted && subject.reports.security == .due
@@ -437,7 +438,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Turns a connection that a listening subject has accepted into an actor.
+    /// Creates an actor for a connection that a listening subject has accepted.
     private func takeAccepted(as name: Name, _ listener: SubjectActor) {
         let (number, time) = listener.reports.accepted.removeFirst()
         let connection = SubjectActor(

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeTransport
 
-/// The control frames that a subject is asked to send (RFC 6455, 5.5).
+/// The control frames that a subject is asked to send (RFC 6455, section 5.5).
 struct SubjectWebSocket {
     let context: CaseContext
 

@@ -130,8 +130,8 @@ struct WebSocketExecutor {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Waits for the head of the peer's request or answer and takes it; `nil` if `isDone` reports that the head is no
-    /// longer needed.
+    /// Waits for the head of the peer's request or answer, and removes it from the receive buffer; `nil` if `isDone`
+    /// reports that the head is no longer needed.
     private func head(
         of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
         from time: MonotonicTime, isDone: @escaping () -> Bool
@@ -165,7 +165,8 @@ struct WebSocketExecutor {
                 ? [] : ["move `\(actor.name) stop reading` or `\(actor.name) read … every` after the handshake"])
     }
 
-    /// Takes the head from the receive buffer; `nil` if the head is incomplete or exceeds its size limit.
+    /// Removes the head from the receive buffer and returns it; `nil` if the head is incomplete or exceeds its size
+    /// limit.
     private func takeHead(of connection: Connection) -> [UInt8]? {
         let end = WebSocketHandshake.end
         guard let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead else {

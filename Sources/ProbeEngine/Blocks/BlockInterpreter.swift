@@ -46,7 +46,7 @@ final class BlockInterpreter {
         } catch {
             var finding = error
             if finding.span == nil { finding.span = step.focus }
-            // A block is in the timeline only if the block itself fails: for example, an `either` without a satisfied
+            // The timeline contains a block only if the block itself fails, such as an `either` without a satisfied
             // branch.
             if !step.isBlock || finding.rounds == nil { context.record(.stepFailed(step.span)) }
             if finding.rounds == nil {
@@ -591,8 +591,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Returns whether the branches of an `either` wait for nothing but the end of the given connection. If so, and
-    /// after `ignore rest`, all bytes before the end are dropped.
+    /// Returns whether the branches of an `either` wait for nothing but the end of the given connection. If they do,
+    /// all bytes before the end are dropped once `ignore rest` has been executed.
     private static func isAlone(_ name: String, _ blocks: [Block]) -> Bool {
         blocks.allSatisfy { block in
             guard case .act(let other, let action, _)? = block.steps.first?.kind, other.value == name else {

@@ -18,11 +18,11 @@ struct CapabilityScan {
     private(set) var measures = false
     /// The first step that measures resource usage and that the script can't avoid by taking another branch.
     private(set) var firstMeasure: SourceSpan?
-    /// The number of reads whose result no `expect` has consumed, by subject, as far as the script shows.
+    /// For each subject, the number of reads whose results no `expect` has consumed, as far as the script shows.
     private var openReads: [String: Int] = [:]
-    /// The most recent framing that a step has set, by subject.
+    /// For each subject, the framing that a step has set most recently.
     private var framingBySubject: [String: Framing] = [:]
-    /// The subjects that were asked to stop, so that the ends of their connections are not caused by the peer.
+    /// The subjects that were asked to stop, so the ends of their connections are not attributed to the peer.
     private var askedToStop: Set<String> = []
     private let scenario: Scenario
 
@@ -73,8 +73,8 @@ struct CapabilityScan {
         }
     }
 
-    /// Returns the step that sends bytes that a subject with the given capabilities could never report, because the
-    /// subject reads only on request and no step requests a read.
+    /// Returns the step whose bytes a subject with the given capabilities could never report, because the subject reads
+    /// only on request and no step requests a read.
     func unreportable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
         return asksToRead ? nil : firstPeerSend

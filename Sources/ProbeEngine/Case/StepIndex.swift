@@ -1,13 +1,13 @@
 package import ProbeScenario
 
-/// An index of later steps. For each step, the index shows whether a `stopped` or an exit is still expected, and
+/// An index of later steps. For each step, the index shows whether a later step expects a `stopped` or an exit, and
 /// whether the next step expects the operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
-    /// For each subject, the number of the last step that expects it to stop, or of the `do NAME` that runs the
-    /// definition that contains that step.
+    /// For each subject, the number of the last step that expects the subject to stop. If that step is part of a
+    /// definition, the number is that of the `do NAME` that runs the definition.
     private var lastStopExpectation: [String: Int] = [:]
-    /// For each program, the number of the last step that expects it to exit, or of the `do NAME` that runs the
-    /// definition that contains that step.
+    /// For each program, the number of the last step that expects the program to exit. If that step is part of a
+    /// definition, the number is that of the `do NAME` that runs the definition.
     private var lastExitExpectation: [String: Int] = [:]
     /// The steps that are followed by an `expect error` of the same actor.
     private var refusalExpected: Set<Int> = []

@@ -15,7 +15,7 @@ struct TLSIndex {
     private var beginnings: [String: [Beginning]?] = [:]
     /// The actors whose connections carry forged TLS records. For an accepted connection, the set includes its server.
     private(set) var forging: Set<String> = []
-    /// The actors that have sent a close_notify up to the current step of the walk through the script.
+    /// The actors that have sent a close_notify by the current step of the walk through the script.
     private var notified: Set<String> = []
     private var servers: [String: String] = [:]
     /// The servers whose connections can no longer be counted, because a step in a loop or a branch has accepted
@@ -31,7 +31,7 @@ struct TLSIndex {
 
     /// Returns how one of a server's connections starts.
     ///
-    /// - Parameter number: the connection's position in the order of acceptance, from 0.
+    /// - Parameter number: the connection's position in the order of acceptance, starting at 0.
     /// - Returns: `nil` if only the step that accepts the connection determines how it starts.
     func beginning(of number: Int, at server: String) -> Beginning? {
         guard let known = beginnings[server] else { return .secured }

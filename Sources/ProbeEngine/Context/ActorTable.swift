@@ -61,7 +61,7 @@ struct ActorTable {
 
     /// Creates the actor for a new connection of a subject that has stopped.
     mutating func renew(_ subject: SubjectActor) -> SubjectActor {
-        // Numbers of a million and more are assigned by the driver.
+        // Numbers of one million or more are assigned by the driver.
         let numbers = subjects.lazy.map(\.number).filter { $0 < 1_000_000 }
         let next = subject.successor(number: (numbers.max() ?? 0) + 1)
         enter(subject.name, .subject(next))

@@ -10,7 +10,7 @@ import ProbeSystem
 struct AddressResolver {
     let context: CaseContext
 
-    /// Returns the address that a client connects to at present.
+    /// Returns the address to which a client currently connects.
     func address(of target: Target, for name: String) throws(Finding) -> SocketAddress {
         switch target {
         case .address(let expression): return try address(of: expression)

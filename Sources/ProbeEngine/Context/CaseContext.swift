@@ -99,7 +99,7 @@ final class CaseContext {
         }
     }
 
-    /// Returns the script's text in a span as a single line.
+    /// Returns the part of the script that a span covers, as a single line.
     func text(of span: SourceSpan) -> String {
         guard span.file < sources.files.count else { return "" }
         let bytes = sources.files[span.file].bytes
@@ -141,7 +141,7 @@ final class CaseContext {
     ///
     /// - Parameter start: the start of the period that ends at the deadline. If the harness stalled during the period,
     ///   the wait is extended by the length of the stall, so that events that occurred during the stall are processed,
-    ///   and so that processes that stalled together with the harness have the full time. If `nil`, the wait is never
+    ///   and so that processes that stalled together with the harness get the full period. If `nil`, the wait is never
     ///   extended.
     /// - Throws: the error of `condition`, or the fault that ends the case.
     func wait<T>(
@@ -174,7 +174,7 @@ final class CaseContext {
 
     func scaled(_ duration: Duration) -> Duration { time.scaled(duration) }
 
-    /// Returns the deadline of a waiting step that began at `time`, which is never later than the deadline of the
+    /// Returns the deadline of a waiting step that began at `time`. The deadline is never later than that of the
     /// surrounding `retry`.
     func deadline(_ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
         self.time.deadline(timing, from: time, limit: StepContext.attempt?.deadline)
@@ -198,8 +198,8 @@ final class CaseContext {
         try reactor.currentStandstills().breaksSilence(what, at: moment, from: start, to: end)
     }
 
-    /// Returns whether a period that began at `start` has ended. The period is extended by the time in which the
-    /// harness stalled.
+    /// Returns whether a period that began at `start` has ended. The period is extended by the time for which the
+    /// harness was stalled.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime) -> Bool {
         reactor.currentStandstills().isOver(end, from: start, now: .now)
     }
@@ -207,7 +207,7 @@ final class CaseContext {
 
 /// Resolves the names in a case's expressions. Variables of the surrounding loops take precedence.
 ///
-/// The context itself is the scope of its expressions, so that an evaluation needs no copy of the variables.
+/// The context itself is the scope of its expressions, so an evaluation needs no copy of the variables.
 extension CaseContext: EvaluationScope {
     func value(of name: String) -> Value? { variables.value(of: name, in: StepContext.loop) }
     func property(_ property: String, of actor: String) -> [UInt8]? { actors.property(property, of: actor)?.bytes }
@@ -291,7 +291,7 @@ extension CaseContext {
 
     /// Returns the value of an integer expression, converted to the type of the field on the wire.
     ///
-    /// The statement's declaration states the permitted range. The check of the script applies this range, and the
+    /// The statement's declaration defines the permitted range. The script is checked against this range, and the
     /// evaluator rejects any value outside it.
     func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
         let value = try integer(of: expression)
@@ -317,7 +317,7 @@ extension Finding {
     /// Creates the finding for a value in the script that can't be computed.
     ///
     /// A protobuf message was sent by a peer, so a missing field is a failure of the peer. A field whose value is too
-    /// large for the harness's arithmetic is an error, as it exceeds a limit of the harness.
+    /// large for the harness's arithmetic is an error, because it exceeds a limit of the harness.
     init(_ error: EvaluationError) {
         let hints = error.reason.hint.map { [$0] } ?? []
         switch error.reason {

@@ -9,21 +9,21 @@ struct CaseTime: Sendable {
     let start: MonotonicTime
     /// The factor given by `--time-scale`.
     var scale = 1.0
-    /// The time that a waiting step without a `within` waits.
+    /// How long a waiting step without a `within` waits.
     let timeout: Duration
 
     /// Returns a duration from which a deadline is computed, multiplied by the time scale.
     ///
     /// Only durations in the script that are deadlines are scaled, whether they apply to the harness or to the subject.
-    /// Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower bounds are not scaled. Neither
-    /// are the harness's own limits, which no script sets.
+    /// Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower bounds are not scaled. The
+    /// harness's own limits, which scripts can't set, are not scaled either.
     func scaled(_ duration: Duration) -> Duration {
         if scale == 1 { return duration }
         // Clamp the result to the range from 1 ns to about a hundred years, because the scale has no upper bound.
         return .nanoseconds(Int64(max(1, min(Double(duration.nanoseconds) * scale, 3e18))))
     }
 
-    /// The time that a waiting step without a `within` waits, multiplied by the time scale.
+    /// How long a waiting step without a `within` waits, multiplied by the time scale.
     var scaledTimeout: Duration { scaled(timeout) }
 
     /// Returns the deadline of a waiting step that began at `time`.
@@ -52,9 +52,9 @@ extension Standstills {
     ///   - moment: the time at which the event was noticed.
     ///   - what: the event as a noun phrase, such as `the connection`.
     ///   - start: the time at which the previous step ended.
-    ///   - own: the time for which the step itself kept the harness busy. The step would have noticed an event during
-    ///     that time.
-    ///   - isExact: whether the event can't have happened earlier than it was noticed, whatever delayed the harness.
+    ///   - own: the time for which the step itself kept the harness busy. If the step had not been busy, it would have
+    ///     noticed an event during that time.
+    ///   - isExact: whether the event can't have happened before it was noticed, whatever delayed the harness.
     func requireTiming(
         _ moment: MonotonicTime, _ what: String, deadline: MonotonicTime, after: Duration?, from start: MonotonicTime,
         own: Duration, isExact: Bool
@@ -87,7 +87,7 @@ extension Standstills {
         }
     }
 
-    /// Judges an event that was noticed at `moment` and must not happen until `end`.
+    /// Judges an event that was noticed at `moment` and must not happen before `end`.
     ///
     /// - Returns: `false` if the event happened after `end`.
     func breaksSilence(
@@ -101,8 +101,8 @@ extension Standstills {
             from: start, to: moment)
     }
 
-    /// Returns whether a period that began at `start` has ended. The period is extended by the time in which the
-    /// harness stalled.
+    /// Returns whether a period that began at `start` has ended. The period is extended by the time for which the
+    /// harness was stalled.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime, now: MonotonicTime) -> Bool {
         now >= end && now >= extended(end, from: start)
     }

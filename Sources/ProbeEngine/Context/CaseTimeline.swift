@@ -5,7 +5,7 @@ import ProbeEvents
 struct CaseTimeline {
     private(set) var entries: [TimelineEntry] = []
     private var omitted = 0
-    /// The minimum number of entries that are kept at the start of the timeline, and also at its end.
+    /// The minimum number of entries that are kept at the start of the timeline, and at its end.
     private let kept: Int
 
     init(keeping kept: Int = 10_000) { self.kept = kept }

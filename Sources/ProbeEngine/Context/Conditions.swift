@@ -11,7 +11,7 @@ struct Condition {
 
         init(_ summary: String, hints: [String] = []) { (self.summary, self.hints) = (summary, hints) }
 
-        /// Creates the shortfall of a statement that never took effect.
+        /// Creates the message for a statement that never took effect.
         ///
         /// - Parameters:
         ///   - text: the statement as written in the script.
@@ -21,13 +21,13 @@ struct Condition {
         }
     }
 
-    /// The key that identifies the condition of a statement when it runs repeatedly in a loop; `nil` if each execution
-    /// sets up a separate condition.
+    /// The key that identifies a statement's condition when the statement is executed repeatedly in a loop; `nil` if
+    /// each execution sets up a separate condition.
     var key: String?
     var span: SourceSpan
     /// The attempt of a `retry` that set up the condition. Conditions of failed attempts are dropped.
     var attempt: RetryAttempt?
-    /// Returns the shortfall, or `nil` if the condition has taken effect. Called at the end of the case.
+    /// Returns the message to report, or `nil` if the condition has taken effect. Called at the end of the case.
     var shortfall: () -> Shortfall?
 }
 

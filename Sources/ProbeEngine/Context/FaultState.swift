@@ -6,7 +6,7 @@ struct FaultState {
     private(set) var fault: Finding?
     /// Whether the run was interrupted while the case was running, before any other fault.
     private(set) var wasInterrupted = false
-    /// Whether the case is being torn down, so that nothing is judged any longer.
+    /// Whether the case is being torn down. If it is, nothing is judged any longer.
     var isTearingDown = false
 
     /// Makes the current step fail or, between two steps, the next one.

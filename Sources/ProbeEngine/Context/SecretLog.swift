@@ -70,8 +70,8 @@ struct SecretLog {
 
     // MARK: Files of programs
 
-    /// Returns the path for the secrets of a program that is about to start. Each program gets a separate file, because
-    /// some programs overwrite an existing file.
+    /// Returns the path of the file for the secrets of a program that is about to start. Each program gets a separate
+    /// file, because some programs overwrite an existing file.
     mutating func fileForProgram() throws(Finding) -> String {
         let made: String
         if let folder { made = folder } else { made = try TemporaryFolder.make() }

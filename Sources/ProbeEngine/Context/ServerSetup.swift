@@ -68,7 +68,7 @@ struct ServerSetup {
 }
 
 extension ServerSetup {
-    /// Makes a server listen on a Unix socket. The capture isn't involved, as a Unix socket has no packets.
+    /// Makes a server listen on a Unix socket. The capture isn't involved, because a Unix socket has no packets.
     private func listen(
         _ server: ServerActor, on unix: AddressExpression.UnixSocket, at span: SourceSpan
     ) throws(Finding) {

@@ -15,7 +15,7 @@ enum StepContext {
 }
 
 /// The variables of a `for`. They are separate from the case's variables, so that loops with the same variable in two
-/// lines of a `together` don't interfere.
+/// lines of a `together` don't interfere with each other.
 ///
 /// Confined to the case's reactor.
 final class LoopScope: @unchecked Sendable {
@@ -23,7 +23,7 @@ final class LoopScope: @unchecked Sendable {
     let outer: LoopScope?
     /// The names of the variables that each round sets, in the order of the script.
     let names: [String]
-    /// The number of the current round, from 1.
+    /// The number of the current round, starting at 1.
     var round = 0
     var values: [String: Value] = [:]
 
@@ -62,8 +62,8 @@ final class RetryAttempt: @unchecked Sendable {
     /// The time after which no step in the attempt waits.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
-    /// The crowds that the attempt started, without duplicates, and for each the finding, if any, about the crowd's
-    /// earlier starts that no step had judged before the attempt.
+    /// The crowds that the attempt started, without duplicates. Each crowd has a finding if a problem in its earlier
+    /// starts had not been judged by any step before the attempt.
     private(set) var crowds: [(crowd: CrowdActor, unhandledFinding: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {

@@ -4,7 +4,7 @@ import ProbeScenario
 struct StepProgress {
     /// The numbers of the running steps (outside definitions).
     private var running: Set<Int> = []
-    /// The highest number of all steps that have ended.
+    /// The highest number of a step that has ended.
     private var lastEnded = -1
 
     mutating func enter(_ step: Int) { running.insert(step) }

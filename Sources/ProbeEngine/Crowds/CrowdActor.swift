@@ -24,7 +24,7 @@ final class CrowdActor {
     var tls: MemberTLS?
     /// The source ports of members that share a single address.
     var ports = SourceAddresses.ports
-    /// The source addresses given by `from`, from which the members connect.
+    /// The source addresses of the members' connections, as given by `from`.
     var sources: ClosedRange<UInt32>?
     /// The source addresses of the members since the last start, and the addresses to use when none of these addresses
     /// has a free port. If `nil`, the system chooses an address.
@@ -94,7 +94,7 @@ final class CrowdActor {
             time: time)
     }
 
-    /// Returns whether the crowd was started again after a question, so that the answers are about members that no
+    /// Returns whether the crowd was started again after a question. If it was, the answers are about members that no
     /// longer exist.
     func isStale(_ question: Question) -> Bool {
         !question.parts.map(\.worker).elementsEqual(workers, by: ===)

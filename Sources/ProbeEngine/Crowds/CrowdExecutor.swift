@@ -115,8 +115,8 @@ struct CrowdExecutor {
                 "\(crowd.name) can't connect from \(SourceAddresses.text(of: sources)) to \(target.address), which is not in 127.0.0.0/8",
                 hints: ["remove `from`"])
         }
-        // Each start uses different addresses: closed connections may occupy the addresses of an earlier start for a
-        // minute.
+        // Each start uses different addresses, because closed connections may occupy the addresses of an earlier start
+        // for a minute.
         var seed = SplitMix64(seed: UInt64(bitPattern: Int64(getpid())) << 32 ^ UInt64(crowd.earlier.count))
         var value = seed.next() ^ UInt64(bitPattern: context.time.start.nanoseconds)
         for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -202,8 +202,8 @@ struct CrowdExecutor {
             try part(of: resolved, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
-        // Whether failures are limited is determined for the whole crowd, because the number for a single share may be
-        // 0, in which case the comparison always holds.
+        // Whether failures are limited is determined for the whole crowd. The number for a single share may be 0, and
+        // the comparison is then always true.
         pending.limitsFailures = resolved.limitsFailures
         if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =
@@ -232,7 +232,7 @@ struct CrowdExecutor {
 }
 
 extension ResolvedCrowdExpectation {
-    /// Whether the expectation limits the number of failed members. An expectation that always holds sets no limit.
+    /// Whether the expectation limits the number of failed members. An expectation that is always met sets no limit.
     fileprivate var limitsFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)

@@ -3,7 +3,7 @@ import ProbeBase
 import ProbeCrowd
 import ProbeSystem
 
-/// The limits that the machine sets for a crowd. They determine how many processes must share the crowd's members, or
+/// The limits that the machine imposes on a crowd. They determine how many processes must share the crowd's members, or
 /// which limit prevents the machine from running the crowd. Only ``forThisMachine()`` queries the machine.
 struct CrowdLimits {
     /// The reason why the machine cannot run a crowd.
@@ -23,11 +23,11 @@ struct CrowdLimits {
         var hasOneAddress = false
     }
 
-    /// The maximum number of open files of a process (RLIMIT_NOFILE, the hard limit).
+    /// The maximum number of open files per process (RLIMIT_NOFILE, the hard limit).
     var descriptors: Int
-    /// The maximum number of open files of the system (fs.file-max), and the number in use.
+    /// The system-wide maximum number of open files (fs.file-max), and the number in use.
     var files: (limit: Int, used: Int)
-    /// The maximum number of processes of this user (RLIMIT_NPROC); `nil` if it is unlimited.
+    /// The maximum number of processes for this user (RLIMIT_NPROC); `nil` if it is unlimited.
     var processes: Int?
 
     /// The number of a worker's descriptors that are reserved for purposes other than members.

@@ -77,7 +77,7 @@ struct CrowdSetup {
         return addresses
     }
 
-    /// Throws if all crowds together have too many workers, as an untrusted script may declare any number of small
+    /// Throws if all crowds together have too many workers, because an untrusted script may declare any number of small
     /// crowds.
     private func checkWorkers(with workers: Int, at span: SourceSpan) throws(Finding) {
         let all = context.actors.values.reduce(workers) { sum, actor in
@@ -90,8 +90,8 @@ struct CrowdSetup {
             hints: ["declare fewer crowds with more members each"])
     }
 
-    /// Returns this run's share of the crowd; `nil` if the run has all members. Crowds of servers are not divided, as
-    /// their clients are part of the case.
+    /// Returns this run's share of the crowd; `nil` if the run has all members. Crowds of servers are not divided,
+    /// because their clients are part of the case.
     private func share(
         of crowd: CrowdDeclaration, _ name: String, _ whole: Int
     ) throws(Finding) -> CrowdShare? {
@@ -118,8 +118,8 @@ struct CrowdSetup {
                 .error, at: declaration.span, "no port is available for \(actor.name): \(error.reason)",
                 details: error.resourcesLeft, hints: error.advice)
         }
-        // Connections from programs, which may flood the crowd, are not captured, as the capture's filter rejects the
-        // crowd's port. Connections from a subject are captured.
+        // Connections from programs are not captured, because programs may flood the crowd. The capture's filter
+        // rejects the crowd's port. Connections from a subject are captured.
         guard let endpoint = actor.address?.endpoint, isTargetOfSubject(actor.name) else { return }
         let pattern = EndpointPattern(endpoint)
         context.capture.addListener(pattern)

@@ -18,7 +18,7 @@ package struct CrowdShare: Sendable, Equatable {
         return number / share.total + (number % share.total >= share.index ? 1 : 0)
     }
 
-    /// Returns the comparison that must hold in this share; `nil` if the comparison can't be divided.
+    /// Returns the comparison that must be true in this share; `nil` if the comparison can't be divided.
     func part(of comparison: Comparison, _ number: Int) -> (comparison: Comparison, number: Int)? {
         switch comparison {
         case .equal, .lessOrEqual, .greaterOrEqual: return (comparison, part(of: number))

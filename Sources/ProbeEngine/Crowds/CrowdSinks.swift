@@ -36,7 +36,7 @@ struct CrowdSinks {
         let what = "the crowd that connects to \(server.name)"
         guard server.sinks.workers.isEmpty else {
             // Another crowd that starts at the same time has already started the sinks. Wait until all of them listen,
-            // as the group of sockets that share the port is incomplete until then.
+            // because the group of sockets that share the port is incomplete until then.
             try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
             return
         }
@@ -72,7 +72,7 @@ struct CrowdSinks {
             \.hasAnsweredAll)
     }
 
-    /// Ends the sinks for a reboot of the server, which resets the crowds' connections to the server.
+    /// Ends the sinks when the server reboots, and thereby resets the crowds' connections to the server.
     func end(at server: ServerActor) async {
         server.sinks.earlier += server.sinks.workers
         server.sinks.workers = []

@@ -5,9 +5,9 @@ import ProbeScenario
 
 /// The latencies of a crowd in human-readable form.
 enum LatencyText {
-    /// The time, in nanoseconds, above which bars grow; shorter times have bars of minimum length.
+    /// The time, in nanoseconds, up to which bars have the minimum length. The bars for longer times are longer.
     private static let shortest = 1_000.0
-    /// The number of characters by which a bar grows for each power of ten. The scale is logarithmic.
+    /// The number of characters by which a bar grows for each power of ten on the logarithmic scale.
     private static let decade = 5.0
 
     static func time(_ duration: Duration) -> String {
@@ -15,7 +15,8 @@ enum LatencyText {
             ? "infinite, because waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
     }
 
-    /// Returns, for each kind of wait, a line that names it and a line with a bar for each of several percentiles.
+    /// Returns, for each kind of wait, a line that names the kind, followed by a line with a bar for each of several
+    /// percentiles.
     static func plot(_ snapshot: CrowdSnapshot, of waits: [MemberWait] = MemberWait.allCases) -> [String] {
         waits.flatMap { wait in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }

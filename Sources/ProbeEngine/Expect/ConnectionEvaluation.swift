@@ -62,7 +62,7 @@ struct ConnectionEvaluation {
                 ? .partialMismatch(mismatch.reason) : .mismatch(mismatch.reason)
             return .impossible(finding(mismatch, input), reason)
         case .pending:
-            // Everything received by the deadline is examined, even if that takes several turns of the reactor.
+            // Everything received by the deadline is examined, even if this takes several turns of the reactor.
             if progress.isBusy { return .pending(until: window.now) }
             return window.wait(orMissed: missed(input))
         }
@@ -94,7 +94,7 @@ struct ConnectionEvaluation {
         }
     }
 
-    /// For a finding about input that can't be completed, returns the last clause, which states how many bytes are
+    /// Returns the last clause of a finding about input that can't be completed. The clause states how many bytes are
     /// unread.
     private static func incomplete(_ unread: Int) -> String {
         unread == 0 ? "" : ", after \(ByteText.count(unread, "byte")) of incomplete input"
@@ -318,7 +318,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // The time is measured from the start of the step, as for an expected silence.
+        // The stall is measured from the start of the step at the earliest, as an expected silence is.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {
@@ -362,7 +362,7 @@ extension ConnectionEvaluation {
 
     private func sequence(_ tls: ConnectionView.TLS, for input: ConnectionExpectation<Resolved>) -> Sequence {
         let expectsWarning = if case .alert(Int(TLSAlert.userCanceled)) = input { true } else { false }
-        // After `ignore rest`, TLS records that can't be read are ignored as well.
+        // After `ignore rest`, TLS records that can't be read are also ignored.
         let ignores = view.ignoresRest && input.isAboutEnd
         let passed = tls.events.prefix { $0.isUserCanceled && !expectsWarning || $0.isFailure && ignores }
         let next = tls.events.dropFirst(passed.count).first

@@ -20,13 +20,13 @@ struct ConnectionView {
         /// Whether the handshake has completed. After the handshake, a FIN must be preceded by close_notify.
         var isUp = true
         var bytesAfterEnd: TLSEvent.BytesAfterEnd?
-        /// The number of bytes received of an incomplete record.
+        /// The number of bytes that have been received of an incomplete record.
         var unfinished = 0
 
         /// Whether the peer's close_notify has arrived.
         var hasNotified: Bool { taken.contains { $0.what == .notify } || events.contains { $0.what == .notify } }
 
-        /// Whether a step has expected the close_notify or the alert that ended TLS. A FIN that follows it is an
+        /// Whether a step has expected the close_notify or the alert that ended TLS. A FIN after such an event is an
         /// orderly end.
         var endIsConsumed: Bool {
             taken.contains { events in
@@ -44,7 +44,7 @@ struct ConnectionView {
         /// The number of bytes that the kernel has accepted, out of `count`.
         var taken: Int
         var count: Int
-        /// The time at which the send last made progress, or the time until which its pace makes it wait.
+        /// The time at which the send last made progress, or the time until which its pace delays the next piece.
         var lastProgress: MonotonicTime
         /// The time of the last progress of any send on the connection; `nil` if no send is in progress.
         var lastProgressOfAny: MonotonicTime?

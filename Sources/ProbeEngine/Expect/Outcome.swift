@@ -5,8 +5,8 @@ import ProbeSystem
 /// The outcome of one evaluation of an expectation. Only the evaluations in this folder decide whether an expectation
 /// is met.
 ///
-/// A `pending` outcome has no text: the description of the expectation says what the step waits for, and composing one
-/// for each evaluation would be wasteful.
+/// A `pending` outcome has no text. The description of the expectation states what the step waits for, and composing
+/// another description for each evaluation would be wasteful.
 enum Outcome<Value> {
     /// The expectation was met at the time `at`, which is `nil` if that time is unknown. Whether the expectation was
     /// met in time is judged when the match is consumed.

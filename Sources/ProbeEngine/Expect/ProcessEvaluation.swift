@@ -81,7 +81,7 @@ struct ProcessEvaluation {
 
     // MARK: Output
 
-    /// Whether the program has ended and no other process can add to its output, so that an unfinished line will remain
+    /// Whether the program has ended and no other process can add to its output. If so, an unfinished line remains
     /// unfinished.
     private var hasPrintedAll: Bool { view.exit != nil && !view.isOutputOpen }
 
@@ -92,7 +92,7 @@ struct ProcessEvaluation {
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
         if let found {
-            // At the deadline, unfinished lines are searched as well, so a match is in time even if its line ends after
+            // At the deadline, unfinished lines are also searched, so a match is in time even if its line ends after
             // the deadline.
             let end = found.ended.flatMap { $0 <= window.deadline ? $0 : nil }
             return .satisfied(.output(found), at: end ?? found.time)

@@ -18,8 +18,8 @@ struct OutputProgress {
 
     /// Searches the lines that have not been searched yet.
     ///
-    /// - Parameter includesOpen: whether unfinished lines are searched as well, because the wait is ending or because
-    ///   nothing can be appended to them.
+    /// - Parameter includesOpen: whether unfinished lines are also searched, because the wait is ending or because
+    ///   nothing can be appended to these lines.
     mutating func search(
         _ regex: ByteRegex, in log: OutputLog, from start: OutputCursor, includesOpen: Bool
     ) -> OutputSearch.Match? {
@@ -35,12 +35,13 @@ struct OutputProgress {
 struct PollingProgress {
     private var interval: Int64 = 1_000_000
     private var planned: MonotonicTime?
-    /// The total time that the queries kept the harness busy. Queries are slow if many processes run; the deadline is
-    /// extended by this time.
+    /// The total time for which the queries kept the harness busy. Queries are slow if many processes run; the deadline
+    /// is extended by this time.
     var own = Duration.zero
 
     /// Returns the time to attribute to a query at `now`: the time for which the query was planned if the query is at
-    /// most 2 ms late, otherwise `now`. A change before that time would have been found even by a punctual query.
+    /// most 2 ms late, otherwise `now`. A change before the planned time would also have been found by a punctual
+    /// query.
     func observationTime(_ now: MonotonicTime) -> MonotonicTime {
         guard let planned, now < planned + .milliseconds(2) else { return now }
         return planned

@@ -18,6 +18,8 @@ enum ResolvedProcessExpectation {
         }
     }
 
+    /// The program listens.
+    ///
     /// - Parameter port: the first port passed to the program; `nil` for any port.
     case listening(port: UInt16?)
     case output(ByteRegex)

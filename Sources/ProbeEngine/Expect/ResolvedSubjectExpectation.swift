@@ -6,6 +6,8 @@ enum ResolvedSubjectExpectation {
     case started
     case secured
     case line(ExpectedText, name: String?)
+    /// A message delivered by the subject.
+    ///
     /// - Parameter kind: the kind of message with the framing `websocket`; `nil` for either kind.
     case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
     /// A ping or pong from the peer with this payload; `nil` for any payload.
@@ -20,6 +22,8 @@ enum ResolvedSubjectExpectation {
     case attemptFailed(reason: String?)
     /// Bytes delivered in any number of events.
     case bytes([UInt8])
+    /// The report that all requested bytes were sent.
+    ///
     /// - Parameter requested: the number of bytes that the subject had been asked to send when the step began.
     case sent(requested: Int)
     case accept

@@ -68,7 +68,7 @@ struct SubjectReports {
     /// The reports of `full` and `drained` that no step has consumed.
     var pressures: [(isFull: Bool, time: MonotonicTime)] = []
 
-    /// Whether the framing is `websocket`, so that the subject may report pings, pongs and a close.
+    /// Whether the framing is `websocket`. If it is, the subject may report pings, pongs and a close.
     var speaksWebSocket = false
     /// The reports of `ping` and `pong` that no step has consumed.
     var controls: [(event: SubjectReport.Event, time: MonotonicTime)] = []
@@ -147,7 +147,8 @@ struct SubjectReports {
 
     /// Returns a message if reporting `event` now violates the valid order of reports; `nil` otherwise.
     ///
-    /// - Parameter isFirstOfConnection: whether a connection has not reported anything yet; called for `accepted`.
+    /// - Parameter isFirstOfConnection: returns whether the given connection has not reported anything yet. Called only
+    ///   for `accepted`.
     func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
         if !wasStarted { return "before it was asked to start" }
         switch event {

@@ -16,7 +16,7 @@ struct WheneverEvaluation {
     struct Progress {
         /// The stream position after the last complete line.
         var position = 0
-        /// The stream position up to which the end of the next line has been searched for.
+        /// The position up to which the stream has been searched for the end of the next line.
         var searched = 0
     }
 

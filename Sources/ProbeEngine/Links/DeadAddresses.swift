@@ -41,7 +41,7 @@ struct DeadAddresses {
     }
 }
 
-/// The addresses and the protocol of an IP packet in an Ethernet frame. Decoding never traps, whatever the input.
+/// The addresses and the protocol of an IP packet in an Ethernet frame. Decoding never traps, regardless of the input.
 struct IPHeader: Equatable {
     let source: IPAddress
     let destination: IPAddress

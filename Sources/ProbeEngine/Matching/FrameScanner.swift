@@ -14,7 +14,7 @@ enum FrameScanner {
     enum Scan {
         case unit(Unit)
         case incomplete
-        /// No peer may send a prefix with this value. The text describes the prefix.
+        /// The prefix has a value that no peer may send. The text describes the prefix.
         case invalid(String)
         /// The prefix announces more bytes than the harness keeps. The text is a predicate that states what was
         /// received.

@@ -46,6 +46,8 @@ struct InputMatcher {
             }
         }
 
+        /// Returns the mismatch for input that exceeds a limit of the harness.
+        ///
         /// - Parameter limit: a predicate that describes the received input and the limit that it exceeds.
         static func beyond(_ limit: String, actual: [UInt8]) -> Mismatch {
             Mismatch(
@@ -110,8 +112,8 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
-        // The result of these expectations doesn't depend on the received bytes; `ConnectionEvaluation` evaluates these
-        // expectations.
+        // `ConnectionEvaluation` evaluates these expectations, because their results don't depend on the received
+        // bytes.
         case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }
@@ -230,7 +232,7 @@ struct InputMatcher {
             }
             (progress.lines, progress.searched, progress.needed) = (unit.end, unit.end, unit.end)
         }
-        // Optional lines that have already arrived are consumed as well.
+        // Optional lines that have already arrived are also consumed.
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
             guard matching.add(buffer.bytes(unit.content)) else { break }

@@ -29,7 +29,7 @@ struct InputProgress {
     private var edits: Int?
     private var framing: Framing?
 
-    /// The number of bytes that one evaluation may compare, which takes a few milliseconds.
+    /// The number of bytes that one evaluation may compare. Comparing this many bytes takes a few milliseconds.
     private static let turn = 1 << 20
 
     /// Begins an evaluation. Discards progress that is no longer valid because bytes were removed from the buffer.
@@ -49,7 +49,7 @@ struct InputProgress {
     }
 
     /// Deducts the cost of examining a line from the number of bytes that the evaluation may still compare. Returns
-    /// false if that number was already exhausted, in which case the evaluation ends.
+    /// `false` if that number was already exhausted; the evaluation then ends.
     mutating func spend(_ cost: Int) -> Bool {
         guard allowance > 0 else {
             isBusy = true

@@ -1,7 +1,7 @@
 import ProbeScenario
 
 /// Assigns each line of `lines in any order` its own pattern. The assignment is a maximum matching, maintained line by
-/// line with augmenting paths, so that the order of the patterns doesn't matter.
+/// line with augmenting paths, so the order of the patterns doesn't matter.
 ///
 /// Each pattern is compared with each line once. The results are kept as bit sets, so searching for a path among P
 /// patterns takes at most P × P / 64 steps.
@@ -54,7 +54,7 @@ struct LineMatching {
 
     /// Adds a line and assigns it a pattern.
     ///
-    /// - Returns: false if no pattern can be assigned to the line.
+    /// - Returns: `false` if no pattern can be assigned to the line.
     mutating func add(_ line: [UInt8]) -> Bool {
         var fitting = PatternSet(count: patterns.count)
         for index in texts[line] ?? [] { fitting.insert(index) }

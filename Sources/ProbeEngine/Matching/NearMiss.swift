@@ -35,7 +35,8 @@ enum NearMiss {
         return []
     }
 
-    /// Returns a hint if one side has U+FFFD, the replacement character, where the other has something else.
+    /// Returns a hint if one side contains U+FFFD, the replacement character, where the other side contains something
+    /// else.
     static func replacement(expected: [UInt8], actual: [UInt8]) -> String? {
         let count = min(expected.count, actual.count)
         guard var index = (0..<count).first(where: { expected[$0] != actual[$0] }) else { return nil }

@@ -9,7 +9,8 @@ struct OutputCursor {
     /// this line.
     var line = 0
     var offset = 0
-    /// The offsets from which to search earlier lines that ended after the last match's line or have not ended.
+    /// The offsets at which the search resumes in earlier lines that have not ended, or that ended after the line of
+    /// the last match.
     var unfinished: [Int: Int] = [:]
 
     /// Returns the position at which to continue a search that found nothing. Complete lines are not searched again.
@@ -82,9 +83,9 @@ enum OutputSearch {
 
     /// Returns the first match in one line, at or after an offset.
     ///
-    /// A long line is split into parts, each with some context from the part before. A match across the split is found
-    /// in the later part, provided that the match can't be longer than the context. `^` does not match at the split,
-    /// and a match that extends to the end of a part is left to the next part.
+    /// A long line is split into parts, each with some context from the preceding part. A match across the split is
+    /// found in the later part, provided that the match can't be longer than the context. `^` does not match at the
+    /// split, and a match that extends to the end of a part is left to the next part.
     static func match(_ regex: ByteRegex, _ line: OutputLog.Line, _ index: Int, _ offset: Int) -> Match? {
         guard offset <= line.bytes.count else { return nil }
         let context = line.context.count

@@ -77,7 +77,7 @@ struct WebSocketMatcher {
 
     // MARK: Messages
 
-    /// Evaluates the next data message: its content and its kind (RFC 6455, 5.6).
+    /// Evaluates the next data message: its content and its kind (RFC 6455, section 5.6).
     ///
     /// - Parameter kind: the expected kind; `nil` for either kind.
     func message(

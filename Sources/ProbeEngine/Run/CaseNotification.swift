@@ -6,7 +6,7 @@ package import ProbeSystem
 package enum CaseNotification: Sendable {
     /// The actor has a new connection.
     case opened(actor: String)
-    /// Bytes arrived on the actor's connection. With TLS, they are the plaintext of its records.
+    /// Bytes arrived on the actor's connection. With TLS, the bytes are the plaintext of the connection's records.
     case arrived(actor: String, [ReceiveBuffer.Arrival])
     /// The peer ended its direction of the connection.
     case ended(actor: String, Connection.ReadEnd)

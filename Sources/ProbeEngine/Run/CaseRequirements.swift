@@ -49,7 +49,7 @@ struct CaseRequirements {
     private var linkObstacle: String? { NetworkNamespace.obstacle }
 
     private var localhostHasBoth: Bool {
-        // If `localhost` can't be looked up, it resolves to neither address.
+        // If `localhost` can't be looked up, it counts as having neither 127.0.0.1 nor ::1.
         guard hasIPv6, let addresses = try? HostAddresses.look("localhost") else { return false }
         return ["127.0.0.1", "::1"].allSatisfy(addresses.contains)
     }

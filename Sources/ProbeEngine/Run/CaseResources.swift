@@ -49,15 +49,15 @@ struct CaseResources {
             switch address.unix {
             case .inCaseFolder: continue
             case .path(let path):
-                // Paths that are invalid, or known only when the case runs, are ignored here. An invalid path fails the
-                // case when it is used.
+                // This function ignores paths that are invalid or known only when the case runs. An invalid path fails
+                // the case when it is used.
                 guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
                 let file = SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)")
                 sockets.append(file)
                 if case .subject = actor.kind, isListener { subjectResources.insert(.socket(file)) }
             case nil:
-                // Ports that are invalid, or known only when the case runs, are ignored here.
+                // This function ignores ports that are invalid or known only when the case runs.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }

@@ -16,7 +16,7 @@ package actor CaseRun {
     let blocks: BlockInterpreter
     let context: CaseContext
     private let timeout: CaseTimeout
-    /// Receives the subject's reports after the end of the case; `nil` if the subject can't report anything after that.
+    /// Receives the subject's reports after the end of the case; `nil` if the subject can't report anything then.
     package private(set) var lateReports: LateReportCollector?
     /// The id of the case that the subject's process served before this one; `nil` if this case is its first.
     var servedBefore: String? { subjects.servedBefore }
@@ -88,7 +88,7 @@ package actor CaseRun {
             return []
         } catch {
             var findings = [explained(error.actors.isEmpty ? context.withActors(error) : error)]
-            // The error of a step doesn't hide a fault that occurred at the same time: the case reports the error and
+            // An error in a step doesn't hide a fault that occurred at the same time: the case reports the error and
             // the fault.
             if let fault = context.faults.fault, fault.summary != error.summary {
                 findings.append(context.withActors(fault))
@@ -205,8 +205,8 @@ extension CaseRun {
     /// Makes the actors and begins the case.
     ///
     /// - Parameter notifyObserver: receives the events on the case's connections, on the case's thread.
-    /// - Returns: the finding that prevents the case from beginning, after which only ``finish()`` may be called; `nil`
-    ///   on success.
+    /// - Returns: the finding that prevents the case from beginning; `nil` on success. After such a finding, only
+    ///   ``finish()`` may be called.
     package func begin(reporting notifyObserver: @escaping @Sendable (CaseNotification) -> Void) -> Finding? {
         context.notifyObserver = notifyObserver
         do throws(Finding) {
@@ -224,8 +224,8 @@ extension CaseRun {
     /// - Parameters:
     ///   - plan: the plan of the script so far, with the new steps after those that have run.
     ///   - first: the index of the first new step in the scenario's steps.
-    /// - Returns: the finding of the first step that failed, after which no further steps were run; `nil` if all steps
-    ///   passed.
+    /// - Returns: the finding of the first step that failed; `nil` if all steps passed. No steps are run after a step
+    ///   that failed.
     package func run(_ plan: Plan, from first: Int) async -> Finding? {
         // Faults that occurred while no step was running have already been reported and don't belong to the new steps.
         context.faults.clear()
@@ -280,7 +280,7 @@ extension CaseRun {
 
     /// Waits, without a time limit, until a server has a waiting connection.
     ///
-    /// - Returns: false if the wait was ended by ``cancelStep()``.
+    /// - Returns: `false` if the wait was ended by ``cancelStep()``.
     package func waitForConnection(at server: String) async -> Bool {
         guard case .server(let actor)? = context.actors[server] else { return false }
         defer {
@@ -332,8 +332,8 @@ extension CaseRun {
     /// Finds the segments that carried the bytes received on an actor's current connection.
     ///
     /// - Parameter known: the segments found by an earlier call for the same connection.
-    /// - Returns: `nil` if the segments were not captured, or if the connection uses TLS, so that they don't show the
-    ///   plaintext.
+    /// - Returns: `nil` if the segments were not captured, or if the connection uses TLS, because segments with TLS
+    ///   don't show the plaintext.
     package func segments(to name: String, after known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
             await WireCatchUp(context: context).run(at: nil)

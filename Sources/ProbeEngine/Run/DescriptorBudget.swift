@@ -9,7 +9,7 @@ package struct DescriptorBudget {
 
     private let limit: Int
 
-    /// Raises the soft limit of open files to the hard limit. Programs started by the run inherit the original soft
+    /// Raises the soft limit on open files to the hard limit. Programs started by the run inherit the original soft
     /// limit.
     init() { limit = Int(probe_raise_descriptor_limit()) }
 
@@ -21,7 +21,7 @@ package struct DescriptorBudget {
         // In the worst case, the cases that need the most descriptors run at the same time.
         let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)
         let wanted = needs.reduce(0, +) + max(0, asked - needs.count) * (needs.first ?? 0)
-        // The limit is usually so high that open descriptors needn't be counted.
+        // The descriptor limit is usually so high that open descriptors needn't be counted.
         if limit > 4096 + wanted { return (asked, nil) }
         var free = limit - Int(probe_open_descriptors(Int32(limit))) - Self.own
         let missing = wanted - free

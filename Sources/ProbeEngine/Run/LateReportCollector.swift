@@ -5,7 +5,7 @@ package import ProbeTransport
 import Synchronization
 
 /// Receives a subject's reports about a case that has ended. The case may already have passed when the subject reports
-/// another event after `stopped`. While the case's result is held back, such an event fails the case; after that, it is
+/// another event after `stopped`. While the case's result is held back, such an event fails the case. A later event is
 /// reported as an error of the run.
 package final class LateReportCollector: LateReportHandler {
     /// The time for which a subject must be silent about a case before the case's result is emitted.
@@ -58,7 +58,7 @@ package final class LateReportCollector: LateReportHandler {
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
             state.isEmitted = true
-            // A run may have many cases, so nothing else is kept for each case.
+            // A run may have many cases, so the collector releases everything that it no longer needs.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }

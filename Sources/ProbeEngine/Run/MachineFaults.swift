@@ -5,8 +5,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Detects faults of the machine. A case that was disturbed by such a fault ends in an error; it does not fail, because
-/// the fault says nothing about what is being tested.
+/// Detects faults of the machine. A case that was affected by such a fault ends in an error rather than a failure,
+/// because the fault says nothing about what is being tested.
 struct MachineFaults {
     let context: CaseContext
 

@@ -28,8 +28,8 @@ final class ResultLine {
     /// Waits until all results have been emitted.
     func drain() async {
         await withCheckedContinuation { continuation in
-            // `held` is checked here, because the reactor may fire timers before the task suspends; a continuation
-            // stored after the last result would never be resumed.
+            // `held` is checked inside the closure, because the reactor may fire timers before the task suspends. A
+            // continuation stored after the last result would never be resumed.
             if held.isEmpty { continuation.resume() } else { emptied = continuation }
         }
     }

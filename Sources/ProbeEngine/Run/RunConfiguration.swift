@@ -8,7 +8,7 @@ package import ProbeTransport
 /// The configuration of a run. The command line and the library each create the configuration in one place, from their
 /// arguments or settings. Values that differ between cases are in ``RunJob``.
 package struct RunConfiguration: Sendable {
-    /// Specifies for which cases captures are kept.
+    /// Specifies the cases for which captures are kept.
     package enum Keep: String, Sendable, CaseIterable { case all, failed, none }
 
     // MARK: Values for cases
@@ -22,11 +22,11 @@ package struct RunConfiguration: Sendable {
     package var keep = Keep.none
     /// Whether captures contain the secrets of their TLS connections.
     package var keepsSecrets = true
-    /// Whether cases that passed have a timeline as well, for reports that draw timelines.
+    /// Whether cases that passed also have a timeline, for reports that draw timelines.
     package var keepsTimelines = false
     /// The folder in which captures are written.
     package var outputFolder = ""
-    /// The output folder, if it has been opened; if `nil`, it is created and opened for each case.
+    /// The output folder, if it has been opened; if `nil`, the folder is created and opened for each case.
     package var openedFolder: Folder?
     /// The addresses that scripts may use.
     package var allowedTargets = AllowedTargets()
@@ -37,7 +37,7 @@ package struct RunConfiguration: Sendable {
     /// Whether scripts may start programs.
     package var allowsProcesses = true
     /// The command that starts a worker of a crowd, as a list of words that begins with the path of `tcpprobe-crowd`;
-    /// `nil` if this program is not available, in which case crowds can't be used.
+    /// `nil` if this program is not available. Crowds require the program.
     package var crowdProgram: [String]?
     /// This run's share of the members of crowds; `nil` for all members.
     package var crowdShare: CrowdShare?
@@ -49,8 +49,8 @@ package struct RunConfiguration: Sendable {
     /// Receives a message about what a subject did wrong after the case's result was emitted; `nil` to ignore such
     /// errors. Set by ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
-    /// Whether the harness verifies, at the end of a case, that the wire shows the cuts and the closed windows that the
-    /// case requested.
+    /// Whether the harness verifies, at the end of a case, that the cuts and the closed windows that the case requested
+    /// are visible on the wire.
     package var provesFaults = true
     /// Receives the bytes that steps send, and the numbers of bytes that they take, on the harness's connections; `nil`
     /// to ignore them. Called on the threads of the cases.

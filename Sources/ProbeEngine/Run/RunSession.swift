@@ -81,7 +81,7 @@ package final class RunSession {
     /// Runs the given work on the reactor until the work is done.
     ///
     /// - Parameter onSignal: called on the reactor for each signal.
-    /// - Throws: an error if the session can't wait for signals. In this case, the work has not begun.
+    /// - Throws: an error if the session can't wait for signals; the work has then not begun.
     package func run(
         onSignal: @escaping (Int32) -> Void, _ work: @escaping @Sendable () async -> Void
     ) throws(RunSessionError) {
@@ -131,14 +131,14 @@ package struct RunSessionError: Error {
     package var message: String
 }
 
-/// The order in which a run acquires its resources. A step may be left out, but no step may follow one that depends on
-/// it.
+/// The order in which a run acquires its resources. A step may be omitted, but no step may follow a step that depends
+/// on it.
 package struct RunOrder {
     package enum Step: Int, Comparable, CaseIterable {
         /// Must be the first step: without free descriptors, every other step fails or traps.
         case descriptors
-        /// Must precede `threads`, because threads inherit the signal mask, and `resources`, which must be released if
-        /// a signal arrives.
+        /// Must precede `threads`, because threads inherit the signal mask, and `resources`, because they must be
+        /// released if a signal arrives.
         case signals
         /// Must precede `threads`, because a process with several threads can't enter a user namespace.
         case namespace

@@ -24,7 +24,8 @@ package struct Runner: Sendable {
         var configuration = configuration
         if configuration.capture == nil {
             notes = [configuration.captureProblem, configuration.isolationObstacle].compactMap(\.self)
-            // The full reason is reported once, at the start of the run; the steps only refer to it.
+            // The full reason for the missing capture is reported once, at the start of the run; the steps only refer
+            // to it.
             if !notes.isEmpty {
                 configuration.captureProblem = "there is no capture; see the note at the start of the run"
             }

@@ -6,9 +6,9 @@ import ProbeSystem
 /// Detects failures that the harness may have caused by stalling.
 ///
 /// While a process or a thread of the harness is stalled, its actions are late, so a time limit of another party may
-/// expire: an idle timeout, a heartbeat, the socket timeout of a program, or a TCP timer. The other party's reaction is
-/// then no evidence of a bug in it. The harness extends its own waits by the time for which it was stalled, so cases
-/// without other parties are always judged exactly.
+/// expire: an idle timeout, a heartbeat, the socket timeout of a program, or a TCP timer. The reaction of the other
+/// party is then no evidence of a bug in that party. The harness extends its own waits by the time for which it was
+/// stalled, so cases without other parties are always judged exactly.
 struct StandstillFaults {
     let context: CaseContext
 
@@ -123,7 +123,7 @@ struct StandstillFaults {
 
     // MARK: The timeline
 
-    /// Stalls of up to this length are not noted in the timeline, unless they exceed a limit.
+    /// The maximum duration of a stall that is not noted in the timeline unless it exceeds a limit.
     private static let noted = Duration.milliseconds(250)
 
     private func record(_ places: [Place], _ limits: [StandstillLimit]) {

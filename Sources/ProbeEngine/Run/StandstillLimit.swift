@@ -12,6 +12,8 @@ struct StandstillLimit: Equatable {
     /// The kinds of processes and threads whose stall can make the limit expire.
     var places: [StandstillFaults.Place.Kind]
 
+    /// Creates a time limit.
+    ///
     /// - Parameters:
     ///   - text: a description of the limit.
     ///   - harmless: the maximum duration of a harmless stall; `nil` for half of the limit, because part of the limit
@@ -25,7 +27,7 @@ struct StandstillLimit: Equatable {
     }
 
     /// Returns the assumed limit of a program, an adapter or a server outside the run, whose limits the script doesn't
-    /// state.
+    /// specify.
     private static func assumed(of name: String) -> Self {
         Self(unknown, "the assumed time limit of \(name)", harmless: unknown)
     }
@@ -74,7 +76,7 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// Adds the limits that the given steps state.
+    /// Adds the limits that the given steps specify.
     private static func add(
         in steps: [Step], of scenario: Scenario, _ scaled: (Duration) -> Duration, to limits: inout [Self]
     ) {

@@ -121,8 +121,8 @@ struct ProgramEnd {
     }
 
     /// Ends processes that have lost their guardian. They are found by the case's mark in their environment. A process
-    /// takes a few milliseconds to die, and a process that it starts in the meantime carries the mark as well, so the
-    /// search is repeated until it finds none.
+    /// takes a few milliseconds to die, and any process that it starts in the meantime also carries the mark, so the
+    /// search is repeated until no process with the mark is found.
     private func endStrays() async {
         for _ in 0..<1000 {
             if ResourceTracker.kill(markedWith: context.environmentMarker) == 0 { return }

@@ -5,7 +5,7 @@ package import ProbeScenario
 /// scripts.
 ///
 /// The files are found by searching the script's text for `file("`, because a step reads its files only when it runs. A
-/// file named in a comment is included as well, which does no harm. A file whose name is computed or contains an escape
+/// file named in a comment is also included, but this does no harm. A file whose name is computed or contains an escape
 /// is not included.
 package struct NamedFiles: Sendable {
     private static let beginning = Array("file(\"".utf8)

@@ -4,7 +4,7 @@ package import ProbeEvents
 /// Divides the cases of a run into shards. Every shard computes the same division, so shards don't have to communicate.
 package enum ShardAssignment {
     /// Assigns cases by a hash of the id and the subject. A case stays in the same shard on every machine and in every
-    /// version, even if other cases are added or removed.
+    /// version of tcpprobe, even if other cases are added or removed.
     ///
     /// - Returns: the shard of each case, starting at 1.
     package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {

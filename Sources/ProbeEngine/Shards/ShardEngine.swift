@@ -58,6 +58,8 @@ package struct ShardProblem: Error, Equatable, CustomStringConvertible {
 
     init(_ text: String) { description = text }
 
+    /// Creates an error about the value of an environment variable.
+    ///
     /// - Parameter value: the value from the environment, which is escaped for the message.
     init(_ text: String, _ value: String) { description = "\(text) \(ShardProblem.quoted(value))" }
 

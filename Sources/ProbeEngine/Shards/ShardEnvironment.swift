@@ -13,7 +13,7 @@ package struct ShardEnvironment: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - value: returns the value of an environment variable; `nil` if it is not set.
-    ///   - takesWhole: whether a total of 1, together with its index, specifies a share as well.
+    ///   - takesWhole: whether a total of 1, together with its index, also specifies a shard.
     /// - Returns: `nil` if no engine divides the run.
     /// - Throws: an error if an engine sets only the index or only the total, if the index is out of range, if a value
     ///   is not a number, or if two engines disagree.
@@ -92,9 +92,9 @@ extension ShardEngine {
         total.flatMap(Share.number) == 1
     }
 
-    /// Whether the Slurm variables come from a job script rather than from a process started by `srun`. In a job
-    /// script, `SLURM_PROCID` is also set, and `SLURM_NTASKS` may be, although there is only one process; only in a
-    /// process started by `srun` is `SLURM_STEP_ID` set.
+    /// Whether the Slurm variables come from a job script rather than from a process started by `srun`. A job script is
+    /// a single process, but `SLURM_PROCID` is set in it, and `SLURM_NTASKS` may be set. `SLURM_STEP_ID` is set only in
+    /// a process started by `srun`.
     private func isOutsideStep(_ value: (String) -> String?) -> Bool {
         let isFirst = Share.number(value("SLURM_PROCID") ?? "0") == 0
         if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return isFirst }
@@ -108,6 +108,8 @@ private struct SlurmArray {
     private let step: Int
     private let count: Int
 
+    /// Reads the task numbers from the environment.
+    ///
     /// - Throws: an error if the task numbers can't be determined, for example with `--array=1,5,7`.
     init(_ value: (String) -> String?, total: Int) throws(ShardProblem) {
         guard let first = try SlurmArray.number("SLURM_ARRAY_TASK_MIN", value) else {
@@ -119,7 +121,8 @@ private struct SlurmArray {
         (self.first, self.step, count) = (first, max(1, step), total)
         guard let last = try SlurmArray.number("SLURM_ARRAY_TASK_MAX", value) else { return }
         let (span, overflow) = self.step.multipliedReportingOverflow(by: max(0, total - 1))
-        // The last task of `0-11:2` is 10, although Slurm reports 11 as the maximum, which does no harm.
+        // For `0-11:2`, Slurm reports 11 as the maximum, although the last task is 10, so a maximum after the last task
+        // is also accepted.
         if overflow || last < first
             || !(span..<span.addingReportingOverflow(self.step).partialValue).contains(last - first)
         {

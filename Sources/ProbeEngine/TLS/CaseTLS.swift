@@ -9,8 +9,8 @@ struct CaseTLS {
     /// The TLS settings of an actor, with which its connections begin.
     struct Actor {
         var context: TLSContext
-        /// The server's name, which a client sends as SNI and for which the certificate must be valid; `nil` if the
-        /// client doesn't verify the certificate, or verifies the address.
+        /// The server's name. A client sends this name as SNI, and the server's certificate must be valid for it. `nil`
+        /// if the client doesn't verify the certificate, or verifies the address.
         var name: String?
         var verifies = false
         var certificate = OwnCertificate.other

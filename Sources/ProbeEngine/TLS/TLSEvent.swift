@@ -31,8 +31,8 @@ struct TLSEvent {
     var offset: Int
     var time: MonotonicTime
 
-    /// Whether the event is a user_canceled alert, a warning that is followed by close_notify (RFC 8446, 6.1). It is
-    /// skipped, unless a step expects exactly this alert.
+    /// Whether the event is a user_canceled alert, a warning that is followed by close_notify (RFC 8446, section 6.1).
+    /// The event is skipped, unless a step expects exactly this alert.
     var isUserCanceled: Bool {
         if case .alert(let alert, let isEnd) = what { alert.code == TLSAlert.userCanceled && !isEnd } else { false }
     }

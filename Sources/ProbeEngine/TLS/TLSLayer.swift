@@ -19,7 +19,7 @@ final class TLSLayer: ConnectionLayer {
     struct FirstFlight {
         /// The number of bytes of the flight to send, after which the handshake stops; `nil` to send the whole flight.
         var stopsAfter: Int?
-        /// Creates the send operation for the flight. An error that the function throws is a mistake in the script.
+        /// Creates the send operation for the flight. If the function throws an error, the script has a mistake.
         var operation: ([UInt8]) throws(Finding) -> SendOperation
     }
 
@@ -70,7 +70,7 @@ final class TLSLayer: ConnectionLayer {
     private(set) var sentFlight: SendOperation?
     /// The send operation of the first flight, if the script stops the flight after a given number of bytes.
     private(set) var stoppedFlight: SendOperation?
-    /// Called with a finding if the faults specified for a flight are impossible.
+    /// Called with a finding if the faults specified for a flight can't be applied to it.
     private let raise: (Finding) -> Void
     /// Called when a flight that the script controls is sent.
     private let noteFlight: (SendOperation) -> Void
@@ -109,12 +109,12 @@ final class TLSLayer: ConnectionLayer {
         }
     }
 
-    /// Whether OpenSSL has stopped reading, so that bytes passed to it would only accumulate.
+    /// Whether OpenSSL has stopped reading. If it has, bytes passed to OpenSSL would only accumulate.
     private var isDead: Bool { if case .failed = handshake { true } else { failure != nil } }
 
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
-        // OpenSSL is not informed about the FIN, because OpenSSL would send an alert in response to a FIN without a
-        // preceding close_notify, although the peer may no longer be reachable.
+        // OpenSSL is not informed about the FIN. In response to a FIN without a preceding close_notify, OpenSSL would
+        // send an alert, although the peer may no longer be reachable.
         guard case .underWay = handshake else { return }
         hasEndedInHandshake = true
         handshake = .failed("the peer closed the connection (FIN) before the handshake was complete", time)
@@ -141,8 +141,8 @@ final class TLSLayer: ConnectionLayer {
         flush()
     }
 
-    /// Records bytes after close_notify or a fatal alert, which are not read as TLS. A peer must not send any such
-    /// bytes (RFC 8446, 6.1).
+    /// Records bytes that were received after close_notify or a fatal alert. These bytes are not read as TLS; a peer
+    /// must not send any (RFC 8446, section 6.1).
     private func noteBytesAfterEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }
@@ -150,8 +150,8 @@ final class TLSLayer: ConnectionLayer {
             isAlert: notifiedAt == nil, count: count + (bytesAfterEnd?.count ?? 0), time: bytesAfterEnd?.time ?? time)
     }
 
-    /// Returns the reason of an error, with the received bytes if they are not TLS. For plaintext, OpenSSL only reports
-    /// a wrong version number.
+    /// Returns the reason for an error, with the received bytes if they are not TLS. For plaintext, OpenSSL reports
+    /// only a wrong version number.
     private static func words(of error: TLSError, _ bytes: [UInt8]) -> String {
         guard let first = bytes.first, !(20...24).contains(first) else { return error.reason }
         return "\(error.reason): received \(Escaped.phrase(bytes)) instead of a TLS record"
@@ -328,7 +328,7 @@ final class TLSLayer: ConnectionLayer {
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
-    /// The number of bytes received of an incomplete record.
+    /// The number of bytes that have been received of an incomplete record.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
 
     /// The reason and the time of a failed handshake, or of the peer's refusal after the handshake: a TLS 1.3 server

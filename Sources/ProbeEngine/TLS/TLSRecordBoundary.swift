@@ -1,12 +1,12 @@
 /// Tracks how much of an incomplete TLS record has been received, using the lengths in the record headers (RFC 8446,
-/// 5.1), because OpenSSL does not report how many bytes of an incomplete record it holds.
+/// section 5.1). OpenSSL does not report how many bytes of an incomplete record it holds.
 struct TLSRecordBoundary {
     private var header: [UInt8] = []
     /// The number of content bytes of the current record that have not been received yet.
     private var left = 0
     private var taken = 0
 
-    /// The number of bytes received of an incomplete record, including its header.
+    /// The number of bytes that have been received of an incomplete record, including its header.
     var unfinished: Int { header.count + taken }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {

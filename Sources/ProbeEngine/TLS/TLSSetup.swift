@@ -140,7 +140,7 @@ struct TLSSetup {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Checks the contents of a PEM file by the labels in the file.
+    /// Checks the contents of a PEM file on the basis of the labels in the file.
     private func require(
         _ word: String, in bytes: [UInt8], of file: Expression, _ what: String
     ) throws(Finding) {

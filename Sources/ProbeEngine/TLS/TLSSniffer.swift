@@ -17,7 +17,7 @@ final class TLSSniffer: ConnectionLayer {
 
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
         seen += bytes
-        // The first bytes of a record that contains a ClientHello (RFC 8446, 5.1).
+        // The first bytes of a record that contains a ClientHello (RFC 8446, section 5.1).
         if seen.count == 1, seen[0] == 22 { return }
         if seen.count > 1, seen[0] == 22, seen[1] == 3, let layer = begin() {
             seen.withUnsafeBytes { layer.receive($0, at: time, append: append) }

@@ -31,7 +31,7 @@ struct CaseCapture {
     private(set) var lastOnLoopback: UInt64 = 0
     /// The capture time of the last packet on any link.
     private(set) var lastOnLinks: UInt64 = 0
-    /// The amount by which the system clock was set during the case, in nanoseconds.
+    /// The amount by which the system clock was adjusted during the case, in nanoseconds.
     private var clockStep: Int64 = 0
 
     init(capture: Capture?, clock: ClockRelation) {
@@ -62,7 +62,8 @@ struct CaseCapture {
 
     // MARK: Subscribing
 
-    /// Assigns connections to a listener to this case from now on. Must be called before the case listens.
+    /// From now on, assigns the connections that a listener accepts to this case. Must be called before the case
+    /// listens.
     mutating func addListener(_ pattern: EndpointPattern) {
         if listeners.insert(pattern).inserted { subscribe(to: .listener(pattern)) }
     }
@@ -72,7 +73,7 @@ struct CaseCapture {
         if listeners.remove(pattern) != nil { subscription?.remove(.listener(pattern)) }
     }
 
-    /// Captures connections to a server outside the run from now on. Other programs may use the server as well.
+    /// Captures connections to a server outside the run from now on. Other programs may also use the server.
     mutating func addServer(_ pattern: EndpointPattern) {
         if !listeners.contains(pattern), servers.insert(pattern).inserted { subscribe(to: .server(pattern)) }
     }
@@ -93,7 +94,8 @@ struct CaseCapture {
         do {
             try subscription?.add(scope, since: WallClock.now)
         } catch {
-            // The capture has ended. Every fence reports that, so the case's `wire` steps are inconclusive.
+            // The capture has ended. Every fence reports that the capture has ended, so the case's `wire` steps are
+            // inconclusive.
             return
         }
     }
@@ -103,7 +105,7 @@ struct CaseCapture {
         do {
             try subscription?.leaveOut(crowd)
         } catch {
-            // The capture has ended. Every fence reports that.
+            // The capture has ended, and every fence reports that it has ended.
             return
         }
     }
@@ -156,8 +158,8 @@ extension CaseContext {
     /// Whether any of the case's packets are captured, on loopback or on a link.
     var seesPackets: Bool { settings.capture != nil || links.wereOpened }
 
-    /// Returns whether the packets of all given actors are captured, wherever their connections are. Without a capture,
-    /// only packets on links are recorded.
+    /// Returns whether the packets of all given actors are captured, regardless of where their connections are. Without
+    /// a capture, only packets on links are recorded.
     func seesPackets(of names: [String]) -> Bool {
         settings.capture != nil || names.allSatisfy { links.has($0, in: actors) }
     }
@@ -174,7 +176,7 @@ struct WireCatchUp {
 
     /// Waits until the capture and the links have delivered all packets that were sent so far.
     ///
-    /// - Returns: false if some packets could not be delivered; a note with the reason is added to the case.
+    /// - Returns: `false` if some packets could not be delivered; a note with the reason is added to the case.
     func run(at span: SourceSpan?) async -> Bool {
         if !context.links.isEmpty {
             let isComplete = await context.links.catchUp()

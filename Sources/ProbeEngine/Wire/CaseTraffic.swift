@@ -19,9 +19,9 @@ struct CaseTraffic {
     private(set) var table = ConversationTable()
     /// The SYN of each connection in `table`.
     private(set) var openings: [WireBinding.Opening] = []
-    /// The index in `table` of each connection, by the connection's number in the capture.
+    /// For each number that the capture gives a connection, the index of the connection in `table`.
     private var positions: [Int: Int] = [:]
-    /// The number in the capture of each connection in `table`.
+    /// For each connection in `table`, the number that the capture gives the connection.
     private(set) var numbers: [Int] = []
 
     subscript(conversation index: Int) -> Conversation { table.conversations[index] }

@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// The faults injected by a case's steps that must be visible on the wire: cuts of a send, and closed windows. If a
+/// The faults injected by a case's steps that must be visible on the wire: cuts in a send, and closed windows. If a
 /// fault is not visible, the case is inconclusive.
 struct InjectedFaults {
     /// A `stop reading` step, after which the window is checked.

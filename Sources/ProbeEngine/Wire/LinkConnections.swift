@@ -30,7 +30,7 @@ struct LinkConnections {
         }
         if let found = known[forth], found.sequence == segment.sequence.value { return found.number }
         // A SYN from the other side of a known connection is a simultaneous open of the same connection (RFC 9293,
-        // 3.5).
+        // section 3.5).
         if let found = known[back], known[forth] == nil { return found.number }
         last -= 1
         known[forth] = Known(number: last, sequence: segment.sequence.value)

@@ -13,10 +13,10 @@ struct OpenerAssignment {
     /// The connections that were opened while no subject was starting, each with the subjects that had been started by
     /// then.
     private var stray: [Int: Set<Int>] = [:]
-    /// The connections to a server that other programs use as well, each with the server's endpoint.
+    /// The connections to a server that other programs also use, each with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// The connections in `outside` whose owner is uncertain, because one start may have opened several connections to
-    /// the same address, although some of them belong to other users of the server.
+    /// The connections in `outside` whose owner is uncertain. One start may have opened several connections to the same
+    /// address, but some of these connections belong to other users of the server.
     private(set) var doubtful: Set<Int> = []
 
     /// The name in reports for any other user of a server outside the run.
@@ -51,8 +51,8 @@ struct OpenerAssignment {
         } else if isListener {
             candidates[connection] = programs.union(started)
         } else {
-            // A server outside the run has other users, so a connection that was opened while no subject was starting
-            // belongs to one of these users, unless some subject has no other connection.
+            // A server outside the run has other users. A connection that was opened while no subject was starting
+            // therefore belongs to one of these users, unless some subject has no other connection.
             candidates[connection] = programs
             stray[connection] = started
         }

@@ -26,7 +26,7 @@ struct StartLog {
 
     /// Registers a start, unless another case is starting a subject that connects to the same server outside the run.
     ///
-    /// - Returns: false if the start must wait.
+    /// - Returns: `false` if the start must wait.
     mutating func begin(_ subject: SubjectActor, at target: EndpointPattern?, isForced: Bool) -> Bool {
         let now = WallClock.now
         var start = SubjectStart(began: now)
@@ -53,8 +53,8 @@ struct StartLog {
         }
     }
 
-    /// Records that the subject has lost its connection, or that a connection attempt has failed, so that the subject
-    /// will connect to the same target again.
+    /// Records that the subject has lost its connection, or that a connection attempt has failed, so the subject will
+    /// connect to the same target again.
     mutating func beginAgain(_ subject: SubjectActor, at moment: UInt64) {
         settle(subject, at: moment, isConnected: false, hasEnded: false)
         guard let last = subject.starts.last else { return }

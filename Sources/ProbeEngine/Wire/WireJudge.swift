@@ -44,7 +44,7 @@ struct WireJudge {
         }
     }
 
-    /// Judges one connection, either as it was sent or as it arrived.
+    /// Judges one connection by the packets that were sent or by the packets that arrived.
     private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
         guard isAboutArrivals else { return conversation(end.index, for: assertion).judge(assertion, names: sides) }
         guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
@@ -54,8 +54,8 @@ struct WireJudge {
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
-    /// Returns a connection as it was sent. Retransmitted segments are compared with the packets that arrived, which
-    /// show what the link dropped.
+    /// Returns a connection with the packets that were sent. Retransmitted segments are compared with the packets that
+    /// arrived, which show what the link dropped.
     private func conversation(_ index: Int, for assertion: WireAssertion) -> Conversation {
         var conversation = names.traffic[conversation: index]
         guard assertion.isAboutRetransmissions, conversation.hasDoubtfulRepeats,
@@ -79,8 +79,8 @@ struct WireJudge {
             }
         }
         if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-        // A failure takes precedence over an inconclusive verdict, which takes precedence over a verdict that may
-        // become a pass.
+        // A failure takes precedence over an inconclusive verdict. An inconclusive verdict takes precedence over a
+        // verdict that may still become a pass.
         return verdicts.first { if case .failed = $0 { true } else { false } }
             ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed

@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Maps the names in a script to captured connections. This snapshot is made for a single judgement and then released:
+/// Maps the names in a script to captured connections. This snapshot is made for a single judgment and then released:
 /// if packets arrived while the snapshot existed, adding them would copy all packets.
 struct WireNames {
     let actors: ActorTable
@@ -277,8 +277,8 @@ extension ActorTable {
     ) -> [WireBinding.Opener] {
         if process.lives.isEmpty { return [] }
         let others = order.filter { $0 != process.name && !leads($0, to: process.name) }.flatMap { patterns(of: $0) }
-        // The servers outside the run to which subjects of the case connect. A program may connect to these servers as
-        // well.
+        // The servers outside the run to which subjects of the case connect. A program may also connect to these
+        // servers.
         let outside = values.flatMap { actor -> [EndpointPattern] in
             guard case .subject(let subject) = actor else { return [] }
             return subject.starts.compactMap { $0.external?.target }
