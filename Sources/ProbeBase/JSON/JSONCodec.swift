@@ -48,7 +48,7 @@ package struct JSONCodec<Value>: Sendable {
     }
 }
 
-/// A type that has the same JSON representation everywhere.
+/// A type with a single JSON representation.
 package protocol JSONConvertible {
     static var codec: JSONCodec<Self> { get }
 }

@@ -38,7 +38,7 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
     case burst(Stage.Number)
     case down, up
-    /// Ends every fault and state, and forwards the held packets.
+    /// Ends all faults and states of the link, and forwards the held packets.
     case heal
 
     /// The packets to which the command applies.
@@ -89,7 +89,7 @@ package enum PacketKind: String, Sendable, CaseIterable {
 package struct PacketSelection<Stage: StatementStage>: Sendable {
     package var kind: PacketKind
     package var ordinals: Stage.Ordinals
-    /// Whether the selection contains the packet's next retransmission instead of its first transmission.
+    /// Whether the selection refers to the next retransmission of a packet instead of its first transmission.
     package var isAgain: Bool
 
     package init(kind: PacketKind, ordinals: Stage.Ordinals, isAgain: Bool = false) {

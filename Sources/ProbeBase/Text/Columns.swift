@@ -4,12 +4,12 @@ package enum Columns {
         text.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 
-    /// Returns the text, followed by spaces up to `width` columns.
+    /// Returns the text, padded on the right with spaces to `width` columns.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - Columns.width(text)))
     }
 
-    /// Returns the text, preceded by spaces up to `width` columns.
+    /// Returns the text, padded on the left with spaces to `width` columns.
     package static func right(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - Columns.width(text))) + text
     }
