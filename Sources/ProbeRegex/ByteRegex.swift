@@ -119,7 +119,7 @@ extension ByteRegex: Equatable {
 }
 
 extension ByteRegex {
-    /// Returns an ASCII pattern that matches exactly these bytes. Letters, digits and `_` are unchanged, other
+    /// Returns an ASCII pattern that matches exactly the given bytes. Letters, digits and `_` are unchanged, other
     /// printable characters are preceded by `\`, and all other bytes are written as `\xHH`.
     package static func quoting(_ bytes: some Sequence<UInt8>) -> String {
         var pattern = ""

@@ -52,7 +52,7 @@ struct RegexNode: Sendable {
         RegexNode(.assertion(assertion), size: 1, isNullable: true, longest: 0)
     }
 
-    /// Returns a node that matches these bytes in sequence.
+    /// Returns a node that matches the given bytes in sequence.
     static func literal(_ bytes: some Sequence<UInt8>) -> RegexNode { sequence(bytes.map(byte)) }
 
     static func sequence(_ nodes: [RegexNode]) -> RegexNode {
