@@ -15,7 +15,7 @@ struct AbandonedConnections {
 
     /// Adds the opened connections that no server has accepted.
     ///
-    /// - Parameter others: the case's connections, which show which connections the servers have accepted.
+    /// - Parameter others: the case's connections. They show which connections the servers have accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
         for connection in opened {
             guard let client = connection.local, let server = connection.peer else { continue }

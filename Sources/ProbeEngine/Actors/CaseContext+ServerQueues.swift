@@ -30,7 +30,7 @@ extension CaseContext {
         return nil
     }
 
-    /// Stops watching a server's listener once no step waits for a connection. A listener with TLS is still watched,
+    /// Stops watching a server's listener once no step waits for a connection. A listener with TLS remains watched,
     /// because its connections are accepted as soon as they arrive.
     func stopWatching(_ server: ServerActor) {
         if tls.actors[server.name] == nil { server.listener?.stopWatching(on: reactor) }

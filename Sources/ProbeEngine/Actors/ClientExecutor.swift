@@ -97,7 +97,8 @@ struct ClientExecutor {
                 hints: error.advice)
         }
         switch (outcome, connection.phase) {
-        // With TLS, the time of the handshake is judged instead of the time of the connection.
+        // With TLS, the time at which the handshake ended is judged instead of the time at which the connection was
+        // opened.
         case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break
         case (.succeeds, .open), (.withoutTLS, .open):
             if let openedAt = connection.openedAt {

@@ -132,7 +132,7 @@ final class WheneverRule {
 /// How a connection is read from its start, as set by `stop reading` or `read … every` before `connect` or `accept`.
 struct InitialReading {
     private(set) var mode = Connection.Reading.atOnce
-    /// The `stop reading` step, if there is one: the capture must show that the receive window closes.
+    /// The `stop reading` step, if there is one. The capture must then show that the receive window closes.
     private var stop: SourceSpan?
 
     /// Creates the default mode, in which bytes are read as soon as they arrive.

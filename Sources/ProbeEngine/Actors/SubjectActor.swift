@@ -80,7 +80,7 @@ final class SubjectActor {
 
     /// Applies a change of framing that the subject has accepted, either at once or after `count` messages.
     ///
-    /// - Returns: the framing that takes effect later.
+    /// - Returns: the framing that takes effect later; `nil` if the change takes effect at once.
     @discardableResult
     func change(framing: Framing, behind count: Int?) -> AnnouncedFraming? {
         announcedFraming = count.map { AnnouncedFraming(framing, after: $0) }

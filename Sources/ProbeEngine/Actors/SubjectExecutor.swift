@@ -23,8 +23,8 @@ final class SubjectExecutor {
     /// The first machine error that the subject has reported.
     var machineFailure: SubjectFailure?
     private var nextReply = 0
-    /// The subjects that were asked to start TLS, by the number of the operation. After its reply, a subject must not
-    /// deliver anything until the handshake is complete.
+    /// The subjects that were asked to start TLS, by the number of the operation. Once a subject has replied, it must
+    /// not deliver anything until the handshake is complete.
     private var securing: [Int: SubjectActor] = [:]
     /// Whether steps of this case request reads.
     private var readsOnDemand = false

@@ -300,10 +300,10 @@ extension BlockInterpreter {
                 context.abandon(attempt)
                 await CrowdExecutor(context: context).abandon(attempt)
                 failures.note(error)
-                // A stall of the harness hides whether the attempt succeeded before the deadline. Every later attempt
-                // would exceed the deadline.
+                // If the harness stalled, it is unknown whether the attempt succeeded before the deadline, and every
+                // later attempt would exceed the deadline.
                 if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }
-                // Don't make another attempt that can't start before the deadline, even if the machine caused the
+                // Make no further attempt that could start only after the deadline, even if the machine caused the
                 // delay.
                 let next = max(begun + interval, .now)
                 let latest = context.reactor.extended(deadline, from: time)
@@ -529,7 +529,8 @@ extension BlockInterpreter {
             let connections = ConnectionExecutor(context: context)
             let resolved = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(resolved, actor, connection))
-            // Without a `within`, `expect sent` has no deadline, but the branch does.
+            // Without a `within`, `expect sent` has no deadline. As the first step of a branch, it has the branch's
+            // deadline.
             start.deadline = connections.deadline(of: resolved, timing, from: time)
             if case .sent = resolved { start.deadline = min(start.deadline, context.deadline(timing, from: time)) }
             actor.begin(resolved, alone: Self.isAlone(name.value, blocks))

@@ -26,11 +26,12 @@ struct BranchStart {
 
     var expected = Expected.absent
     var deadline: MonotonicTime
-    /// The reason why the branch can't be taken, as of the last check; `nil` if nothing was received.
+    /// The reason why the branch could not be taken at the last check; `nil` if nothing was received.
     private(set) var reason: String?
     /// The bytes received by the last check, if they are a prefix of the expected bytes.
     private(set) var received: [UInt8] = []
-    /// The reason why the last check could not determine whether the branch can be taken; `nil` if it could.
+    /// The reason why the last check could not determine whether the branch can be taken; `nil` if the check determined
+    /// it.
     private(set) var doubt: Finding?
     private(set) var isOver = false
 

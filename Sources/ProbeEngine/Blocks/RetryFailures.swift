@@ -15,7 +15,7 @@ struct RetryFailures {
 
     mutating func begin() { attempts += 1 }
 
-    /// Records the failure of the attempt that started last.
+    /// Records the failure of the most recent attempt.
     mutating func note(_ failure: Finding) {
         last = failure
         if failure.verdict == .inconclusive, undecided == nil { undecided = (failure, attempts) }

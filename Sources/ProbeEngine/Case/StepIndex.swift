@@ -1,7 +1,7 @@
 package import ProbeScenario
 
-/// An index of later steps. For each step, the index shows whether a later step expects a `stopped` or an exit, and
-/// whether the next step expects the operation to be refused. Computed once for each scenario.
+/// An index of later steps. For each step, the index shows whether a later step expects a `stopped` event or an exit,
+/// and whether the next step expects the operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
     /// For each subject, the number of the last step that expects the subject to stop. If that step is part of a
     /// definition, the number is that of the `do NAME` that runs the definition.

@@ -12,7 +12,7 @@ struct SubjectRequirements {
 
     /// Checks the header's requirements.
     ///
-    /// - Throws: the first requirement that the subject doesn't meet.
+    /// - Throws: the finding about the first requirement that the subject doesn't meet.
     func checkHeader(_ driver: any SubjectDriver) throws(Finding) {
         for requirement in scenario.requirements {
             guard case .subject(let capability) = requirement.kind else { continue }
@@ -24,7 +24,7 @@ struct SubjectRequirements {
 
     /// Checks the capabilities that the steps require.
     ///
-    /// - Throws: the first required capability that the subject lacks.
+    /// - Throws: the finding about the first required capability that the subject lacks.
     func checkSteps(_ driver: any SubjectDriver) throws(Finding) {
         for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
             throw Finding(.unsupported, at: span, missing(capability))

@@ -140,9 +140,8 @@ final class CaseContext {
     /// Waits until `condition` returns a value; `nil` if the deadline passes first.
     ///
     /// - Parameter start: the start of the period that ends at the deadline. If the harness stalled during the period,
-    ///   the wait is extended by the length of the stall, so that events that occurred during the stall are processed,
-    ///   and so that processes that stalled together with the harness get the full period. If `nil`, the wait is never
-    ///   extended.
+    ///   the wait is extended by the length of the stall. Events that occurred during the stall are then processed, and
+    ///   processes that stalled together with the harness get the full period. If `nil`, the wait is never extended.
     /// - Throws: the error of `condition`, or the fault that ends the case.
     func wait<T>(
         until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?

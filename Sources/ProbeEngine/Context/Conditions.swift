@@ -27,7 +27,8 @@ struct Condition {
     var span: SourceSpan
     /// The attempt of a `retry` that set up the condition. Conditions of failed attempts are dropped.
     var attempt: RetryAttempt?
-    /// Returns the message to report, or `nil` if the condition has taken effect. Called at the end of the case.
+    /// Returns the message about the missing effect; `nil` if the condition has taken effect. Called at the end of the
+    /// case.
     var shortfall: () -> Shortfall?
 }
 

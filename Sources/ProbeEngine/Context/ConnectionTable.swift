@@ -9,7 +9,7 @@ struct ConnectionTable {
     private(set) var entries: [Entry] = []
     /// The connections of failed attempts of a `retry`, which are not judged.
     private(set) var discarded: [Connection] = []
-    /// The discarded connections that may still be waiting at one of the script's servers.
+    /// The abandoned connections that may still be waiting at one of the script's servers.
     var abandoned = AbandonedConnections()
 
     /// Makes a connection the current connection of an actor.

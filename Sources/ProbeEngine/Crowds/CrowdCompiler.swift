@@ -72,7 +72,7 @@ struct CrowdCompiler {
         }
     }
 
-    /// Returns the instruction for a send. A send at a rate is divided into pieces with pauses between them: each piece
+    /// Returns the instruction for a send. A send at a rate is divided into pieces with pauses between them. Each piece
     /// contains the bytes that the rate allows in 10 ms, but at least one byte.
     static func send(
         _ pieces: [[UInt8]], isCut: Bool, _ pace: Pace?

@@ -8,7 +8,7 @@ import ProbeSystem
 struct CrowdEnd {
     let context: CaseContext
 
-    /// The maximum number of reasons to show for failed members.
+    /// The maximum number of failure reasons to show.
     private static let maxShown = 5
     /// How long workers may take to report the state of their members.
     private static let timeout = Duration.seconds(5)
@@ -74,15 +74,15 @@ struct CrowdEnd {
             + (snapshot.refused > 0 ? "; \(ByteText.count(snapshot.refused, "excess connection")) refused" : "")
     }
 
-    /// Returns a line that reports connections from other source addresses, because a server may treat only 127.0.0.1
-    /// as local.
+    /// Returns a line that reports the number of connections from the alternative source addresses. The line is needed
+    /// because a server may treat only 127.0.0.1 as local.
     private func elsewhere(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         guard snapshot.elsewhere > 0, let first = crowd.ends.first, let other = crowd.ends.other else { return [] }
         let count = snapshot.elsewhere == 1 ? "1 connection" : "\(snapshot.elsewhere) connections"
         return ["\(count) came from \(other.text), because \(first.text) had no free port"]
     }
 
-    /// Returns the places in the script where members failed, with the reasons, most frequent first.
+    /// Returns the places in the script where members failed, and the reasons, with the most frequent failure first.
     func failures(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         let all = snapshot.failures.sorted { $0.count > $1.count }
         let shown = all.prefix(Self.maxShown).map { failure in

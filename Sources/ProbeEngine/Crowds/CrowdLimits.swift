@@ -43,7 +43,7 @@ struct CrowdLimits {
 
     /// Returns the number of processes that share the members.
     ///
-    /// - Throws: the limit that prevents the machine from running the crowd.
+    /// - Throws: an error about the limit that prevents the machine from running the crowd.
     func workers(for need: Need) throws(Obstacle) -> Int {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {

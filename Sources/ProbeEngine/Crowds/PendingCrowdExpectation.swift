@@ -134,7 +134,7 @@ struct PendingCrowdExpectation: PendingExpectation {
     private let obstacle: (CrowdSnapshot) -> Finding?
     /// Whether the expectation limits the number of failed members.
     var limitsFailures = false
-    /// A sentence about the expectation that is added to a failure.
+    /// A sentence about the expectation, which is added to the message of a failure.
     var note: String?
     private var question: CrowdActor.Question?
     private var nextQuestion: MonotonicTime?

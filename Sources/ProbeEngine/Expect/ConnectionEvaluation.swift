@@ -198,8 +198,8 @@ struct ConnectionEvaluation {
     /// The silence that the step expects, in words.
     private var silence: String { "silence for \(window.allowed)" }
 
-    /// Evaluates silence if no input has been read. On a connection that is not read immediately, input that has
-    /// arrived may still be unread in the kernel's buffer, so the kernel is queried.
+    /// Evaluates an expected silence if no input has been read. On a connection that is not read immediately, input
+    /// that has arrived may still be unread in the kernel's buffer, so the kernel is queried.
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {

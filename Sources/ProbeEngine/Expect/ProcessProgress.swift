@@ -30,7 +30,7 @@ struct OutputProgress {
     }
 }
 
-/// Schedules the queries of the kernel's tables. The kernel doesn't notify the harness when these tables change, so
+/// The schedule for queries to the kernel's tables. The kernel doesn't notify the harness when these tables change, so
 /// they are polled.
 struct PollingProgress {
     private var interval: Int64 = 1_000_000
@@ -59,7 +59,7 @@ struct PollingProgress {
 
     /// Queries the kernel's tables once.
     ///
-    /// - Parameter isFound: whether an answer is the expected one.
+    /// - Parameter isFound: returns whether an answer is the expected one.
     /// - Returns: the answer, and the time to attribute to it.
     mutating func look<Answer>(
         at now: MonotonicTime, isFound: (Answer) -> Bool, _ ask: () throws(Finding) -> Answer

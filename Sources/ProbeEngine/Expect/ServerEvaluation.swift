@@ -42,7 +42,7 @@ struct ServerEvaluation {
         }
         switch expectation {
         case .connection:
-            // The time of the connection is known only after the connection has been accepted.
+            // The time at which the connection was opened is known only after the connection has been accepted.
             if view.hasWaiting { return .satisfied((), at: nil) }
             return window.wait(
                 orMissed: Finding(.failed, "\(view.name) received no connection within \(window.allowed)"))

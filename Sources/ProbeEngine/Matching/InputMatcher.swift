@@ -34,8 +34,8 @@ struct InputMatcher {
         var hints: [String] = []
         /// Whether more bytes would make the finding clearer, because the line or message that differs is incomplete.
         var isPartial = false
-        /// Whether the received input exceeds a limit of the harness. Exceeding a limit is an error, not the peer's
-        /// failure.
+        /// Whether the received input exceeds a limit of the harness. Exceeding a limit is an error rather than a
+        /// failure of the peer.
         var isLimit = false
 
         /// A short description of the mismatch, which an `either` uses as the reason why a branch was not taken.
@@ -112,8 +112,7 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
-        // `ConnectionEvaluation` evaluates these expectations, because their results don't depend on the received
-        // bytes.
+        // `ConnectionEvaluation` evaluates the expectations whose results don't depend on the received bytes.
         case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// another event after `stopped`. While the case's result is held back, such an event fails the case. A later event is
 /// reported as an error of the run.
 package final class LateReportCollector: LateReportHandler {
-    /// The time for which a subject must be silent about a case before the case's result is emitted.
+    /// The time for which a subject must report nothing about a case before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)
 
     private struct State {

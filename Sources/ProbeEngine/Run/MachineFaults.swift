@@ -68,8 +68,8 @@ struct MachineFaults {
         return finding
     }
 
-    /// Returns a cause if the loopback interface was down during the case; `nil` otherwise. Even a case that passed
-    /// while the interface was down ends in an error, because it passed without the network.
+    /// Returns the cause of an error if the loopback interface was down during the case; `nil` otherwise. Even a case
+    /// that passed while the interface was down ends in an error, because it passed without the network.
     private func lostLoopback() -> Cause? {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil
@@ -95,8 +95,8 @@ struct MachineFaults {
         return !provocable.contains(fault)
     }
 
-    /// Returns a cause if this process ran out of a resource; `nil` otherwise. Subjects, other cases and the harness
-    /// share the process's descriptors and memory.
+    /// Returns the cause of an error if this process ran out of a resource; `nil` otherwise. Subjects, other cases and
+    /// the harness share the process's descriptors and memory.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
         return Cause("this process ran out of a resource during the case: \(shortage.error)", shortage.error)

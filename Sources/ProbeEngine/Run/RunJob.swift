@@ -7,7 +7,7 @@ package struct RunJob: Sendable {
     package var plan: Plan
     package var casePlan: CasePlan
     package var index: StepIndex
-    /// The path relative to the root, followed by the case's label.
+    /// The script's id, followed by the case's label.
     package var id: String
     /// The path of the script as the user gave it.
     package var path: String

@@ -15,7 +15,7 @@ package final class RunSession {
     private var order = RunOrder()
     private var reactor: Reactor?
 
-    /// Prepares the process. From then on, signals such as SIGINT (Ctrl-C) are read from ``signals``.
+    /// Prepares the process for the run. From then on, signals such as SIGINT (Ctrl-C) are read from ``signals``.
     package init() throws(RunSessionError) {
         order.begin(.descriptors)
         probe_keep_memory_small()

@@ -131,7 +131,7 @@ struct StandstillFaults {
         for place in places {
             let least = min(Self.shortest(limits, for: place.kind)?.harmless ?? Self.noted, Self.noted)
             for (from, to) in place.standstills.all(from: context.time.start) where to - from > least {
-                // A stall of the whole process also stalls the link's thread; it is noted only once.
+                // A stall of the whole process also stalls the link's thread. Such a stall is noted only once.
                 if place.kind == .link, run.total(from: from, to: to) > (to - from) / 2 { continue }
                 context.record(.note("\(place.name) stood still for \(DurationText.script(to - from))"), at: from)
             }

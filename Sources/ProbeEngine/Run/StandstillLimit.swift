@@ -101,8 +101,8 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// Returns the limit for a finding about a latency. A stall that is shorter than the excess doesn't explain the
-    /// finding.
+    /// Returns the limit for a finding about a latency. A stall that is shorter than the time by which the latency
+    /// exceeds its limit doesn't explain the finding.
     static func latency(_ excess: Finding.Excess, in scenario: Scenario) -> Self {
         let places: [StandstillFaults.Place.Kind] = excess.needsAnswer ? [.run, .link, .crowd] : [.link, .crowd]
         return Self(

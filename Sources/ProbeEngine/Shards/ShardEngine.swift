@@ -36,7 +36,7 @@ package enum ShardEngine: CaseIterable, Sendable {
     /// - Parameter value: returns the value of an environment variable; `nil` if it is not set.
     /// - Returns: the number of the attempt, starting at 1; 1 if no variable specifies it.
     package static func attempt(_ value: (String) -> String?) throws(ShardProblem) -> Int {
-        // The variables, each with its value in the first attempt.
+        // The variables that hold the number of the attempt, each with its value in the first attempt.
         let variables = [
             ("SLURM_RESTART_COUNT", 0), ("BUILDKITE_RETRY_COUNT", 0), ("CLOUD_RUN_TASK_ATTEMPT", 0),
             ("AWS_BATCH_JOB_ATTEMPT", 1), ("GITHUB_RUN_ATTEMPT", 1),

@@ -46,7 +46,7 @@ package struct ShardEnvironment: Sendable, Equatable {
 extension ShardEngine {
     /// Returns the shard that this engine specifies.
     ///
-    /// - Returns: the shard; `nil` if the engine has not started this process.
+    /// - Returns: the shard; `nil` if the engine did not start this process.
     fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
         let variables = variables
         let index = variables.index.first { value($0) != nil }

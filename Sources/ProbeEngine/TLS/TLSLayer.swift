@@ -310,7 +310,7 @@ final class TLSLayer: ConnectionLayer {
     /// Applies a fault to the next record that is sent.
     func apply(_ fault: TLSRecordFault, at span: SourceSpan) { self.fault = (fault, span) }
 
-    /// Returns the records to send. If a step has requested a fault, it is applied to the first record.
+    /// Returns the records to send. If a step has requested a fault, the fault is applied to the first record.
     private func output(_ bytes: [UInt8]) -> [UInt8] {
         guard let kind = fault?.kind, bytes.count > 5 else { return bytes }
         fault = nil

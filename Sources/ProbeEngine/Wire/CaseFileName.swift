@@ -17,7 +17,7 @@ package enum CaseFileName {
         var name = escaped(id)
         if let subject {
             var part = escaped(subject)
-            // A part that consists only of digits would be taken for the round.
+            // A part that consists only of digits would be mistaken for the number of the round.
             if part.utf8.allSatisfy(isDigit), let first = part.utf8.first { part = hex(first) + part.dropFirst() }
             name += "." + part
         }

@@ -24,8 +24,8 @@ final class ExternalStarts: Sendable {
         var starts: [Int: Start] = [:]
     }
 
-    /// The maximum number of starts to keep. When it is reached, the oldest starts that have ended are discarded,
-    /// because the connections of running cases belong to the latest starts.
+    /// The maximum number of starts to keep. When this maximum is reached, the oldest starts that have ended are
+    /// discarded, because the connections of running cases belong to the latest starts.
     private static let limit = 4096
 
     private let state = Mutex(State())

@@ -4,11 +4,11 @@ import ProbeWire
 
 /// Assigns the ends of a case's captured connections to their owners.
 ///
-/// The harness recognizes its own connections: an accepted one by the sequence number of its SYN, an opened one by the
-/// time at which its SYN was sent. Subjects and programs can't be asked which connections are theirs. Any other
-/// connection belongs to a subject or program that may have opened it at the time of its SYN: a subject between its
-/// `start` and its `started`, or a program while it was running. If several may have opened it, all of them are listed
-/// in `candidates`, and the connection is not judged under the name of any of them.
+/// The harness recognizes its own connections: an accepted connection by the sequence number of its SYN, and an opened
+/// connection by the time at which its SYN was sent. Subjects and programs can't be asked which connections are theirs.
+/// Any other connection belongs to a subject or program that may have opened it at the time of its SYN: a subject
+/// between its `start` and its `started`, or a program while it was running. If several actors may have opened a
+/// connection, all of them are listed in `candidates`, and the connection is not judged under the name of any of them.
 struct WireBinding {
     /// The SYN of a captured connection.
     struct Opening {
