@@ -1,7 +1,7 @@
-/// The names that any step of a scenario binds, collected before the steps are checked in order. With them, the checker
-/// can distinguish a name that is bound too late from a misspelt name.
+/// The names that any step of a scenario binds, collected before the steps are checked in order. The checker uses these
+/// names to distinguish a name that is bound too late from a misspelt name.
 struct CollectedNames {
-    /// The first place at which each variable is bound.
+    /// The place where each variable is first bound.
     private(set) var variables: [String: SourceSpan] = [:]
     private(set) var acceptedActors: Set<String> = []
     private(set) var headerActors: Set<String> = []
@@ -9,13 +9,13 @@ struct CollectedNames {
     private(set) var linkSides: [String: LinkChecker.Side] = [:]
     /// The `name` statements among the steps.
     private(set) var hostNames: [NameStatement] = []
-    /// The regex groups in a table's column, by the name that a loop or an `each` gives to the column.
+    /// The regex groups in a table's column, keyed by the name that a loop or an `each` gives to the column.
     private(set) var groupsOfCells: [String: Set<String>] = [:]
     /// The member scripts of each crowd, one for each `start` step.
     private(set) var scriptsOfCrowds: [String: [CrowdScript]] = [:]
-    /// The crowds that a step acts on.
+    /// The crowds on which at least one step acts.
     private(set) var crowdsOfSteps: Set<String> = []
-    /// Whether a step changes the framing.
+    /// Whether any step changes the framing.
     private(set) var hasFramingStep = false
 
     init(of scenario: Scenario) {

@@ -20,7 +20,8 @@ struct ConstantFolder {
     private static let fewBytes = 4_096
 
     private var values: [String: Folded] = [:]
-    /// Returns what is known about a name that has no entry in `values`.
+    /// Returns the constant value of a name that has no entry in `values`, or only its length; `nil` if the name has no
+    /// constant value.
     private let others: (String) -> Folded?
     /// The framing; `nil` if a step changes it.
     var framing: Framing?

@@ -38,7 +38,8 @@ struct LinkChecker {
         for actor in context.scenario.actors { checkReach(of: actor) }
     }
 
-    /// Assigns an actor that listens on a link to a side: the side of the other actors that accept connections.
+    /// Determines the side of an actor that listens on a link. The actor is on the side of the other actors that accept
+    /// connections.
     private func place(_ actor: ActorDeclaration) {
         let address: AddressExpression?
         switch actor.kind {
@@ -194,7 +195,7 @@ struct LinkChecker {
         return kind == .syn ? !opens(own) : opens(own)
     }
 
-    /// Checks the word `arrived` of a wire statement.
+    /// Checks the word `arrived` in a wire statement.
     func checkArrived(_ statement: WireStatement<Parsed>) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
             return names.report(
@@ -205,8 +206,8 @@ struct LinkChecker {
 }
 
 extension Diagnostic.Message {
-    /// The message for a connection from an actor on a link to an actor that is not on the link, or is on the same
-    /// side.
+    /// The message for a connection from an actor on a link to an actor that is not on the link, or to an actor on the
+    /// same side of the link.
     static func notAcross(_ name: String, target: String) -> Self {
         Self(
             .linkEnds, "`\(name)` can't reach `\(target)`: they are not on opposite sides of the same link",

@@ -6,7 +6,7 @@ struct MemberChecker {
     /// The target to which the members connect; `nil` if the members are `servers`.
     let target: Target?
 
-    /// The state of a member's connection at one point of the member's script.
+    /// The state of a member's connection at one point in the member's script.
     private enum Link {
         case none, up
         case ended(verb: String)
@@ -97,7 +97,7 @@ struct MemberChecker {
                 .unreachableStep, "a member can't `\(statement.kind.word)` after its own `\(verb)`",
                 hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
         }
-        // The member is now treated as connected, because later statements would otherwise report the same error again.
+        // The member is now treated as connected so that later statements do not cause the same error again.
         link = .up
     }
 

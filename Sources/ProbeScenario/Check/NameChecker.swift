@@ -34,7 +34,7 @@ struct NameChecker {
 
     /// Checks a subject that connects to a host name.
     ///
-    /// - Parameter all: the `name` statements of the scenario, by their keys.
+    /// - Parameter all: the `name` statements of the scenario, grouped by their keys.
     private func checkHostName(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
         let name = actor.name.value
         if links.side(of: name) == nil, !names.isDoubtful(name) {
@@ -56,8 +56,8 @@ struct NameChecker {
         }
     }
 
-    /// Returns whether two actors are on opposite sides of one link. Also true if an actor is on no link, because that
-    /// error is reported elsewhere.
+    /// Returns whether two actors are on opposite sides of one link. Also returns true if an actor is not on any link,
+    /// because another check reports this error.
     private func areOnOppositeSides(_ name: String, _ other: String) -> Bool {
         guard let own = links.side(of: name), let its = links.side(of: other) else { return true }
         return own.link == its.link && own.isLeft != its.isLeft

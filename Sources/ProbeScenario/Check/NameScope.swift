@@ -24,7 +24,7 @@ final class NameScope {
     let collected: CollectedNames
     var place = Place()
     var state = ScriptState()
-    /// The links on which an earlier step has started random packet loss, by their index in the header.
+    /// The links on which an earlier step has started random packet loss, keyed by their index in the header.
     var linksWithLoss: Set<Int> = []
     /// The values that are the same in every case.
     var constants: ConstantFolder
@@ -36,8 +36,8 @@ final class NameScope {
     private(set) var processPorts: [String: Int] = [:]
     /// The targets that clients and subjects connect to.
     var targets: [String: Target] = [:]
-    /// The actors for which a step sets how a future connection is read, each with its name in the first such step. An
-    /// actor is removed once it has a connection.
+    /// The actors for which a step sets how a future connection is read, each with the actor's name as it appears in
+    /// the first such step. An actor is removed once it has a connection.
     var pendingReadings: [String: (name: Name, kind: ActorKind)] = [:]
     /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
     /// number of the binding line (-1 if several lines bind the name).
@@ -46,7 +46,7 @@ final class NameScope {
     var expectationKind: ActorKind?
     /// Whether the connection of the `send` that is being checked may speak TLS.
     var sendsRecords = false
-    /// The names that the header binds, which are bound at every step.
+    /// The names that the header binds. They are bound at every step.
     private var headerNames: Set<String> = []
     private var boundInFinally: Set<String> = []
 
@@ -81,8 +81,8 @@ final class NameScope {
         if !place.isOrderUnknown { report(message(), at: span, notes: notes) }
     }
 
-    /// Returns whether a statement that contains this name could not be parsed. An error about the name may be a
-    /// consequence of the syntax error.
+    /// Returns whether a statement that contains this name could not be parsed. If so, an error about the name may be a
+    /// consequence of the syntax error in that statement.
     func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
 
     // MARK: Names for messages
@@ -105,7 +105,7 @@ final class NameScope {
 
     // MARK: Binding
 
-    /// Binds a name to a value of this type.
+    /// Binds a name to a value of the given type.
     func bind(_ name: Name, _ type: ValueType, inHeader: Bool = false) {
         if let actor = state.actors[name.value], !isDoubtful(name.value), actor.kind != .connection || !inHeader {
             reportTaken(name)
@@ -167,7 +167,7 @@ final class NameScope {
 
     // MARK: Looking up
 
-    /// Returns the type of a variable; a name that is not a variable, or not bound yet, is reported.
+    /// Returns the type of a variable. A name that is not a variable, or is not bound yet, is reported.
     ///
     /// - Parameter isInString: whether the name is written as `${name}`, inside a string.
     func lookUp(_ name: Name, isInString: Bool = false) -> ValueType {
@@ -252,7 +252,7 @@ final class NameScope {
         if !unusedActors.isEmpty { unusedActors.remove(actor) }
     }
 
-    /// Records that the script uses at least this number of ports of the process.
+    /// Records that the script uses at least this many of the process's ports.
     func usePorts(_ count: Int, of process: String) {
         processPorts[process] = max(processPorts[process] ?? 0, count)
     }

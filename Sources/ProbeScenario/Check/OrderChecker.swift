@@ -1,4 +1,5 @@
-/// Tracks the effect of each step on its actor, and reports steps that are impossible at their point of the timeline.
+/// Tracks the effect of each step on its actor, and reports steps that are impossible at their position in the
+/// timeline.
 struct OrderChecker {
     let names: NameScope
 
@@ -96,15 +97,15 @@ struct OrderChecker {
         case .none, .closed:
             guard known.kind != .connection else { return requireUp(name, known) }
             // In the second pass over a loop's body, the last step may set how a connection of the next iteration is
-            // read, and that iteration is never walked.
+            // read, but that iteration is never walked.
             guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
             if names.pendingReadings[name.value] == nil { names.pendingReadings[name.value] = (name, known.kind) }
         case .up, .ended, .unknown: requireUp(name, known)
         }
     }
 
-    /// Reports steps that set how a connection is read if that connection never existed. Called at the end of the
-    /// timeline.
+    /// Reports steps that set how a connection is read, if no such connection was opened later. Called at the end of
+    /// the timeline.
     func reportReadingsOfNothing() {
         for (name, kind) in names.pendingReadings.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
@@ -120,8 +121,7 @@ struct OrderChecker {
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
-            // The connection's state is now unknown, because later steps of the actor would otherwise report the same
-            // error.
+            // The connection's state is set to unknown so that later steps of the actor do not cause the same error.
             change(name) {
                 $0.link = .unknown
                 $0.maxConnections = nil
@@ -159,7 +159,7 @@ struct OrderChecker {
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
-            // After an error, accepted connections are no longer counted, because later `accept` steps would report the
+            // After an error, accepted connections are no longer counted, so that later `accept` steps do not cause the
             // same error. Connections accepted in the second pass over a loop's body are not counted either, because
             // the loop may have only one iteration.
             $0.minAccepts = tooEarly == nil ? $0.minAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil

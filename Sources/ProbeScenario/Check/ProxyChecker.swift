@@ -1,4 +1,4 @@
-/// Tracks the effects of a proxy's steps, and reports steps that are impossible at their point of the timeline.
+/// Tracks the effects of a proxy's steps, and reports steps that are impossible at their position in the timeline.
 struct ProxyChecker {
     let names: NameScope
     let order: OrderChecker
@@ -53,7 +53,7 @@ struct ProxyChecker {
 }
 
 extension ConnectionExpectation<Parsed> {
-    /// Whether the expectation concerns the state of an endpoint of the harness, which a proxy can't observe.
+    /// Whether the expectation concerns the state of one of the harness's endpoints. A proxy can't observe this state.
     fileprivate var isAboutHarnessState: Bool {
         switch self {
         case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true

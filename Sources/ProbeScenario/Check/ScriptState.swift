@@ -9,7 +9,7 @@ package enum ValueType: Sendable, Equatable {
     func joined(with other: ValueType) -> ValueType { self == other ? self : .any }
 }
 
-/// What is known about names at one point of the timeline. Changes are recorded in a journal, so the cost of a branch
+/// What is known about names at one point in the timeline. Changes are recorded in a journal, so the cost of a branch
 /// depends on the number of its changes rather than on the size of the state.
 struct ScriptState {
     struct Variable: Equatable {
@@ -81,7 +81,7 @@ struct ScriptState {
         }
     }
 
-    /// The options of a declaration's `tls` that the checks need.
+    /// The parts of a declaration's TLS options that the checker uses.
     struct DeclaredTLS: Equatable {
         var version: TLSVersion?
         var span: SourceSpan
@@ -89,7 +89,7 @@ struct ScriptState {
 
     private(set) var variables: [String: Variable] = [:]
     private(set) var actors: [String: Actor] = [:]
-    /// The changes of the branches being walked. A change outside branches is never undone, so it is not recorded.
+    /// The changes made in the branches being walked. A change outside branches is never undone, so it is not recorded.
     private var journal: [Change] = []
     private var openBranches = 0
 
@@ -145,7 +145,7 @@ struct ScriptState {
         return delta
     }
 
-    /// Applies the changes of the branches, exactly one of which was taken.
+    /// Applies the changes made in several branches, exactly one of which was taken.
     mutating func join(_ branches: [Delta]) {
         let variables = Self.merged(branches.map(\.variables), over: variables) {
             Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)
@@ -163,7 +163,7 @@ struct ScriptState {
     }
 
     /// Returns the joined state of each name that a branch changes, and whether the name has a value after every
-    /// branch; a branch that does not change a name keeps its previous value. Takes time linear in the number of
+    /// branch. A branch that does not change a name keeps the name's previous value. Takes time linear in the number of
     /// changes, regardless of the number of branches.
     private static func merged<Known>(
         _ branches: [[String: Known?]], over before: [String: Known], by join: (Known, Known) -> Known
@@ -181,7 +181,8 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// Applies the changes of lines that have all run, in an unknown order, such as the lines of a `together` block.
+    /// Applies the changes made by lines that have all run, in an unknown order, such as the lines of a `together`
+    /// block.
     mutating func apply(_ parallelLines: [Delta]) {
         for line in parallelLines {
             for (name, variable) in line.variables { set(name, variable) }

@@ -12,7 +12,7 @@ final class StepChecker {
     private var walked = 0
     private var invoked: Set<String> = []
     private var looselyWalked: Set<SourceSpan> = []
-    /// Whether a step that was walked can fail because of what a peer does.
+    /// Whether any step walked so far can fail because of a peer's behaviour.
     private(set) var hasTest = false
 
     var context: ParseContext { names.context }
@@ -97,7 +97,7 @@ final class StepChecker {
         defer { names.place.mayRepeat = mightRepeat }
         walk(block.steps)
         // The second pass over the body begins in the state in which the first pass ended. Each level of nested loops
-        // doubles the number of walked steps, so each body is walked only once when that number exceeds a limit.
+        // doubles the number of walked steps, so once that number exceeds a limit, each body is walked only once.
         guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = names.place.isSecondPass
         names.place.isSecondPass = true

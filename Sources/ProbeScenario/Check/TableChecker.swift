@@ -10,7 +10,7 @@ final class TableChecker {
     private struct Columns {
         /// For each column, the type of the cells that are not variables; `nil` if every cell is a variable.
         var types: [ValueType?]
-        /// For each column, the first cells that are variables. The types of these variables may depend on the step
+        /// For each column, the first few cells that are variables. The types of these variables may depend on the step
         /// that uses the table.
         var variables: [[Expression]]
         /// Whether every row has as many columns as the first row.

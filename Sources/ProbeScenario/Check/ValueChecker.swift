@@ -456,8 +456,8 @@ extension ValueChecker {
         }
     }
 
-    /// Reports `$name` and `$S.port` in the text of a string or of a command's word, if the name has a value; in a
-    /// command, also `${S.port}` in single quotes.
+    /// Reports `$name` and `$S.port` in the text of a string or of a command's word, if the name has a value. In a
+    /// command, `${S.port}` in single quotes is also reported.
     func checkBraces(in span: SourceSpan) {
         guard let bytes = context.sources.file(of: span)?.bytes else { return }
         var isRaw = false

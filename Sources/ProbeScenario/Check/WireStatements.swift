@@ -1,7 +1,7 @@
 package import ProbeBase
 
-/// Statements about a capture: `wire` lines without the rest of a script, in which the names `client` and `server` are
-/// defined.
+/// Statements about a capture: `wire` lines without the rest of a script. The names `client` and `server` are
+/// predefined.
 ///
 /// The statements are processed by the parser and the checker of scenarios, so each line means the same as it would in
 /// a scenario.

@@ -272,8 +272,8 @@ package struct Evaluator {
 }
 
 extension Evaluator {
-    /// Returns the value of `name(…)`. The number of arguments is verified here although the checker verifies it, too,
-    /// because some expressions have not been checked.
+    /// Returns the value of `name(…)`. The number of arguments is verified here even though the checker also verifies
+    /// it, because some expressions have not been checked.
     func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
         guard let function = Function(rawValue: name.value) else {
             throw EvaluationError(.badCall(name.value), span: name.span)
@@ -374,8 +374,8 @@ extension Evaluator {
     package static let maxPieces = 1 << 20
 
     /// Returns the bytes that a `send` writes, one array for each piece that is sent as a separate segment. The pieces
-    /// result from `|`, `cuts()`, `cut at` or `in pieces of`. `send line` adds the terminator of the framing to the
-    /// last piece (or the length before the first piece). Pieces are never empty.
+    /// result from `|`, `cuts()`, `cut at` or `in pieces of`. `send line` adds the framing's terminator after the last
+    /// piece, or its length prefix before the first piece. Pieces are never empty.
     package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         let result = try wholePieces(of: statement)
         guard let cut = statement.cut else { return result }

@@ -6,8 +6,8 @@ package enum Value: Sendable, Equatable {
     case integer(Int)
     /// An integer from 2^63 to 2^64 - 1: it can be compared, encoded and written, but not used in arithmetic.
     case unsigned(UInt64)
-    /// The result of `cuts()`: bytes with the places where they are cut. Except as the whole operand of `send`, the
-    /// value is treated as plain bytes.
+    /// The result of `cuts()`: bytes with the places where they are cut. Unless the value is the whole operand of
+    /// `send`, it is treated as plain bytes.
     case pieces([[UInt8]])
     /// A regex from a cell of a table.
     case regex(ByteRegex)
@@ -16,7 +16,8 @@ package enum Value: Sendable, Equatable {
         self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
     }
 
-    /// The integer as two parts that are compared in this order; `nil` if the value is not an integer.
+    /// The integer as a high part and a low part, which can be compared in this order; `nil` if the value is not an
+    /// integer.
     package var order: (high: Int, low: UInt64)? {
         switch self {
         case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))

@@ -4,7 +4,7 @@ package struct Diagnostic: Sendable {
         case error, warning
     }
 
-    /// A second place in the script, which helps to explain the diagnostic.
+    /// A second place in the script that helps to explain the diagnostic.
     package struct Note: Sendable {
         package var text: String
         package var span: SourceSpan

@@ -1,5 +1,5 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
-    /// The diagnostics about steps: their order and values, links, hosts, crowds, and the whole file.
+    /// The diagnostics about the order of steps, values, links, hosts, crowds, and the whole file.
     static let stepDiagnostics: Self = [
         .unreachableStep: DiagnosticExplanation(
             meaning: "This step can never run. A connection can do nothing after its own `close` or `reset`, and it "

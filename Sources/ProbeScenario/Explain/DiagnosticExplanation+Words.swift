@@ -1,5 +1,5 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
-    /// The diagnostics about words: characters, words and names.
+    /// The diagnostics about characters, words and names.
     static let wordDiagnostics: Self = [
         .notUTF8: DiagnosticExplanation(
             meaning:

@@ -1,7 +1,7 @@
 /// Words and operators that users know from other languages, each with its equivalent in scenarios.
 enum ForeignWords {
-    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known word of another
-    /// language.
+    /// Returns a hint that states what to write instead of the first word of a line; `nil` if the word is not a known
+    /// word of another language.
     static func statement(_ word: String, next: String, actors: [String]) -> String? {
         let known = word.lowercased()
         if let hint = statements[known] { return hint }
@@ -85,7 +85,7 @@ enum ForeignWords {
         return hints
     }()
 
-    /// Returns what to write instead of a verb that an actor does not have.
+    /// Returns a hint that states what to write instead of a verb that an actor does not have.
     static func verb(_ verb: String, of actor: String, _ kind: ActorKind) -> String? {
         let word = verb.lowercased()
         if ["wait", "sleep", "pause", "delay"].contains(word) {
@@ -129,7 +129,7 @@ enum ForeignWords {
         "terminate": "stop", "bind": "listen",
     ]
 
-    /// Returns the verb with this meaning for an actor of this kind.
+    /// Returns a hint with the verb that has the given meaning for an actor of the given kind.
     private static func own(_ meant: String, of actor: String, _ kind: ActorKind) -> String? {
         switch (meant, kind) {
         case ("connect", .crowd), ("send", .crowd), ("read", .crowd), ("close", .crowd), ("reset", .crowd),
@@ -186,7 +186,7 @@ enum ForeignWords {
         }
     }
 
-    /// Returns what to write instead of a word after `expect`.
+    /// Returns a hint that states what to write instead of a word after `expect`.
     static func expectation(_ word: String, _ kind: ActorKind) -> String? {
         if kind == .crowd {
             return ["line", "lines", "message", "bytes", "… bytes", "until", "eof", "reply", "response", "text"]
@@ -239,7 +239,7 @@ enum ForeignWords {
         }
     }
 
-    /// Returns what to write instead of a function of another language.
+    /// Returns a hint that states what to write instead of a function of another language.
     static func function(_ name: String) -> String? {
         switch name.lowercased() {
         case "range": "write a range as `1..3`"
@@ -260,7 +260,7 @@ enum ForeignWords {
         }
     }
 
-    /// Returns what to write if the parser found something other than what it expected.
+    /// Returns a hint that states what to write if the parser found something other than what it expected.
     static func instead(of found: String, expected what: String) -> String? {
         let word =
             found.hasPrefix("`") && found.hasSuffix("`") && found.count > 2
@@ -286,7 +286,7 @@ enum ForeignWords {
         }
     }
 
-    /// Returns what to write instead of a word after a complete statement.
+    /// Returns a hint that states what to write instead of a word after a complete statement.
     private static func afterStatement(_ word: String) -> String? {
         switch word {
         case "and", "then", "&&", "&": return "write one step per line; use `together { … }` to run steps concurrently"

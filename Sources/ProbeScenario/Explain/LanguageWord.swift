@@ -37,7 +37,7 @@ package struct LanguageWord: Sendable {
 }
 
 extension LanguageWord {
-    /// All words. Words with the same spelling are explained in this order.
+    /// All words. Words with the same spelling are explained in the order of this list.
     package static let all: [LanguageWord] =
         timeClauses + sendClauses + clauses + options + selections + properties + framings + capabilities
         + requirements + reasons + verdicts + notation

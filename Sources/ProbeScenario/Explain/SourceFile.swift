@@ -24,8 +24,8 @@ package struct SourceFile: Sendable {
             ? lineStarts.count - 1 : lineStarts.count
     }
 
-    /// Returns the line and the column of a byte, both from 1; an offset outside the file is moved to the nearest
-    /// offset inside it. Takes time logarithmic in the number of lines, and linear in the column.
+    /// Returns the line and the column of a byte, both numbered from 1. An offset outside the file is moved to the
+    /// nearest offset inside it. Takes time logarithmic in the number of lines, and linear in the column.
     package func lineAndColumn(at offset: Int) -> (line: Int, column: Int) {
         let offset = min(max(0, offset), bytes.count)
         let index = lineIndex(at: offset)

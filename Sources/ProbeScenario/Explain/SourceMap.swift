@@ -1,4 +1,4 @@
-/// The files of one scenario, which spans refer to.
+/// The files of one scenario. A span refers to its file by the file's index.
 package struct SourceMap: Sendable {
     package private(set) var files: [SourceFile]
 
@@ -12,12 +12,12 @@ package struct SourceMap: Sendable {
         return files.count - 1
     }
 
-    /// Returns the file that a span points into; `nil` for a span of another map.
+    /// Returns the file that a span points into; `nil` if the span belongs to another map.
     package func file(of span: SourceSpan) -> SourceFile? {
         files.indices.contains(span.file) ? files[span.file] : nil
     }
 
-    /// Returns the start of a span; line 1, column 1 for a span of another map.
+    /// Returns the start of a span; line 1, column 1 if the span belongs to another map.
     package func location(of span: SourceSpan) -> SourceLocation {
         guard let file = file(of: span) else { return SourceLocation(path: "", line: 1, column: 1) }
         let (line, column) = file.lineAndColumn(at: span.start)

@@ -14,7 +14,7 @@ struct Layout {
 
     private let bytes: [UInt8]
     private let list: TokenList
-    /// Whether the block of each `{` or `}` is on one line, by the index of the token.
+    /// For each `{` or `}`, keyed by the index of its token, whether its block is on one line.
     private var isInline: [Int: Bool] = [:]
 
     private var lines: [Line] = []
@@ -256,7 +256,7 @@ struct Layout {
         return result
     }
 
-    /// Pads the declaring word so that the names of all actors start in one column, one space after the longest
+    /// Pads the declaring word so that the names of all actors start in the same column, one space after the longest
     /// declaring word.
     private static func withActorColumn(_ line: Line) -> Line {
         guard let word = line.actorWord else { return line }

@@ -1,6 +1,6 @@
-/// Formats a script in the standard layout: four spaces per block, one space between words, the names of actors in one
-/// column, comments of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and
-/// the line breaks of long statements are kept; strings, regexes and commands are not changed.
+/// Formats a script in the standard layout: four spaces per block, one space between words, actors' names aligned in
+/// one column, comments on neighbouring lines aligned, and no more than one blank line in a row. Comments, blank lines
+/// between groups, and the line breaks of long statements are kept; strings, regexes and commands are not changed.
 ///
 /// Formatting is idempotent and does not change the words of the script. The formatter verifies that the words are
 /// unchanged before it returns the text.

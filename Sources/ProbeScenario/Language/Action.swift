@@ -88,8 +88,8 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// Whether the action states what a peer must do. Connecting and accepting are excluded, because they require
-    /// nothing of the bytes that follow.
+    /// Whether the action states what a peer must do. Connecting and accepting are excluded, because they place no
+    /// requirement on the bytes that follow.
     var isTest: Bool {
         switch self {
         case .client(.connect(_, .refused, _)), .client(.connect(_, .timesOut, _)), .client(.connect(_, .tlsFails, _)),

@@ -1,6 +1,6 @@
 /// A property of an actor that a string can interpolate: `${S.port}`.
 package struct ActorProperty: Sendable {
-    /// The forms of the property as the reference shows them.
+    /// The forms of the property as they appear in the reference.
     var forms: [String]
     var separator = " "
     var meaning: String

@@ -7,7 +7,7 @@ package enum ConnectionAction: LanguageElement {
     case close
     case halfClose
     case reset
-    /// The connection disappears without a FIN or an RST. If `silently` is set, later packets of the peer are not
+    /// The connection disappears without a FIN or an RST. If `silently` is set, later packets from the peer are not
     /// answered.
     case vanish(silently: Bool)
     case stopReading

@@ -28,7 +28,7 @@ package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case notify
     /// A FIN without close_notify.
     case truncated
-    /// An alert, by its number.
+    /// An alert, identified by its number.
     case alert(Stage.Number)
     case nothing(for: Duration)
     case stalled(for: Duration)
@@ -330,8 +330,8 @@ extension ConnectionExpectation {
         }
     }
 
-    /// A description of the feature of the framing `websocket` that the expectation requires; `nil` if the expectation
-    /// requires no such feature.
+    /// A description of the WebSocket feature that the expectation requires; `nil` if the expectation requires no such
+    /// feature.
     package var webSocketFeature: String? {
         switch self {
         case .ping, .pong, .closeFrame: "control frames"

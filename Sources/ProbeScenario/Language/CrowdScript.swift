@@ -23,7 +23,8 @@ package enum CrowdRole: Sendable {
     case servers
 }
 
-/// `{ connect; send "GET / HTTP/1.1\r\n"; send "X-a: b\r\n" every 10s }`: what each member of a crowd does.
+/// The script that each member of a crowd executes:
+/// `{ connect; send "GET / HTTP/1.1\r\n"; send "X-a: b\r\n" every 10s }`.
 package struct CrowdScript: Sendable {
     package var statements: [CrowdStatement]
     package var span: SourceSpan

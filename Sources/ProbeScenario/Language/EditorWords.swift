@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The words that the editors' grammars highlight, by their placeholder in `Editors/Templates`.
+/// The words that the editors' grammars highlight, keyed by their placeholder in `Editors/Templates`.
 package enum EditorWords {
     /// Returns a template with placeholders such as `@verbs@` replaced by their words.
     ///
@@ -29,8 +29,8 @@ package enum EditorWords {
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
         let shown = spellings.filter { spelling in
-            // `read … every` begins with the same word as `read`, and `refused` in `connect refused` is highlighted as
-            // a clause.
+            // `read … every` begins with the same word as `read`. The words after `connect` in `connect refused` and
+            // `connect timeout` are highlighted as clauses.
             !spelling.hasPrefix("read ") && !["connect refused", "connect timeout"].contains(spelling)
         }
         return shown.union(["read"]).sorted {

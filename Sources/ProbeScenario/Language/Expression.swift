@@ -53,7 +53,7 @@ package struct Expression: Sendable, Equatable {
 
 extension AddressExpression {
     /// Whether the address is on loopback, with a port that belongs to an actor: `127.0.0.1:(int("${P.port}"))`. The
-    /// actor, or a process that it has started, listens at this address.
+    /// actor, or a process that it has started, listens on this address.
     package var isWithinRun: Bool {
         let isLoopback = host.hasPrefix("127.") || host == "::1" || host == "localhost"
         return isLoopback && port?.namesPort == true

@@ -1,7 +1,7 @@
-/// A file of the repository that is generated from the language table.
+/// A file in the repository that is generated from the language table.
 package enum GeneratedFile: Sendable, CaseIterable {
     case textMate, visualStudioCode, vim
-    /// A page of the reference, by its name in ``LanguageReference/pages``.
+    /// A page of the reference, identified by its name in ``LanguageReference/pages``.
     case reference(page: String)
 
     package static var allCases: [GeneratedFile] {

@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// An action of one kind of actor, an expectation, or a statement about the wire. The language table describes each
-/// construct; the properties of an element state to which entry of the table the element belongs, and what must be
+/// construct; the properties of an element specify the table entry to which the element belongs, and what must be
 /// checked. Each property is a `switch` without a `default`, so that no construct can be forgotten.
 protocol LanguageElement: Sendable {
     /// The parser that reads the element.
@@ -11,7 +11,7 @@ protocol LanguageElement: Sendable {
     static var phrases: [Phrase<Reader, Self>] { get }
     /// The entries that do not begin with a keyword.
     static var valueEntries: [LanguageEntry] { get }
-    /// The entries by their spelling.
+    /// The entries, keyed by their spelling.
     static var entries: [String: LanguageEntry] { get }
 
     /// The spelling of the entry to which the element belongs.
@@ -81,15 +81,15 @@ enum ActionEffect {
     case forges
     /// Expects the end of the connection, or a TLS message.
     case observesTLS(ends: Bool)
-    /// Sets an option, which is also allowed before the connection exists.
+    /// Sets an option. The step is also allowed before the connection exists.
     case changesOption
     case changesBuffer
-    /// Changes how the connection is read, which is also allowed before the connection exists.
+    /// Changes how the connection is read. The step is also allowed before the connection exists.
     case changesReading
 
     // Effects on subjects
     case startsSubject
-    /// An operation, which is allowed in any state, because the script may test how the subject responds.
+    /// An operation that is allowed in any state, because the script may test how the subject responds.
     case operatesSubject
     case observesSubject
     case startsSubjectTLS
@@ -98,7 +98,7 @@ enum ActionEffect {
 
     // Effects on proxies
     case acceptsProxied(as: Name?)
-    /// Changes how bytes are forwarded, also for future connections.
+    /// Changes how bytes are forwarded, including on future connections.
     case changesProxied
     case watchesProxied
 
@@ -110,7 +110,7 @@ enum ActionEffect {
     // Effects on processes
     case startsProcess
     case usesProcess
-    /// Reads the output of a process, which is also allowed after the process has ended.
+    /// Reads the output of a process. The step is also allowed after the process has ended.
     case readsOutput
     case endsProcess
 }

@@ -1,7 +1,8 @@
 package import ProbeBase
 
 /// The description of one construct of the language. The parser's hints, the checker, the subject's capabilities, the
-/// editors' grammars, the completions, `tcpprobe explain` and the tables of the reference are generated from it.
+/// editors' grammars, the completions, `tcpprobe explain` and the tables of the reference are generated from these
+/// descriptions.
 package struct LanguageEntry: Sendable {
     /// One row of the reference: a form of the construct and its meaning.
     package struct Row: Sendable {
@@ -87,11 +88,11 @@ package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
         /// The run judges whether the step completes in time. `note` is for the reference.
         case judged(note: String?)
-        /// The checker rejects the clause. `reason` states why for the author of the script, and `note` for readers of
-        /// the reference.
+        /// The checker rejects the clause. `reason` explains the rejection to the author of the script, and `note`
+        /// explains it to readers of the reference.
         case refused(reason: String, note: String?)
 
-        /// The text in a cell of the reference.
+        /// The text for a table cell in the reference.
         package var text: String {
             switch self {
             case .judged(let note): "yes" + (note.map { ": \($0)" } ?? "")

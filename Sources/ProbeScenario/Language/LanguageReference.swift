@@ -1,4 +1,5 @@
-/// The tables on the pages of `docs/language/`, by the name in their markers: `<!-- table: sending -->` … `<!-- end of table -->`.
+/// The tables on the pages of `docs/language/`, keyed by the name in their markers: `<!-- table: sending -->` …
+/// `<!-- end of table -->`.
 package enum LanguageReference {
     /// Returns the page with its tables generated; `nil` if a marker is not closed or names an unknown table.
     package static func filled(_ page: String) -> String? {

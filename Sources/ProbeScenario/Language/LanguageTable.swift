@@ -1,4 +1,4 @@
-/// The verbs and the expectations of all kinds of actors, by kind.
+/// The verbs and expectations of all kinds of actors, grouped by kind.
 package enum LanguageTable {
     // MARK: For the parser
 
@@ -42,8 +42,8 @@ package enum LanguageTable {
     /// can be variables: `C expect done`.
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
-    /// The candidates are built once for the indices of all kinds, because building them adds to the program's start-up
-    /// time.
+    /// The candidate phrases are built once for the indices of all kinds of actors, because building them adds to the
+    /// program's start-up time.
     private typealias Candidates<Reader: GrammarPart> = [(
         kind: ActorKind, candidate: PhraseIndex<Reader, Action>.Candidate
     )]
@@ -224,7 +224,7 @@ package struct ListedEntry: Sendable {
         }
     }
 
-    /// Returns the text as the reference shows it, where statements about the wire name the subject `T` as the
+    /// Returns the text as it appears in the reference, in which statements about the wire name the subject `T` as the
     /// receiver.
     package func form(_ text: String) -> String {
         switch category {

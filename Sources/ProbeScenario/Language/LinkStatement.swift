@@ -24,7 +24,7 @@ package enum LinkFamily: Sendable {
 package struct LinkStep: Sendable {
     package var from: Name
     package var to: Name
-    /// Whether the step applies to the packets of both directions (`<->`).
+    /// Whether the step applies to packets in both directions (`<->`).
     package var isBothWays: Bool
     package var action: LinkCommand<Parsed>
 

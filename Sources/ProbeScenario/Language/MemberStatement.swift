@@ -130,7 +130,7 @@ extension CrowdStatement.Kind {
 }
 
 extension MemberWait {
-    /// Creates the kind of wait under which a statement's duration is measured; `nil` if the statement does not wait.
+    /// Creates the kind of wait for which a statement's duration is recorded; `nil` if the statement does not wait.
     package init?(_ kind: CrowdStatement.Kind) {
         switch kind {
         case .connect: self = .connect

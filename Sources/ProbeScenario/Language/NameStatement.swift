@@ -1,7 +1,7 @@
 package import ProbeBase
 
-/// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: the answer of the links' resolver for a host name. In the
-/// header, the statement applies from the start of the case; as a step, it applies from that step on.
+/// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: the answer that the links' resolver gives for a host
+/// name. In the header, the statement applies from the start of the case; as a step, it applies from that step on.
 package struct NameStatement: Sendable {
     package enum Answer: Sendable {
         /// The addresses, in the given order: IPv4 addresses are in the A answer, and IPv6 addresses in the AAAA
@@ -15,10 +15,10 @@ package struct NameStatement: Sendable {
         case timesOut
     }
 
-    /// The host name (RFC 1123, 2.1) as written in the script, without a trailing dot.
+    /// The host name (RFC 1123, section 2.1) as written in the script, without a trailing dot.
     package var name: Spanned<String>
     package var answer: Answer
-    /// Whether the statement has the clause `if needed`, so that the name need not be queried.
+    /// Whether the statement has the clause `if needed`, which means that the name need not be queried.
     package var isOptional: Bool
     package var span: SourceSpan
 
@@ -29,7 +29,7 @@ package struct NameStatement: Sendable {
         self.span = span
     }
 
-    /// Returns the key of a name. Names that differ only in upper and lower case have the same key (RFC 4343).
+    /// Returns the key of a name. Names that differ only in case have the same key (RFC 4343).
     package static func key(of name: String) -> String { name.lowercased() }
 }
 

@@ -11,7 +11,7 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     /// The words by which the parser recognizes the phrase, in order.
     var words: [[UInt8]]
     /// Whether the parser reports an error if the first word is not followed by the other words, because the first word
-    /// can't be a variable here.
+    /// can't be a variable at this position.
     var needsAllWords: Bool
     /// Decides whether the words have this meaning at their place in the script. Called with the cursor at the last
     /// word.
@@ -51,15 +51,15 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         return phrase
     }
 
-    /// Returns a phrase with the same words, whose meaning is wrapped in a value of a larger type.
+    /// Returns a phrase with the same words and with its meaning wrapped in a value of a larger type.
     func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read
         return Phrase<Reader, Larger>(self) { (reader: Reader) throws(Abandoned) in wrap(try read(reader)) }
     }
 }
 
-/// Phrases by their first letter, with the longest phrases first. If two phrases have the same words, the actor's own
-/// phrase comes first.
+/// Phrases grouped by their first letter, with the longest phrases first. If two phrases have the same words, the
+/// actor's own phrase comes first.
 struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     /// A phrase with its words and position. The type is a class, because copying an entry for each word of a script
     /// would take longer than the search itself.
@@ -82,8 +82,8 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 
     /// Creates an index.
     ///
-    /// - Parameter candidates: all phrases, including the phrases of other kinds of actors, which a message can then
-    ///   name.
+    /// - Parameter candidates: all phrases, including the phrases of other kinds of actors, so that a message can name
+    ///   them.
     init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: Self.bucketCount)
         let ordered = candidates.sorted { left, right in
@@ -106,7 +106,7 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         Set(buckets.joined().compactMap { $0.words.first.map { String(decoding: $0, as: UTF8.self) } })
     }
 
-    /// Returns the phrases whose first word may have this first letter and this length, in the order of the search.
+    /// Returns the phrases whose first word may have this first letter and this length, in search order.
     func candidates(beginningWith letter: UInt8, length: Int) -> [Candidate] {
         buckets[Self.bucket(letter, length: length)]
     }

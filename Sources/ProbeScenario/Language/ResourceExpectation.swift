@@ -1,6 +1,7 @@
 package import ProbeBase
 
-/// The resources that a program and its descendants use: a `process`, or the program of a subject's adapter.
+/// The resources used by a program and its descendants. The program is a `process`, or the program of a subject's
+/// adapter.
 package struct ResourceExpectation: Sendable {
     package enum Resource: String, Sendable, CaseIterable {
         case descriptors, threads, memory
@@ -26,7 +27,7 @@ extension ResourceExpectation {
     /// Returns the phrases for a kind of program.
     ///
     /// - Parameters:
-    ///   - whose: a phrase by which the reference describes the program.
+    ///   - whose: a phrase that describes the program in the reference.
     ///   - start: a phrase that states when the measurement of processor time begins for the first step.
     static func phrases(
         of whose: String, since start: String, after preparation: String?

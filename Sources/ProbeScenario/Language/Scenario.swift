@@ -10,7 +10,8 @@ package struct Scenario: Sendable {
     package var requirements: [Requirement] = []
     /// The deadline of each step that waits.
     package var timeout: Duration = .seconds(5)
-    /// The allowed ranges of the integers that only the run can compute, by the spans of their expressions.
+    /// The allowed ranges of the integers that can be computed only during the run, keyed by the spans of their
+    /// expressions.
     package var integerRanges: [SourceSpan: IntegerRange] = [:]
     package var caseTimeout: Duration = .seconds(60)
     package var framing: Framing = .crlf
@@ -29,7 +30,7 @@ package struct Scenario: Sendable {
     package var steps: [Step] = []
     /// Whether a string interpolates `${ca}`, the file of the run's certificate authority.
     package var namesAuthority = false
-    /// Whether a step is `start tls`.
+    /// Whether any step is a `start tls`.
     package var startsTLS = false
 
     package init(title: Spanned<String>) {
@@ -52,14 +53,14 @@ package struct Scenario: Sendable {
     }
 
     /// Whether the scenario mentions TLS anywhere: for an actor, in a requirement or in a step. The programs under test
-    /// may then speak TLS, too.
+    /// may then also speak TLS.
     package var usesTLS: Bool {
         speaksTLS || requirements.contains { $0.kind == .tls } || Self.useTLS(steps)
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
-    /// The first step in which a simulated machine loses its connections and comes up again, which requires a
-    /// privilege.
+    /// The first step in which a simulated machine loses its connections and comes up again. Simulating such a machine
+    /// requires a privilege.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }
@@ -74,7 +75,7 @@ package struct Scenario: Sendable {
         return nil
     }
 
-    /// Whether a step observes the bytes that pass through a proxy.
+    /// Whether any step observes the bytes that pass through a proxy.
     package var watchesProxies: Bool {
         Self.watchProxies(steps) || definitions.values.contains { Self.watchProxies($0.steps) }
     }
@@ -252,7 +253,7 @@ package struct SubjectOptions: Sendable {
     /// Whether the connection stays open after the peer's FIN.
     package var allowsHalfClose = false
     package var discardsTooLong = false
-    /// Whether the subject parses received bytes as protobuf, with the schema of the adapter protocol, and serialises
+    /// Whether the subject parses received bytes as protobuf, with the schema of the adapter protocol, and serializes
     /// them again.
     package var parsesProtobuf = false
     package var highWater: Expression?
@@ -334,7 +335,7 @@ extension Scenario {
         }
     }
 
-    /// The first statement that defines a name, which requires a resolver that programs can query.
+    /// The first statement that defines a name. Defining a name requires a resolver that programs can query.
     package var firstName: SourceSpan? { nameStatements.first?.span }
 
     /// Whether programs in the networks of the scenario's links resolve names with the run's own resolver.

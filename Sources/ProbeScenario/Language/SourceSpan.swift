@@ -20,7 +20,7 @@ package struct SourceSpan: Hashable, Sendable {
         storedEnd = Int32(truncatingIfNeeded: end)
     }
 
-    /// Returns the smallest span that contains both spans, which must be in the same file.
+    /// Returns the smallest span that contains both spans. The two spans must be in the same file.
     package func joined(with other: SourceSpan) -> SourceSpan {
         SourceSpan(file: file, start: min(start, other.start), end: max(end, other.end))
     }

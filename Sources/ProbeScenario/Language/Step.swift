@@ -9,7 +9,7 @@ package struct Step: Sendable {
     package var span: SourceSpan
     /// The place to which the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
-    /// Whether the step has the clause `if needed`, so that the step need not take effect.
+    /// Whether the step has the clause `if needed`, which means that the step need not take effect.
     package var isOptional = false
 
     package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {
@@ -122,7 +122,7 @@ package struct SendStatement: Sendable {
     package var pace: Pace?
     /// The length of the TLS records into which the plaintext is divided: `in records of 1B`.
     package var recordLength: Expression?
-    /// Whether the FIN is sent in the segment of the last piece: `with fin`.
+    /// Whether the FIN is sent in the same segment as the last piece: `with fin`.
     package var carriesFIN = false
 
     package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut<Parsed>?, pace: Pace?) {

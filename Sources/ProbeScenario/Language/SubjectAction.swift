@@ -20,7 +20,7 @@ package enum SubjectAction: LanguageElement {
     case startTLS(TLSOptions)
     case stop
 
-    /// The kinds of reads that AsyncSocket offers. The `within` of the step is the timeout of the read itself.
+    /// The kinds of reads that AsyncSocket offers. The `within` clause of the step is the timeout of the read itself.
     package enum ReadRequest: Sendable {
         case length(Expression)
         case until(Expression)

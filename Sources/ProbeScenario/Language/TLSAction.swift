@@ -14,13 +14,13 @@ package enum TLSAction: Sendable {
     case fault(TLSRecordFault)
 }
 
-/// A post-handshake message, which is written by OpenSSL.
+/// A post-handshake message that OpenSSL writes.
 package enum TLSMessage: Sendable {
     case keyUpdate(isRequested: Bool)
     case ticket
     case helloRequest
 
-    /// The only TLS version that has the message.
+    /// The only TLS version in which the message exists.
     package var version: TLSVersion {
         switch self {
         case .keyUpdate, .ticket: .tls13
@@ -45,7 +45,7 @@ package enum TLSMessage: Sendable {
     }
 }
 
-/// A fault of the next record that a connection sends. The raw value is the step that requests the fault; such a step
+/// A fault in the next record that a connection sends. The raw value is the step that requests the fault; such a step
 /// can't follow a record that the harness wrote itself.
 package enum TLSRecordFault: String, Sendable, CaseIterable {
     case corruptNextRecord = "corrupt next record"

@@ -22,7 +22,7 @@ struct Lexer {
         self.bytes = bytes
     }
 
-    /// Returns the tokens of a file, which is given by its index and its bytes.
+    /// Returns the tokens of the file with the given index and bytes.
     static func tokens(file: Int, bytes: [UInt8]) -> TokenList {
         var lexer = Lexer(file: file, bytes: bytes)
         if bytes.count > largestScript {
@@ -527,8 +527,8 @@ extension Diagnostic.Message {
 }
 
 extension Lexer {
-    /// Reads the rest of a line that begins with `process P =` as words of a POSIX shell; such a line is never
-    /// continued.
+    /// Reads the rest of a line that begins with `process P =` as words of a POSIX shell. Such a line is never
+    /// continued on the next line.
     mutating func shellWordsIfProcessLine() {
         let count = tokens.count
         guard count >= 2, tokens[count - 2].kind == .word, tokens[count - 1].kind == .word,

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The words that can follow certain words of the language, for places at which only a fixed list of words is valid.
+/// The words that can follow certain words of the language, for places where only a fixed list of words is valid.
 package enum OperandWords {
     /// Returns the words that can follow the beginning of a statement.
     ///
@@ -35,7 +35,7 @@ package enum OperandWords {
         }
     }
 
-    /// The words in `link` steps that a kind of packet, such as `data`, can follow.
+    /// The words in `link` steps after which a kind of packet, such as `data`, can follow.
     private static let beforePackets: Set<String> = {
         let kinds = PacketKind.allCases.map(\.rawValue)
         let forms = LinkPhrases.all.flatMap(\.entry.rows).flatMap(\.forms).map {

@@ -1,7 +1,7 @@
 /// The statements and names of one file, found from its tokens alone, so that an outline also exists for a script that
 /// is being typed or has errors. Creating an outline never traps, and takes time linear in the length of the text.
 package struct ScriptOutline: Sendable {
-    /// A statement, which consists of the tokens between the ends of two statements.
+    /// A statement: the tokens between the end of the previous statement and its own end.
     package struct Statement: Sendable {
         /// The range of the statement's tokens in ``tokens``; empty if a block begins without any words before its
         /// brace.
@@ -45,7 +45,7 @@ package struct ScriptOutline: Sendable {
     package private(set) var files: [FileReference] = []
     /// The first step outside blocks, as an index into ``statements``; `nil` if there is none.
     package private(set) var firstStep: Int?
-    /// The kind of each actor, as determined by the first place that binds the name.
+    /// The kind of each actor, as determined by the first place that binds its name.
     private var actors: [String: ActorKind] = [:]
 
     /// Creates the outline of a file; a file that is not text has no statements.
@@ -185,7 +185,7 @@ package struct ScriptOutline: Sendable {
         files.append(FileReference(path: bytes.text(span), span: span, isInclude: isInclude))
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     package func text(of token: Token) -> String { bytes.text(Int(token.start)..<Int(token.end)) }
 
@@ -202,8 +202,8 @@ package struct ScriptOutline: Sendable {
         return Int(first.start)..<Int(last.end)
     }
 
-    /// Returns the token at an offset. If two tokens touch there, returns the second token if it is a word, and the
-    /// first token otherwise.
+    /// Returns the token at an offset. If two tokens meet at the offset, returns the second token if it is a word, and
+    /// the first token otherwise.
     package func token(at offset: Int) -> Int? {
         var low = 0
         var high = tokens.count

@@ -156,7 +156,7 @@ struct DeclarationParser: GrammarPart {
         add(name, .subject(target: target, options: options), .subject, tls: tls, from: first)
     }
 
-    /// Parses a numeric address; for a subject that listens, also a Unix socket.
+    /// Parses a numeric address, or the address of a Unix socket if the subject listens.
     private func parseLocal(isListening: Bool) throws(Abandoned) -> AddressExpression {
         let address = try endpoints.parseAddress(needsPort: false)
         if address.link != nil, isListening { return address }
@@ -335,7 +335,7 @@ struct DeclarationParser: GrammarPart {
 }
 
 extension Diagnostic.Message {
-    /// The message for a declaration that states its address or target in the words of another language.
+    /// The message for a declaration that states its address or target in the syntax of another language.
     static func foreignClause(_ word: String, hint: String) -> Self {
         Self(.unknownWord, "\(Escaped.quoted(word)) is not a valid clause here", hint: hint)
     }

@@ -8,7 +8,7 @@ struct EndpointParser: GrammarPart {
 
     /// Parses the target of a connection.
     ///
-    /// - Parameter allowsName: whether a host name is allowed, too.
+    /// - Parameter allowsName: whether a host name is also allowed.
     func parseTarget(allowsName: Bool = false) throws(Abandoned) -> Target {
         if cursor.kind == .string || cursor.kind == .rawString {
             return .address(try parseNamed(isAllowed: allowsName))

@@ -52,7 +52,7 @@ package enum ScriptPath {
         return folder == "/" ? "/" + path : folder + "/" + path
     }
 
-    /// Returns the file that a script, or a file included by it, refers to.
+    /// Returns the file to which a path in a script, or in a file included by the script, refers.
     ///
     /// - Parameters:
     ///   - path: the path as written in the script or include.
@@ -71,7 +71,7 @@ package enum ScriptPath {
         return ScriptFile(folder: root, path: normalized(joined))
     }
 
-    /// Returns the path without `.`, `..` and empty components, as far as that is possible without the file system.
+    /// Returns the path without `.`, `..` and empty components, as far as possible without access to the file system.
     package static func normalized(_ path: String) -> String {
         var parts: [Substring] = []
         for part in path.split(separator: "/") where part != "." {

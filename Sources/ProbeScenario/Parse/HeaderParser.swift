@@ -33,7 +33,7 @@ struct HeaderParser: GrammarPart {
 
     func parseTitle() throws(Abandoned) {
         let first = cursor.lastWord
-        // The file at index 0 is the scenario; all others are included.
+        // The file at index 0 is the scenario; all other files are included.
         let isInclude = cursor.file > 0
         if !isInclude, context.titleStatement == nil { context.titleStatement = cursor.span(first) }
         if isInclude {

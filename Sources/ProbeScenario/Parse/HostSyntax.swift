@@ -10,8 +10,8 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
-    /// Returns the reason why a resolver can't look up the text as a host name (RFC 1123, 2.1); `nil` if the text is a
-    /// valid host name.
+    /// Returns the reason why a resolver can't look up the text as a host name (RFC 1123, section 2.1); `nil` if the
+    /// text is a valid host name.
     static func fault(inName name: String) -> String? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if name.isEmpty { return "it is empty" }
@@ -36,7 +36,7 @@ enum HostSyntax {
         return nil
     }
 
-    /// Returns whether the text is an IPv6 address (RFC 4291, 2.2), with an optional zone after `%`.
+    /// Returns whether the text is an IPv6 address (RFC 4291, section 2.2), with an optional zone after `%`.
     static func isIPv6(_ host: String) -> Bool {
         let address = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)[0]
         var groups = 0

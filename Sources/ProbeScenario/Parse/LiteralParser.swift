@@ -117,8 +117,8 @@ struct LiteralParser: GrammarPart {
         return index + 1
     }
 
-    /// Parses an interpolation, such as `${name}`, `${S.port}` or `${P.port.2}`, at `start`, and returns it with the
-    /// offset after it.
+    /// Parses an interpolation, such as `${name}`, `${S.port}` or `${P.port.2}`, at `start`, and returns the
+    /// interpolation and the offset after it.
     func interpolation(at start: Int, end: Int) -> (piece: StringPiece?, next: Int) {
         var close = start + 2
         while close < end, bytes[close] != UInt8(ascii: "}"), bytes[close] > UInt8(ascii: " ") { close += 1 }
@@ -263,7 +263,7 @@ extension LiteralParser {
                 index += 1
             case UInt8(ascii: "\\"):
                 let next = index + 1 < end ? bytes[index + 1] : byte
-                // Between double quotes, a backslash escapes only special characters (POSIX, XCU 2.2.3).
+                // Between double quotes, a backslash escapes only special characters (POSIX, XCU, section 2.2.3).
                 let isSpecial = [UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(
                     next)
                 if isInDoubleQuotes, !isSpecial { builder.append(byte) }
@@ -312,8 +312,8 @@ extension LiteralParser {
             }
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
-        // A sample of the pattern with a letter in place of each variable, and the offset of each byte of the sample in
-        // the script.
+        // A sample of the pattern with a letter in place of each variable, and, for each byte of the sample, its offset
+        // in the script.
         var sample: [UInt8] = []
         var origins: [Int] = []
         var isInterpolated = false

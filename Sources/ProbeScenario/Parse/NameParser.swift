@@ -147,7 +147,7 @@ struct NameParser: GrammarPart {
 /// The networks of links: 10.77.N.0/24 and fd77:N::/64. The two ends of a link have the host numbers 1 and 2.
 enum LinkNetwork {
     enum Place {
-        /// The address is not in the network of a link.
+        /// The address is not in any link's network.
         case elsewhere
         /// The address may belong to an end of a link.
         case actor

@@ -26,7 +26,7 @@ final class ParseContext {
     var firstStatement: SourceSpan?
     var titleStatement: SourceSpan?
     var firstStep: SourceSpan?
-    /// The places of the parsed statements that are allowed only once, by their keyword.
+    /// The places of the parsed statements that are allowed only once, keyed by their keyword.
     var given: [String: SourceSpan] = [:]
     let loader: FileLoader
     /// The paths of the files being parsed, the scenario first.
@@ -91,7 +91,7 @@ final class ParseContext {
         if declarations[name] == nil { actorKinds[name] = kind }
     }
 
-    /// Returns the kind of a name that is not declared at this point of the text; `nil` if the kind is still unknown.
+    /// Returns the kind of a name that is not declared at this point in the text; `nil` if the kind is still unknown.
     func kindOfUndeclared(_ name: String) -> ActorKind? {
         if let kind = kindsKnownBefore[name] { return kind }
         namesOfUnknownKind.insert(name)
@@ -112,7 +112,7 @@ final class ParseContext {
 }
 
 extension ParseContext {
-    /// Runs the checks that need all files, and applies the values of `--set`.
+    /// Runs the checks that require all files, and applies the values of `--set`.
     func finish(settings: [String: [UInt8]]) {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         guard let firstStatement else {

@@ -100,7 +100,7 @@ extension Diagnostic.Message {
         .noScenario, "this is a Markdown file, not a scenario: a code block begins here",
         hint: "copy the example, without the ``` lines, to a file that ends in .scn")
 
-    /// The message for prose that contains the title of a scenario at this line.
+    /// The message for prose that contains the title of a scenario at the given line.
     static func scenarioInText(line: Int) -> Self {
         Self(
             .noScenario, "this is not a scenario file, but text with a scenario that begins at line \(line)",

@@ -57,7 +57,7 @@ struct StepParser: GrammarPart {
         return try parseStep()
     }
 
-    /// Parses one statement of the timeline; returns `nil` if the statement was skipped, because its actor is a link.
+    /// Parses one statement of the timeline; returns `nil` if the statement was skipped because its actor is a link.
     func parseStep() throws(Abandoned) -> Step? {
         guard cursor.kind == .word else { throw cursor.expected("a step", "S accept") }
         let first = cursor.token
@@ -76,7 +76,7 @@ struct StepParser: GrammarPart {
         let isOptional = cursor.takeIfNeeded()
         var end = cursor.span(from: first)
         if let block = Self.firstBlock(of: kind) {
-            // A block is reported at its first line.
+            // The span of a block ends with the brace that opens it.
             end = SourceSpan(file: cursor.file, start: end.start, end: min(end.end, block.start + 1))
         }
         var step = Step(id: id, kind: kind, span: end, focus: focus)
@@ -101,7 +101,7 @@ struct StepParser: GrammarPart {
 
     // MARK: Acts
 
-    /// Parses a step of an actor, such as `S accept within 2s`; returns `nil` if the statement was skipped, because its
+    /// Parses a step of an actor, such as `S accept within 2s`; returns `nil` if the statement was skipped because its
     /// actor is a link.
     private func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
         let actor = Name(cursor.word, cursor.place)
@@ -211,7 +211,7 @@ struct StepParser: GrammarPart {
                 if cursor.blockDepth > 0 { return }
                 cursor.advance()
             case .leftBrace where cursor.nesting < TokenCursor.maxNestingDepth:
-                // Errors inside the block are reported, too.
+                // Errors inside the block are also reported.
                 do { _ = try parseBlock() } catch {}
             default:
                 if cursor.kind == .word { context.doubtful.insert(cursor.word) }

@@ -87,7 +87,7 @@ struct ValueParser: GrammarPart {
         case .word:
             if cursor.token(ahead: 1).kind == .leftParenthesis { return try parseCall() }
             if cursor.token(ahead: 1).kind == .dot, cursor.token(ahead: 2).kind == .word { return try parseDotted() }
-            // The value is missing, and the next statement begins here.
+            // The value is missing, and the next statement begins at this token.
             if ReservedNames.contains(cursor.text(first)) {
                 throw cursor.expected(what, example)
             }

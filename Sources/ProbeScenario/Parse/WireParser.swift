@@ -9,7 +9,7 @@ struct WireParser: GrammarPart {
     /// Parses what follows `wire`.
     func parseWire() throws(Abandoned) -> WireStatement<Parsed> {
         let statement = try parseStatement()
-        // `arrived` can only be the last word of a statement.
+        // `arrived` can appear only as the last word of a statement.
         guard cursor.isWord("arrived") else { return statement }
         switch statement {
         case .halfConnection, .fin, .rst:

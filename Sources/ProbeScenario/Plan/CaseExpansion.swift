@@ -1,11 +1,11 @@
 /// Generates the cases of a scenario: one for each combination of its `each` values.
 ///
-/// Computes the values that differ between cases, and the values of the header's `let`s that don't depend on the run. A
-/// large value is not stored, and if only its length is needed, it is not even computed. The run computes the value
-/// when it is needed.
+/// The expansion computes the values that differ between cases, and the values of the header's `let`s that don't depend
+/// on the run. A large value is not stored; the run computes it when it is needed. If only the length of a large value
+/// is needed, the value is not computed at all.
 struct CaseExpansion {
-    /// The maximum number of cases. A larger number is probably a mistake, because the number of cases is the product
-    /// of the numbers of values of all `each` statements.
+    /// The maximum number of cases. A larger number is probably a mistake, because the numbers of values in the `each`
+    /// statements are multiplied.
     static let maxCases = 100_000
     /// The maximum number of parameters. Each parameter adds a level to the recursive expansion.
     static let maxParameters = 64
@@ -19,9 +19,9 @@ struct CaseExpansion {
     private(set) var isStopped = false
     /// For each level, the indices of the `let`s whose last dependency is bound at that level.
     let constants: [[Int]]
-    /// The rows of parameters that are the same in every case, by the index of the parameter.
+    /// The rows of each parameter whose rows are the same in every case, keyed by the parameter's index.
     var commonRows: [Int: [Row]] = [:]
-    /// The total size of the values of `each` so far.
+    /// The total size of the `each` values so far.
     var totalSize = 0
     /// The total size of the `let` values that have been stored so far.
     var constantsSize = 0
@@ -101,7 +101,7 @@ extension CaseExpansion {
     private static let largestKept = 1 << 20
 
     /// Returns, for each level, the `let`s of the header that can be computed at that level, because their last
-    /// dependency is bound there. A `let` that depends on the run is in no level.
+    /// dependency is bound there. A `let` that depends on the run is not assigned to any level.
     static func levels(of scenario: Scenario) -> [[Int]] {
         var levels: [[Int]] = Array(repeating: [], count: scenario.parameters.count + 1)
         var known: [String: Int] = [:]
@@ -161,7 +161,8 @@ extension CaseExpansion {
         case length(Int)
     }
 
-    /// Returns the value or the length; `nil` if the run must compute it.
+    /// Returns the value of an expression, or only the length of a large value; `nil` if the run must compute the
+    /// value.
     private mutating func settled(_ expression: Expression, _ scope: PlanScope) throws(EvaluationError) -> Settled? {
         guard evaluations > 0, evaluatedBytes > 0 else { return nil }
         evaluations -= 1

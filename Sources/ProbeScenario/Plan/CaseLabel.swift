@@ -3,7 +3,7 @@ import ProbeRegex
 
 /// The text of a value in a case's label: short, and without raw bytes.
 enum CaseLabel {
-    /// The maximum length of the text of a value. Longer texts are cut.
+    /// The maximum length of the text of a value. Longer text is truncated.
     static let longest = 24
 
     static func text(_ value: Value) -> String {

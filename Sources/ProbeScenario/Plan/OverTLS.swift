@@ -2,12 +2,13 @@
 /// servers. A run of this scenario verifies that the rules for plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
-    /// The number of removed wire statements about bytes and segments, which don't apply to TLS records.
+    /// The number of wire statements that were removed because they concern bytes and segments, and therefore don't
+    /// apply to TLS records.
     package private(set) var leftOut = 0
     /// The reason why the scenario can't be run with TLS; `nil` if there is none.
     package private(set) var obstacle: String?
-    /// The first removed statement, if no remaining statement judges the case, so that the case would always pass;
-    /// otherwise `nil`.
+    /// The first removed statement, if no remaining statement judges the case, which means that the case would always
+    /// pass; otherwise `nil`.
     package private(set) var lostJudgement: SourceSpan?
     private var firstLeftOut: SourceSpan?
     /// Whether a branch or an attempt is left without a step and would therefore succeed immediately.

@@ -1,4 +1,4 @@
-/// What is known about the names of a header, at one level of the case expansion. The first level contains what all
+/// The known values of the names of a header, at one level of the case expansion. The first level contains what all
 /// cases share, and each `each` adds a level.
 struct PlanLevel {
     var values: [String: Value] = [:]
@@ -6,7 +6,7 @@ struct PlanLevel {
     var lengths: [String: Int] = [:]
 }
 
-/// The names of a header at one point of the expansion.
+/// The names of a header at one point in the expansion.
 struct PlanScope: EvaluationScope {
     let levels: [PlanLevel]
     /// Large values that are kept in memory only temporarily.
@@ -34,7 +34,7 @@ struct PlanScope: EvaluationScope {
     func property(_ property: String, of actor: String) -> [UInt8]? { nil }
     func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try loader(file) }
 
-    /// Returns what is known about a name, without the bytes of a large value.
+    /// Returns the value of a name, or only the length of a large value; `nil` if the value is not known.
     func folded(_ name: String) -> ConstantFolder.Folded? {
         for (number, level) in levels.enumerated().reversed() {
             if let length = level.lengths[name] {

@@ -8,7 +8,7 @@ package enum ScenarioCompiler {
     /// - Parameters:
     ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
     ///   - bytes: the bytes of the script.
-    ///   - settings: values for `let`s of the header, by name. They replace the values in the script.
+    ///   - settings: values for `let`s of the header, keyed by name. They replace the values in the script.
     ///   - targets: the addresses that the script may use; `nil` allows any address, which is sufficient for listing
     ///     the cases.
     ///   - loader: reads includes and the files of `file(…)`.
@@ -49,8 +49,8 @@ package enum ScenarioCompiler {
 }
 
 extension ScenarioCompiler {
-    /// For completion, returns the places at which the parser reports errors in a part of a script. Nothing is checked,
-    /// and no file is read.
+    /// Returns, for code completion, the places at which the parser reports errors in a part of a script. Nothing is
+    /// checked, and no file is read.
     ///
     /// - Parameters:
     ///   - bytes: the bytes of whole statements; only the last statement may be incomplete.
