@@ -23,7 +23,7 @@ package struct ExploreSettings: Sendable {
 package enum ExploreOutcome: Sendable {
     /// The scenario fails even without variations.
     case fails(CaseResult)
-    /// The scenario passes without variations in some runs only.
+    /// Without variations, the scenario passes only in some runs.
     case unstable(passed: Int, runs: Int, CaseResult)
     /// No endpoint of the harness sends or reads data, so there is nothing to vary.
     case nothingToVary(ExploredScenario)
@@ -65,7 +65,7 @@ package struct ExploreReport: Sendable {
     package var unknown = 0
     /// The number of offsets, over all sends, at which a send can be cut.
     package var singleCuts = 0
-    /// The number of these offsets at which a single cut was tried, with or without a pause.
+    /// The number of offsets, over all sends, at which a single cut was tried, with or without a pause.
     package var singleCutsTried = 0
     package var elapsed: Duration = .zero
     /// Whether every variation has been tried.
@@ -73,7 +73,7 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// The first result for each step of a variation that the known-good program also fails.
+    /// For each step, the first result of a variation that the known-good program also fails at this step.
     package private(set) var failedByGood: [CaseResult] = []
     /// The first failure at each step other than the finding's step.
     package private(set) var others: [CaseResult] = []

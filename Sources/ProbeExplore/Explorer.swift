@@ -6,8 +6,8 @@ import ProbeSystem
 
 /// Searches for a variation under which a scenario fails, and shrinks that variation.
 package struct Explorer {
-    /// The number of runs without variations before the search. If the search finds failures, the same number of runs
-    /// follow it.
+    /// The number of runs without variations before the search. If the search finds failures, the scenario is run the
+    /// same number of times after the search.
     package static let baselineRuns = 10
     /// The duration of a batch of variations, in seconds. It is short, so that a failure is noticed soon.
     private static let batchTime = 0.3
@@ -69,7 +69,7 @@ package struct Explorer {
         return .explored(report)
     }
 
-    /// Runs the scenario without variations, and without the steps that judge cuts, which only `run` evaluates.
+    /// Runs the scenario without variations. The steps that judge cuts are left out, because only `run` evaluates them.
     private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
         var job = runner.job
         let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
@@ -87,8 +87,8 @@ package struct Explorer {
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
-    /// Returns the outcome to report if the known-good program does not pass in every run. Returns `nil` if it does, or
-    /// if there is no such program.
+    /// Returns the outcome to report if the known-good program does not pass in every run; `nil` if it passes in every
+    /// run, or if there is no known-good program.
     private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
         guard let good = goodRunner(for: base) else { return nil }
         let trials = await good.settled(Array(repeating: candidate, count: Self.baselineRuns))
@@ -215,8 +215,8 @@ package struct Explorer {
 
     /// Returns the smallest failing scenario that was found for a candidate.
     ///
-    /// - Parameter failure: the failure that the result must have, as observed by `shrink`. If it is `nil`, the result
-    ///   may have the candidate's failure, or the failure of a smaller variation.
+    /// - Parameter failure: the failure that the result must have, as observed by `shrink`. If `failure` is `nil`, the
+    ///   result may have the candidate's failure, or the failure of a smaller variation.
     private func smallest(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
         keeping failure: ShownFailure? = nil

@@ -10,7 +10,7 @@ package struct AssignedValues {
     /// - Parameter plan: the plan that was made from the script and the given values; the script must be a single file.
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// Returns the text of the script, in which the given values replace the script's own.
+    /// Returns the text of the script with the script's own values replaced by the given values.
     ///
     /// - Parameter names: the names of the `let`s in the header whose values were given.
     package func written(_ names: Set<String>) -> [UInt8] {

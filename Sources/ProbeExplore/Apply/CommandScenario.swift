@@ -32,8 +32,8 @@ package struct CommandScenario {
             """
     }
 
-    /// Returns text for use in a title, in which `${` is changed so that it does not begin a variable. The text's
-    /// escapes are kept.
+    /// Returns text for use in a title. Each `${` in the text is changed so that it does not begin a variable; escapes
+    /// are kept.
     private static func literal(_ text: String) -> String { text.replacing("${", with: "$ {") }
 
     /// Returns a word for a `process` line that represents exactly the given text.

@@ -6,12 +6,12 @@ import ProbeScenario
 /// variation.
 struct CutRemoval {
     private(set) var scenario: Scenario
-    /// What the sends would do without cuts.
+    /// The observations of the sends, as they would be without the cuts.
     private(set) var observations: [StepObservation] = []
     private(set) var variation = Variation()
     /// The sends from which a cut clause or `|` was removed.
     private(set) var uncut: Set<Int> = []
-    /// The bytes of the sends whose value itself contains the cuts.
+    /// The bytes of each send whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
 
     init(_ scenario: Scenario, observations: [StepObservation]) {

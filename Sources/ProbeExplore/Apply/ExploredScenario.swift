@@ -21,7 +21,7 @@ package struct ExploredScenario {
     package private(set) var ownVariation = Variation()
     /// The sends from which a cut clause was removed.
     private(set) var uncut: Set<Int> = []
-    /// The bytes of the sends whose value itself contains the cuts.
+    /// The bytes of each send whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
     /// The `each` statements, and the lines with the case's values that replace them.
     let fixedParameters: [(parameter: Parameter, text: String)]

@@ -1,8 +1,8 @@
 package import ProbeScenario
 
 extension Scenario {
-    /// Returns the scenario in which each step is replaced, including the steps of blocks and definitions. The steps of
-    /// a block are replaced before the block itself.
+    /// Returns the scenario with each step replaced, including the steps of blocks and definitions. The steps of a
+    /// block are replaced before the block itself.
     ///
     /// - Parameter replace: a function that returns the replacement of a step: nothing, the step itself, or several
     ///   steps.

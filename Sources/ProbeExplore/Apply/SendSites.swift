@@ -11,7 +11,7 @@ package struct SendSites {
     private var sent: [Int: [[[UInt8]]]] = [:]
     private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
     private let mayCarryFIN: Bool
-    /// Whether the script itself controls how a proxy cuts or paces bytes, in which case no forwarded bytes are varied.
+    /// Whether the script itself controls how a proxy cuts or paces bytes. If so, no forwarded bytes are varied.
     private let cutsForwarded: Bool
 
     /// Finds the sends of a scenario.
@@ -122,8 +122,8 @@ package struct SendSites {
         }
     }
 
-    /// Returns whether the FIN may be sent with the last send. This is impossible on a Unix socket, which has no
-    /// segments, and with TLS, where a close_notify precedes the FIN.
+    /// Returns whether the FIN may be sent with the last send. A FIN can't be sent with data on a Unix socket, which
+    /// has no segments, or with TLS, because a close_notify precedes the FIN.
     private static func mayCarryFIN(_ scenario: Scenario) -> Bool {
         let declared = scenario.actors.map { actor -> AddressExpression? in
             switch actor.kind {
@@ -138,8 +138,8 @@ package struct SendSites {
         return !scenario.speaksTLS && (declared + connected).allSatisfy { $0?.unix == nil }
     }
 
-    /// Returns whether a step may be between two sends that are joined: it must not wait for the other side, nor
-    /// examine what has been sent.
+    /// Returns whether a step may be between two sends that are joined. Such a step must neither wait for the other
+    /// side nor examine what has been sent.
     private static func mayLieBetween(_ step: Step) -> Bool {
         switch step.kind {
         case .wait, .note: true

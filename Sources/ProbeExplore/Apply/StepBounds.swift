@@ -30,7 +30,7 @@ struct StepBounds {
         (bounds.min() ?? scenario.timeout) / Self.share
     }
 
-    /// The timeouts of the subjects, which must not expire because of a pause.
+    /// The subjects' timeouts, which must not expire because of a pause.
     private var actorTimeouts: [Duration] {
         scenario.actors.flatMap { actor -> [Duration] in
             guard case .subject(_, let options) = actor.kind else { return [] }

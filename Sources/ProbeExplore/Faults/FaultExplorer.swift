@@ -6,12 +6,12 @@ import ProbeSystem
 
 /// Runs a scenario with a fault at each possible place, and reports the faults that the program does not survive.
 package struct FaultExplorer {
-    /// The results of the faults that were tried.
+    /// The results for the faults that were tried.
     package struct Report: Sendable {
         package var tried = 0
         /// The number of faults that can be tried.
         package var all = 0
-        /// The number of faults whose runs were neither a pass nor a failure.
+        /// The number of faults whose runs neither passed nor failed.
         package var unknown = 0
         package var finding: Finding?
         /// The number of faults that the known-good program does not survive either.
@@ -32,8 +32,8 @@ package struct FaultExplorer {
         package var rate: FailureRate
     }
 
-    /// The number of additional batches that are tried after a fault that fails only in some runs, to find a fault that
-    /// fails in every run.
+    /// The number of additional batches that are tried after a fault that causes a failure only in some runs, to find a
+    /// fault that causes a failure in every run.
     private static let batchesForReliableFault = 4
 
     private let runner: EngineRunner
@@ -47,7 +47,7 @@ package struct FaultExplorer {
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: KnownGoodScenario? = nil) {
         self.good = good
         var configuration = runner.configuration
-        // Cases spend most of their time waiting. With even more parallel cases, programs that spin would share the
+        // Cases spend most of their time waiting. With more cases in parallel, programs that spin would share the
         // processors, and each of them would use too little processor time to be noticed.
         configuration.parallel = min(64, configuration.parallel * 2)
         self.runner = runner.with(configuration: configuration)
@@ -55,8 +55,9 @@ package struct FaultExplorer {
         self.patience = patience
     }
 
-    /// Tries the faults in order until a fault fails in every run. After a fault that fails less often, but in at least
-    /// one of five runs, the same kind of fault is tried at a few more places, to find one that fails in every run.
+    /// Tries the faults in order until a fault causes a failure in every run. If a fault causes a failure less often,
+    /// but in at least one of five runs, the same kind of fault is tried at a few more places, to find a fault that
+    /// causes a failure in every run.
     ///
     /// - Parameter duration: the time after which no further faults are tried.
     package mutating func explore(for duration: Duration) async -> Report {
@@ -130,8 +131,8 @@ package struct FaultExplorer {
         await results(Array(repeating: job, count: 3)).allSatisfy { $0?.verdict == .passed }
     }
 
-    /// Returns whether a failure is the program's fault. A client may exit, but a server that has exited can't serve
-    /// further clients.
+    /// Returns whether the program is responsible for a failure. A client may exit, but a server that has exited can't
+    /// serve further clients.
     private func counts(_ result: CaseResult) -> Bool {
         guard result.verdict == .failed, let first = result.findings.first else { return false }
         if case .status? = first.unexpectedEnd { return isServer }

@@ -22,8 +22,9 @@ package struct FaultScripts {
     /// The same script without the fault, to verify that the program can meet the expectations at all; `nil` if the
     /// program is a client.
     package private(set) var control: Script?
-    /// The same script while another client is connected and silent. If a program fails this script, the program serves
-    /// only one client at a time, so a vanished client would block the next client. `nil` if the program is a client.
+    /// The same script, executed while another client is connected and silent. If a program fails this script, the
+    /// program serves only one client at a time, so a vanished client would block the next client. `nil` if the program
+    /// is a client.
     package private(set) var crowdedControl: Script?
     /// The scripts that inject a fault, in the order in which they are tried.
     package private(set) var scripts: [Script] = []
@@ -44,8 +45,8 @@ package struct FaultScripts {
             }
         }
 
-        /// Whether the connection still exists after the fault, in which case the script resets it before the next
-        /// client connects.
+        /// Whether the connection still exists after the fault. If so, the script resets it before the next client
+        /// connects.
         var mustBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
 
         var verb: String {
@@ -128,7 +129,7 @@ package struct FaultScripts {
             Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span, verb: fault.verb))
     }
 
-    /// Returns sends that are truncated: each one sends the step's bytes up to an offset.
+    /// Returns truncated sends, each of which sends the step's bytes up to a different offset.
     private func beginnings(of step: Step, _ actor: String) -> [(text: String, place: String)] {
         guard let site = base.sites.first(where: { $0.step == step.id }), site.isConstant, site.actor == actor else {
             return []
@@ -189,7 +190,7 @@ package struct FaultScripts {
 
     private func text(_ steps: [Step]) -> String { steps.map { text($0) + "\n" }.joined() }
 
-    /// Returns the text of steps, in which the name of the script's endpoint is replaced with another name.
+    /// Returns the text of steps with the name of the script's endpoint replaced by another name.
     private func text(_ steps: [Step], _ old: String, as new: String) -> String {
         text(steps).split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let indentation = line.prefix { $0 == " " || $0 == "\t" }
@@ -208,8 +209,8 @@ package struct FaultScripts {
         return String(decoding: edits.applied(to: bytes), as: UTF8.self)
     }
 
-    /// Returns the text before the first step, to which endpoints like the script's own are added. The timeouts in this
-    /// text are raised to the given patience.
+    /// Returns the text before the first step, with added declarations that copy the script's endpoint under other
+    /// names. The timeouts in the text are raised to the given patience.
     private func header(_ parts: Parts, adding names: [String]) -> String {
         let end = base.original.steps[0].span.start
         let lines = SourceLines(Array(base.bytes[..<end]))
@@ -270,8 +271,8 @@ package struct FaultScripts {
         return Array((script + "\(parts.program) stop\n").utf8)
     }
 
-    /// Returns the script for a program that is a client: the steps before the fault and the fault, after which no
-    /// listener accepts connections.
+    /// Returns the script for a program that is a client: the steps before the fault, and the fault. After the fault,
+    /// no listener accepts connections.
     private func clientScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let script =

@@ -1,29 +1,28 @@
 package import ProbeBase
 import ProbeScenario
 
-/// A send by one of the harness's endpoints that may be varied.
+/// A send that may be varied, and that is performed by one of the harness's endpoints.
 package struct SendSite: Hashable, Sendable {
     /// The number of the send's step.
     package var step: Int
     package var actor: String
     /// The bytes that the step's first execution sends, including terminators.
     package var bytes: [UInt8]
-    /// The smallest number of bytes in any execution of the step, so that every smaller offset is valid in all
-    /// executions. On a TLS connection, this is the length of the records.
+    /// The smallest number of bytes that any execution of the step sends. Every smaller offset is therefore valid in
+    /// all executions. On a TLS connection, the number is the length of the records.
     package var length: Int
-    /// Whether the connection uses TLS. In this case, offsets are counted in the TLS records, and `bytes` is the
-    /// plaintext.
+    /// Whether the connection uses TLS. If so, offsets are counted in the TLS records, and `bytes` is the plaintext.
     package var isSealed = false
     /// Whether every execution of the step sends the same bytes.
     package var isConstant = true
     /// The framing of the stream that the send belongs to.
     package var framing: Framing
-    /// The maximum total duration of the pauses within the send, so that no time limit of a nearby step is exceeded.
+    /// The largest total duration of the pauses within the send that exceeds no time limit of a nearby step.
     package var pauseBudget: Duration
     /// For a proxy, the side that it forwards to. Forwarded bytes were sent by another endpoint, so they can't be
     /// reduced.
     package var destination: ConversationSide?
-    /// The next send, if it can be joined to this one; otherwise `nil`.
+    /// The next send, if it can be joined to this send; otherwise `nil`.
     package var next: Int?
     /// The step after this send that ends the stream, if its FIN may be sent together with this send; otherwise `nil`.
     package var end: Int?

@@ -2,8 +2,8 @@
 package struct Variation: Hashable, Sendable {
     /// The changes in the order in which they were added, without duplicates.
     package private(set) var changes: [Change] = []
-    /// The pause between the pieces of a send, by the number of the send. The pieces of a send without a pause are sent
-    /// back to back.
+    /// The pause between the pieces of a send, keyed by the number of the send. The pieces of a send without a pause
+    /// are sent back to back.
     package var pauses: [Int: Duration] = [:]
 
     package init() {}
@@ -48,7 +48,7 @@ package struct Variation: Hashable, Sendable {
         ).sorted()
     }
 
-    /// Returns the size of the records of a send; `nil` if the variation does not change it.
+    /// Returns the size of the records of a send; `nil` if the variation does not change the size.
     package func recordSize(of send: Int) -> Int? {
         changes.lazy.compactMap { change in
             if case .records(send, let size) = change { size } else { nil }
@@ -62,7 +62,7 @@ package struct Variation: Hashable, Sendable {
         }
     }
 
-    /// The groups of sends that are sent as one piece, each in the order of its sends.
+    /// The groups of sends that are sent as one piece. The sends of a group are listed in order.
     package var joined: [[Int]] {
         var groups: [[Int]] = []
         let pairs = changes.compactMap { change -> (Int, Int)? in

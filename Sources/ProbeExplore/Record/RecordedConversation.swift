@@ -102,8 +102,8 @@ package struct RecordedConversation: Sendable, Equatable {
     /// Whether the conversation contains no bytes.
     package var isEmpty: Bool { !turns.contains { if case .bytes = $0.event { true } else { false } } }
 
-    /// The index of the turn at which undecrypted TLS begins; `nil` if there is none. The turn is the client's and
-    /// begins with a ClientHello, and the bytes that the server sends next, if there are any, are also TLS.
+    /// The index of the turn at which undecrypted TLS begins; `nil` if there is none. The turn belongs to the client
+    /// and begins with a ClientHello. Any bytes that the server sends next are also TLS.
     package var firstTLSTurn: Int? {
         turns.indices.first { index in
             guard turns[index].side == .client, case .bytes(let bytes) = turns[index].event, bytes.count >= 6,

@@ -17,8 +17,8 @@ struct RecordedPatterns: Sendable {
 
     /// A part that differs between the recordings, and its value in each of them.
     private struct Variable {
-        /// The name of the variable; empty if the harness itself sends the part, in which case its value in the first
-        /// recording is used.
+        /// The name of the variable; empty if the harness itself sends the part. The harness then sends the value from
+        /// the first recording.
         var name: String
         var values: [[UInt8]]
         /// Whether the part is a time. A time in a later line is a different time, even if the two times have the same
@@ -57,7 +57,8 @@ struct RecordedPatterns: Sendable {
 
     /// Pairs the units of two recordings. The units of each side must be in the same order in both recordings. The
     /// order of units of different sides may vary with timing. The way in which a side ends may also vary, because a
-    /// late FIN can arrive after the peer has closed the connection. In these cases, the first recording is used.
+    /// late FIN can arrive after the peer has closed the connection. If the order or the way of ending differs, the
+    /// first recording is used.
     private static func paired(
         _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
     ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {
@@ -199,8 +200,8 @@ struct RecordedPatterns: Sendable {
         return (before, after)
     }
 
-    /// Returns the text, in which the known differences are replaced with their names; `nil` if the two recordings are
-    /// still not equal.
+    /// Returns the text with the known differences replaced by their names; `nil` if the two recordings differ even
+    /// after the replacement.
     private static func replaced(_ pair: [[UInt8]], by variables: [Variable]) -> String? {
         var texts = ["", ""]
         for recording in 0...1 {

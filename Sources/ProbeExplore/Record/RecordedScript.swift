@@ -1,7 +1,7 @@
 package import ProbeBase
 import ProbeScenario
 
-/// Creates a scenario that reproduces a recorded connection; the harness plays one side of the connection, or both
+/// Creates a scenario that reproduces a recorded connection. The harness plays one side of the connection, or both
 /// sides.
 package struct RecordedScript: Sendable {
     /// The sides of the connection that the harness plays.
@@ -194,7 +194,8 @@ package struct RecordedScript: Sendable {
         }
     }
 
-    /// Returns the statement that ends the stream of a side: `close` if nothing arrives from the other side after it.
+    /// Returns the statement for the end of a side's stream, such as `close` or `half-close`. Without TLS, `close` is
+    /// used only if nothing arrives from the other side afterwards.
     private mutating func end(of unit: RecordedUnit, _ rest: ArraySlice<RecordedUnit>) -> String {
         let others = rest.filter { $0.side == unit.side.opposite }
         switch unit.kind {

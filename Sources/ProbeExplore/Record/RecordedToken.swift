@@ -18,8 +18,8 @@ struct RecordedToken: Equatable {
     // The text of the regex is constant. If it were invalid, no date or time would be found, and the tests would fail.
     private static let known = try? ByteRegex(
         [
-            // The dates of RFC 5322, 3.3, and of RFC 9110, 5.6.7, including the obsolete forms, and of the logs of HTTP
-            // servers.
+            // The date formats of RFC 5322, section 3.3, and RFC 9110, section 5.6.7, including the obsolete formats,
+            // and the date format of HTTP server logs.
             "(?<day>\\b(?:[A-Z][a-z]{2,8}, )?\\d{1,2}[ /-]\(months)[ /-]\\d{2,4}[ :]\(clock)(?: (?:[A-Z]{1,5}\\b|[+-]\\d{4}))?(?: \\([A-Z]+\\))?)",
             // The output formats of `date` and `ctime`.
             "(?<month>\\b(?:[A-Z][a-z]{2} )?\(months) [ \\d]\\d \(clock)(?: [A-Z]{3,5})?(?: \\d{4})?\\b)",
@@ -83,7 +83,7 @@ struct RecordedToken: Equatable {
         }
     }
 
-    /// Returns a regex that matches all of the values. It depends on the kinds of bytes that they contain.
+    /// Returns a regex that matches all of the values. The regex depends on the kinds of bytes that the values contain.
     static func pattern(_ values: [[UInt8]]) -> String {
         let bytes = values.joined()
         let some = values.contains(where: \.isEmpty) ? "*" : "+"

@@ -10,8 +10,8 @@ struct RecordedUnit: Equatable {
         case fin, reset, truncated, notify
         case alert(UInt8)
 
-        /// Returns whether two recordings agree on this unit. The names in a TLS handshake may differ, in which case
-        /// the names of the first recording are used.
+        /// Returns whether two recordings agree on this unit. The names in a TLS handshake may differ; if they do, the
+        /// names in the first recording are used.
         func isSame(as other: Kind) -> Bool {
             if case (.tls, .tls) = (self, other) { return true }
             return self == other

@@ -3,7 +3,7 @@ import ProbeScenario
 
 /// Creates script statements that expect or send the bytes of a stream.
 package enum StreamStatements {
-    /// The maximum length of a literal, in bytes. For a longer piece, only the length is expected, because such a
+    /// The maximum length of a literal, in bytes. For a longer piece, only the length is expected, because a longer
     /// literal would be unreadable.
     private static let longestLiteral = 1024
 

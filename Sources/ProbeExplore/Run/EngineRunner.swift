@@ -27,17 +27,17 @@ package struct EngineRunner: CandidateRunner {
         self.allows = allows
     }
 
-    /// Returns a runner with another configuration that is otherwise the same.
+    /// Returns a copy of this runner with another configuration.
     func with(configuration: RunConfiguration) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// Returns a runner for another case that is otherwise the same.
+    /// Returns a copy of this runner for another case.
     func withJob(_ job: RunJob) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// Returns the result of a case that runs under its own id; `nil` if the run was interrupted.
+    /// Runs a case under its own id and returns the result; `nil` if the run was interrupted.
     func result(of job: RunJob) async -> CaseResult? {
         let collected = CollectedResults()
         await Runner(configuration: configuration, control: control) { event in
@@ -52,7 +52,7 @@ package struct EngineRunner: CandidateRunner {
         await results(of: candidates).map(Trial.init)
     }
 
-    /// Returns the results of candidates, in the same order; `nil` for each candidate that was not run because of an
+    /// Returns the results for candidates, in the same order; `nil` for each candidate that was not run because of an
     /// interruption.
     package func results(of candidates: [Candidate]) async -> [CaseResult?] {
         let base = job.plan.scenario
@@ -68,7 +68,7 @@ package struct EngineRunner: CandidateRunner {
         return await results(of: jobs)
     }
 
-    /// Returns the results of cases, in the same order. Several of the cases may have the same id.
+    /// Returns the results for cases, in the same order. Several of the cases may have the same id.
     func results(ofJobs jobs: [RunJob]) async -> [CaseResult?] {
         await results(
             of: jobs.enumerated().map { index, job in
@@ -107,7 +107,7 @@ package struct EngineRunner: CandidateRunner {
     }
 }
 
-/// A collection of results by job id that any thread can add to.
+/// A collection of results, keyed by job id, to which any thread can add.
 private final class CollectedResults: Sendable {
     private let results = Mutex<[String: CaseResult]>([:])
 
@@ -116,7 +116,7 @@ private final class CollectedResults: Sendable {
     var all: [String: CaseResult] { results.withLock { $0 } }
 }
 
-/// A collection of step observations that any thread can add to.
+/// A collection of step observations to which any thread can add.
 private final class CollectedObservations: Sendable {
     private let observations = Mutex<[StepObservation]>([])
 

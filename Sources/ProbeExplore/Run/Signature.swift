@@ -53,8 +53,8 @@ package struct ShownFailure: Sendable, Equatable {
             && actual.matches(first.actual)
     }
 
-    /// Returns the text, in which each number with a unit of time is replaced with a placeholder. Times are always
-    /// masked, because even ten runs can have the same time by chance.
+    /// Returns the text with each number that has a unit of time replaced by a placeholder. Times are always masked,
+    /// because even ten runs can have the same time by chance.
     private static func withoutTimes(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeScenario
 
-/// Produces the variations of a scenario in the order in which they are tried: first those that most often find bugs,
-/// then a wide variety. The seed determines the order.
+/// Produces the variations of a scenario in the order in which they are tried: first the variations that most often
+/// reveal bugs, then a wide variety of other variations. The seed determines the order.
 package struct SearchOrder: Sendable {
     /// The maximum length of a send that is cut at every offset, in bytes.
     private static let shortSend = 512
@@ -10,8 +10,8 @@ package struct SearchOrder: Sendable {
     private static let shortForPairs = 160
     /// The maximum number of offsets at which a longer send is cut; trying every offset would take minutes.
     private static let maxSingles = 16_384
-    /// If this number of consecutive random variations repeat earlier ones, the search assumes that there are no new
-    /// variations.
+    /// If this number of consecutive random variations repeat earlier variations, the search assumes that there are no
+    /// new variations.
     private static let maxRepeats = 2_000
 
     private let sites: [SendSite]
@@ -67,8 +67,8 @@ package struct SearchOrder: Sendable {
             .compactMap { cut($0.site, $0.offsets, pause) }
     }
 
-    /// Returns the likely offsets of a send. In TLS records, these are the first header and the ends of the records,
-    /// because the content is encrypted.
+    /// Returns the likely offsets of a send. For TLS records, which hide the content, the likely offsets are around the
+    /// first record's header, in the middle, and near the end.
     private static func likelyOffsets(_ site: SendSite) -> [Int] {
         guard site.isSealed else { return LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing) }
         return [5, 1, 3, 6, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length }
@@ -134,8 +134,8 @@ package struct SearchOrder: Sendable {
         }
     }
 
-    /// Returns variations that join each pair of neighbouring sends, followed by variations that join each sequence of
-    /// such sends that can't be extended.
+    /// Returns variations that join each pair of neighbouring sends, followed by variations that join each maximal
+    /// sequence of neighbouring sends.
     private func joins() -> [Variation] {
         let pairs = sites.compactMap { site in site.next.map { Change.join(first: site.step, second: $0) } }
         var rows: [[Change]] = []
@@ -153,7 +153,8 @@ package struct SearchOrder: Sendable {
         return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) } + fins(rows)
     }
 
-    /// Returns variations in which a final send carries the FIN, alone and with the sends that can be joined to it.
+    /// Returns variations in which a final send carries the FIN, either alone or together with the sends that can be
+    /// joined to it.
     private func fins(_ rows: [[Change]]) -> [Variation] {
         sites.flatMap { site -> [Variation] in
             guard let end = site.end else { return [] }

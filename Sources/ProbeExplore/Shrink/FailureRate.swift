@@ -11,14 +11,14 @@ package struct FailureRate: Sendable, Equatable {
         self.runs = runs
     }
 
-    /// The number of runs with which a rate is measured.
+    /// The number of runs from which a rate is calculated.
     package static let measured = 10
 
-    /// Whether fewer than one in five runs failed, in which case the failure is too rare to be shrunk.
+    /// Whether fewer than one in five runs failed. If so, the failure is too rare to be shrunk.
     package var isTooRare: Bool { failed * 5 < runs }
 
-    /// The number of consecutive passes whose probability by chance is below 1 %. A failure that has occurred in every
-    /// run so far may still be absent from the next run, so one additional passing run is assumed.
+    /// The number of consecutive passes that have a probability below 1 % of occurring by chance. A failure that has
+    /// occurred in every run so far may still be absent from the next run, so one additional passing run is assumed.
     package var passesForConfidence: Int {
         let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)

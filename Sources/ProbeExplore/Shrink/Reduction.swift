@@ -6,10 +6,10 @@ import ProbeSystem
 /// sent.
 ///
 /// What a program receives before the failing step may be the reason why the expected answer is correct. For example,
-/// `=2` can be expected only after `SET a 2`, although a program that ignores the second SET fails even without it. A
-/// smaller scenario is therefore accepted only with evidence that a correct program passes it: the scenario passes
-/// without its variation, or the known-good program passes it. If neither is available, only two kinds of steps are
-/// removed: steps after the failing step, and steps that no program can observe.
+/// `=2` can be expected only after `SET a 2`. Without that line, a program that ignores the second SET still fails, but
+/// so does a correct program. A smaller scenario is therefore accepted only with evidence that a correct program passes
+/// it: the scenario passes without its variation, or the known-good program passes it. If neither is available, only
+/// two kinds of steps are removed: steps after the failing step, and steps that no program can observe.
 struct Reduction {
     let shrinker: Shrinker
     let scenario: Scenario
@@ -58,7 +58,8 @@ struct Reduction {
         for candidate in allowed {
             if MonotonicTime.now >= shrinker.deadline { return false }
             let plain = varied ? [candidate.plain] : []
-            // The candidate is first run once and then twice, because most candidates are rejected after a single run.
+            // The candidate is run once, and then twice more if it is not rejected, because most candidates are
+            // rejected after a single run.
             guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else {
                 continue
             }

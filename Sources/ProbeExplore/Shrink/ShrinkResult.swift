@@ -3,9 +3,9 @@ package struct ShrinkResult: Sendable {
     package var candidate: Candidate
     /// The failure rate of the candidate, as measured by its most recent runs.
     package var rate: FailureRate
-    /// The outcomes of all single cuts of a send with the candidate's pause, by the number of the send.
+    /// For each send, keyed by its number, the outcomes of all its single cuts with the candidate's pause.
     package var cutTables: [Int: CutTable] = [:]
-    /// Whether the time limit for removing steps was reached, so that the scenario may contain unnecessary steps.
+    /// Whether the time limit for removing steps was reached and the scenario may therefore contain unnecessary steps.
     package var hasReachedDeadline = false
     /// Whether all steps before the failing step were kept, because there was no evidence that a correct program passes
     /// without them.
@@ -26,7 +26,7 @@ package struct ShrinkResult: Sendable {
         package var failing: [Int]
         /// The offsets at which a cut caused another failure, in ascending order.
         package var failingDifferently: [Int] = []
-        /// The offsets at which a cut passed in enough runs, in ascending order.
+        /// The offsets at which a cut caused no failure, as confirmed by enough runs, in ascending order.
         package var passing: [Int]
 
         package init(failing: [Int] = [], passing: [Int] = []) {

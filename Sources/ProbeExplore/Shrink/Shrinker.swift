@@ -88,8 +88,8 @@ package struct Shrinker {
         return FailureRate(failed: trials.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
-    /// Returns the failure rate of a candidate. The measurement stops early if fewer than `count` failures are
-    /// possible.
+    /// Returns the failure rate of a candidate. The measurement stops early once `count` failures can no longer be
+    /// reached.
     func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
         let first = await runner.settled(Array(repeating: candidate, count: 3))
         let failed = first.count { $0.fails(like: failure) }
@@ -128,8 +128,8 @@ package struct Shrinker {
     }
 
     /// Returns the signature of another failure that is most similar to the current failure: preferably the same
-    /// signature with other values, then one at the same step, then any other. Returns `nil` if the current failure
-    /// must be kept.
+    /// signature with other values, then a signature at the same step, then any other signature. Returns `nil` if the
+    /// current failure must be kept.
     private func nearest(_ outcomes: [Outcome]) -> Signature? {
         if keepsFailure { return nil }
         let others = outcomes.lazy.compactMap(\.other)
@@ -210,8 +210,8 @@ package struct Shrinker {
         return result
     }
 
-    /// Tries single cuts of a send, and returns the cut that fails most often, or the first of several such cuts. Every
-    /// cut of a short send is tried.
+    /// Tries single cuts of a send, and returns the cut that causes the failure most often, or the first of several
+    /// such cuts. Every cut of a short send is tried.
     private mutating func singleCuts(
         of send: Int, _ candidate: Candidate
     ) async -> (Variation?, ShrinkResult.CutTable) {
@@ -249,8 +249,8 @@ package struct Shrinker {
         return Set(own + likely).filter { $0 > 0 && $0 < site.length }.sorted()
     }
 
-    /// Returns variations with two cuts of a send: pairs of its current cuts if they are few, all pairs of offsets in a
-    /// short send, and pairs of neighbouring offsets in a long send.
+    /// Returns variations with two cuts of a send: pairs of its current cuts if there are few of them, all pairs of
+    /// offsets in a short send, and pairs of neighbouring offsets in a long send.
     private func pairs(of variation: Variation) -> [Variation] {
         if variation.changes.count < 2 { return [] }
         var result: [Variation] = []
@@ -274,7 +274,7 @@ package struct Shrinker {
 
     // MARK: Neighbours of a cut
 
-    /// Runs the cuts directly before and after a single cut again with the final pause, because the description of the
+    /// Reruns, with the final pause, the cuts directly before and after a single cut, because the description of the
     /// failure mentions their outcomes.
     private func checkNeighbours(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
@@ -304,8 +304,8 @@ package struct Shrinker {
 extension Shrinker {
     private static let reliable = Duration.milliseconds(10)
 
-    /// Increases the pauses so that a program on a busy machine receives each piece separately, if the candidate then
-    /// still fails as often.
+    /// Increases the pauses so that a program on a busy machine receives each piece separately. The longer pauses are
+    /// used only if the candidate fails as often with them.
     func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -313,13 +313,13 @@ extension Shrinker {
             guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
                 sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
             else { continue }
-            // One failure fewer in ten runs may be due to chance, and the longer pause is still more reliable.
+            // One failure fewer in ten runs may be due to chance, and the longer pause is nevertheless more reliable.
             _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
         }
         return result
     }
 
-    /// Increases the pauses if this makes the candidate fail more often.
+    /// Increases the pauses if the candidate fails more often with longer pauses.
     func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -335,7 +335,7 @@ extension Shrinker {
         return result
     }
 
-    /// Removes or halves the pauses while this does not make the candidate fail less often.
+    /// Removes or halves the pauses repeatedly, as long as the candidate still fails as often.
     func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {

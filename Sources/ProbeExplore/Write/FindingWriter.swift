@@ -17,7 +17,7 @@ package struct FindingWriter {
         package var failing: [UInt8]
         /// The failure rate of the written scenario.
         package var rate: FailureRate
-        /// The paths of the captures of a failed and of a passed run; empty if no captures are kept.
+        /// The paths of the captures of a failed run and of a passed run; empty if no captures are kept.
         package var captures: [String]
         /// Notes for the user.
         package var notes: [String]
@@ -138,8 +138,8 @@ package struct FindingWriter {
         }
     }
 
-    /// Writes a script and copies the files that it refers to. Existing files with the same names and their captures
-    /// are moved to `earlier/`.
+    /// Writes a script and copies the files that it refers to. A scenario with the same name, and its captures, are
+    /// moved to `earlier/`.
     private func put(_ moved: MovedScript, _ name: String, _ written: inout Written) throws(SystemError) {
         for copy in moved.copies { try self.copy(copy) }
         if moved.hasUnknownFiles {

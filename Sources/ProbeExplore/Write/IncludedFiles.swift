@@ -10,8 +10,8 @@ package struct IncludedFiles {
         self.sources = sources
     }
 
-    /// Returns the text of the script, in which each file is inserted at its first `include`. Paths in an included file
-    /// are made relative to the script's folder.
+    /// Returns the text of the script with each included file inserted at its first `include`. Paths in an included
+    /// file are made relative to the script's folder.
     package func inlined() -> [UInt8] {
         var seen: Set<String> = []
         return text(of: sources.files[0], &seen)
@@ -46,7 +46,8 @@ package struct IncludedFiles {
         return sources.files.first { ScriptPath.normalized($0.path) == path }
     }
 
-    /// Returns the path of an included file's folder, relative to the script's folder; `nil` if it is the same folder.
+    /// Returns the path of an included file's folder, relative to the script's folder; `nil` if the two folders are the
+    /// same.
     private func folderBelowScript(_ file: SourceFile) -> String? {
         guard let here = ScriptPath.file("x", referencedIn: file.path, of: script) else { return nil }
         let parts = here.path.split(separator: "/").dropLast()

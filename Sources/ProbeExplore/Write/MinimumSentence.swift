@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Describes the conditions under which a scenario fails in one sentence.
+/// Describes, in one sentence, the conditions under which a scenario fails.
 package struct MinimumSentence {
     private let base: ExploredScenario
     private let result: ShrinkResult

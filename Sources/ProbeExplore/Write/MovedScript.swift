@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a script that is moved to another folder. The file names in it, and `${dir}` in its `process` lines, are
-/// changed so that they still refer to the same files.
+/// The text of a script that is moved to another folder. The file names in the script, and `${dir}` in its `process`
+/// lines, are changed so that they still refer to the same files.
 ///
 /// Only text that the language interprets as a file name is changed, not comments or other strings. If a file is
 /// outside the script's folder, the script could not read it before either, so the file is not copied and its name is
@@ -18,7 +18,7 @@ package struct MovedScript {
 
     package private(set) var bytes: [UInt8]
     package private(set) var copies: [Copy] = []
-    /// Whether the script uses a file whose name is unknown before the script runs, so that the file can't be copied.
+    /// Whether the script uses a file that can't be copied, because the file's name is unknown before the script runs.
     package private(set) var hasUnknownFiles = false
 
     /// Changes the file names in a script for another folder.
@@ -47,8 +47,7 @@ package struct MovedScript {
         let named = NamedPaths(outline, value: value)
         for place in named.places {
             if let path = place.path {
-                // The script's own name does not matter here, because the copy's path is relative to the script's
-                // folder.
+                // The script's own name is irrelevant, because the copy's path is relative to the script's folder.
                 guard let file = ScriptPath.file(path, referencedIn: "a.scn", of: "a.scn") else { continue }
                 let copy = Copy(source: file.path, target: "\(name)/\(file.path)")
                 if !copies.contains(copy) { copies.append(copy) }
@@ -60,8 +59,8 @@ package struct MovedScript {
         self.bytes = edits.applied(to: bytes)
     }
 
-    /// Returns the end of each `${dir}` in a word of a `process` line, and whether it is within double quotes. In
-    /// single quotes, `${dir}` is literal text and is not returned.
+    /// Returns the end of each `${dir}` in a word of a `process` line, and whether the `${dir}` is within double
+    /// quotes. In single quotes, `${dir}` is literal text and is not returned.
     private static func directories(in bytes: [UInt8], _ word: Range<Int>) -> [(end: Int, isQuoted: Bool)] {
         let name = Array("${dir}".utf8)
         var places: [(end: Int, isQuoted: Bool)] = []

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Finds the file names in a script: in `file(…)`, and after `cert`, `key` and `ca` in the options of TLS.
+/// Finds the file names in a script: in `file(…)`, and after `cert`, `key` and `ca` in TLS options.
 ///
 /// Only words that the language interprets as a file name are found, not the text of comments and strings.
 struct NamedPaths {
@@ -9,8 +9,8 @@ struct NamedPaths {
     struct Place {
         /// The offset before the path, at which a folder can be inserted.
         var start: Int
-        /// The range of the variable, if the argument is only a variable. It must be replaced with a string that
-        /// contains the variable.
+        /// The range of the variable, if the argument is only a variable. Such a variable must be replaced with a
+        /// string that contains the variable.
         var variable: Range<Int>?
         /// The path; `nil` if it can't be determined before the script runs.
         var path: String?
@@ -62,7 +62,7 @@ struct NamedPaths {
     }
 
     /// Returns the value of a string; `nil` if the value is unknown before the script runs, or if the string has
-    /// escapes other than those of a quote, a backslash or a dollar sign.
+    /// escapes other than those for a quote, a backslash or a dollar sign.
     private static func text(_ bytes: ArraySlice<UInt8>, _ value: (String) -> String?) -> String? {
         var result: [UInt8] = []
         var rest = bytes

@@ -116,7 +116,7 @@ package struct ScenarioText {
         text += recordSize.map { " in records of \($0)B" } ?? ""
         text += clauses(id, candidate) + (carriesFIN ? " with fin" : "")
         if group == nil, !base.uncut.contains(id), base.literals[id] == nil, let last = send.statement.pieces.last {
-            // The clauses about timing are copied from the original script.
+            // The timing clauses are copied from the original script.
             text += base.sourceText(min(last.span.end, send.step.span.end)..<send.step.span.end)
         }
         return text

@@ -1,4 +1,4 @@
-/// Finds the lines of a script by byte offsets.
+/// Finds the lines of a script by byte offset.
 package struct SourceLines {
     let bytes: [UInt8]
 
@@ -20,8 +20,8 @@ package struct SourceLines {
         return min(end + 1, bytes.count)
     }
 
-    /// Returns the range, extended to complete lines if these lines otherwise contain only blanks and comments; if not,
-    /// the range is returned unchanged.
+    /// Returns the range extended to complete lines if the rest of these lines contains only blanks and comments.
+    /// Otherwise, returns the range unchanged.
     func whole(_ range: Range<Int>) -> Range<Int> {
         let (start, end) = (start(of: range.lowerBound), end(of: range.upperBound))
         let before = bytes[start..<range.lowerBound]
