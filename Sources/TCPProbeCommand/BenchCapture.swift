@@ -4,7 +4,7 @@ import ProbeCapture
 import ProbeEvents
 import ProbeWire
 
-/// Captures the packets of one port until standard input ends, and prints statistics. The traffic is sent by another
+/// Captures the packets on one port until standard input ends, and prints statistics. The traffic is sent by another
 /// program.
 struct BenchCapture: ParsableCommand {
     static let configuration = CommandConfiguration(

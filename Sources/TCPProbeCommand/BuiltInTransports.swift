@@ -22,7 +22,7 @@ enum BuiltInTransports {
 
     /// Returns the subject for the transport with the given name.
     ///
-    /// - Throws: the exit code of invalid usage if no transport has this name, or if the transport's program is
+    /// - Throws: the exit code for invalid usage if no transport has this name, or if the transport's program is
     ///   missing.
     static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
         if let factory = factory(named: name) {
@@ -52,10 +52,10 @@ enum SubjectsProgram {
 
     private static var places: [String] { CompanionProgram.places(of: file) }
 
-    /// Returns the path of `tcpprobe-subjects`: in the folder of this program (after a build) or in `libexec/tcpprobe`
-    /// (after `make install`).
+    /// Returns the path of `tcpprobe-subjects`, which is in the folder of this program (after a build) or in
+    /// `libexec/tcpprobe` (after `make install`).
     ///
-    /// - Throws: the exit code of invalid usage if the program has no such transport or is in neither folder.
+    /// - Throws: the exit code for invalid usage if the program has no such transport or is in neither folder.
     static func path(for name: String) throws -> String {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
         let places = places
@@ -67,7 +67,7 @@ enum SubjectsProgram {
 
     /// Replaces this process with `tcpprobe-subjects`, which then serves the transport. Returns only on failure.
     ///
-    /// - Throws: the errors of ``path(for:)``, or the reason why the program can't be started.
+    /// - Throws: the errors that ``path(for:)`` throws, or the reason why the program can't be started.
     static func become(for name: String) throws {
         let path = try path(for: name)
         var words = [strdup(path), strdup(name), nil]

@@ -42,8 +42,8 @@ struct CrowdShareOptions: ParsableArguments {
 
     /// Returns this run's share of the crowds, and the source of that setting; `nil` if crowds are not divided.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if the engine's variables specify no valid
-    ///   share.
+    /// - Throws: the exit code for invalid usage, after printing the message, if the engine's variables do not specify
+    ///   a valid share.
     func choice() throws -> ShardOptions.Choice? {
         guard let text else { return nil }
         guard text == "auto" else { return ShardOptions.Choice(share: try Self.share(text), origin: "--crowd-share") }
@@ -67,7 +67,7 @@ struct CrowdShareOptions: ParsableArguments {
 
     /// Checks that every crowd has enough members to be divided.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if a crowd has fewer members than there
+    /// - Throws: the exit code for invalid usage, after printing the message, if a crowd has fewer members than there
     ///   are shares.
     func check(_ jobs: [RunJob]) throws {
         guard let problem = try choice().flatMap({ CrowdShare($0.share).problem(in: jobs) }) else { return }
@@ -90,7 +90,7 @@ struct CrowdShareOptions: ParsableArguments {
     /// Waits until the time given by `--start-at`, if any, or until a signal arrives.
     ///
     /// - Parameter interrupts: a descriptor that becomes readable when a signal arrives.
-    /// - Throws: the exit code of invalid usage, after printing the message, if the time is in the past or too far in
+    /// - Throws: the exit code for invalid usage, after printing the message, if the time is in the past or too far in
     ///   the future.
     func waitForMoment(orUntilReadable interrupts: Int32) throws {
         guard let startAt, let moment = Self.seconds(startAt) else { return }

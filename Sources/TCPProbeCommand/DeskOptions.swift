@@ -69,7 +69,7 @@ struct DeskOptions: ParsableArguments {
             throw Failure.machine("can't start the session: \(error.message)")
         }
         defer { session.endAndReport() }
-        // A session has no subject that could fail to be introduced.
+        // Only the introduction of a subject can fail, and a session has no subject.
         _ = session.begin()
         var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
@@ -80,7 +80,7 @@ struct DeskOptions: ParsableArguments {
         throw ExitCode(code)
     }
 
-    /// Returns the plan for the session's header, which depends on the command-line options.
+    /// Returns the plan for the session's header. The header depends on the command-line options.
     ///
     /// - Throws: `ExitCode` 2, after printing the problem, if the header is invalid.
     private static func plan(of script: SessionScript, _ allowed: AllowedTargets) throws -> Plan {
@@ -131,7 +131,7 @@ struct DeskOptions: ParsableArguments {
     }
 }
 
-/// The file that keeps the input lines of earlier sessions, in the user's state folder (XDG Base Directory
+/// The file that stores the input lines of earlier sessions, in the user's state folder (XDG Base Directory
 /// Specification).
 private enum DeskHistory {
     static var path: String? {

@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeBase
 import ProbeExplore
 
-/// The command `tcpprobe explore`, which searches for variations of a scenario that do not pass.
+/// The command `tcpprobe explore`, which searches for variations under which a scenario does not pass.
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore",

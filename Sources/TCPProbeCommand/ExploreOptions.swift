@@ -53,7 +53,8 @@ struct ExploreOptions: ParsableArguments {
     /// The maximum number of variations that run in parallel.
     var parallel: Int { jobs ?? max(1, min(16, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// Returns the selected cases. The text of each script includes the text of the files that it includes.
+    /// Returns the selected cases. In the text of each script, the `include` statements are replaced with the contents
+    /// of the files.
     func chosenJobs() throws -> [RunJob] {
         let selected = try selection.select(allowing: targets.targets())
         try FilesRead(selected.scripts, are: "a script of the run").requireApart(reports.targets)
@@ -105,7 +106,7 @@ struct ExploreOptions: ParsableArguments {
         }
     }
 
-    /// Returns a case that runs a command, which connects to a server through a proxy.
+    /// Returns a case that runs a command. The command connects to a server through a proxy.
     ///
     /// - Parameter target: the address of the server to which the proxy connects.
     func commandJob(to target: String) throws -> RunJob {

@@ -18,14 +18,14 @@ final class ExploreReports: Sendable {
     /// - Parameters:
     ///   - settings: the settings of `explore`; `nil` for `shrink`.
     ///   - rerun: returns the command line that explores a single case again.
-    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a file can't be written.
     init(
         _ files: ReportFiles, _ jobs: [RunJob], settings: ExploreSettings?, options: ReportOptions,
         rerun: @escaping @Sendable (RunJob) -> String
     ) throws {
         let planned = jobs.map { job in
             var planned = PlannedCase(job, rerun: rerun(job))
-            // Any finding makes the command fail, whatever the level of the script is.
+            // Any finding makes the command fail, regardless of the script's level.
             planned.level = .must
             return planned
         }
@@ -57,7 +57,7 @@ final class ExploreReports: Sendable {
 
     /// Reports the end of the command.
     ///
-    /// - Returns: the given exit code, or the exit code of an error if a report could not be written.
+    /// - Returns: the given exit code, or the exit code for an error if a report could not be written.
     func end(code: Int32, interruptedBy signal: Int32?) -> Int32 {
         var summary = RunSummary()
         summary.commandExitCode = code

@@ -11,7 +11,7 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// One invocation of `explore` or `shrink`: acquires what the runs need, processes the cases one after another, and
+/// One invocation of `explore` or `shrink`: acquires the required resources, processes the cases one after another, and
 /// reports the results.
 struct ExploreRun {
     enum Kind {
@@ -51,7 +51,7 @@ struct ExploreRun {
     }
 
     func run() throws {
-        // Commands must be stopped before the first output that contains text from a script.
+        // CI commands must be disabled before the first output that contains text from a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         let session = try RunSession()
@@ -211,7 +211,7 @@ private struct WrittenFindings {
 }
 
 extension ExploreRun {
-    /// Reports the results of the variations, and writes the shrunk scenarios.
+    /// Reports the results for the variations, and writes the shrunk scenarios.
     ///
     /// - Returns: the exit code of the case.
     private func printReport(
@@ -235,7 +235,7 @@ extension ExploreRun {
         return isExploring ? 1 : 0
     }
 
-    /// Reports the results of the injected faults, and writes a scenario for the finding.
+    /// Reports the results for the injected faults, and writes a scenario for the finding.
     ///
     /// - Returns: the exit code of the case.
     private func printReport(

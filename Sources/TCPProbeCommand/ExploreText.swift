@@ -17,7 +17,7 @@ struct ExploreText {
         self.options = options
     }
 
-    /// The name of the case in file names.
+    /// The name of the case as it appears in file names.
     var name: String {
         let id = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         return String(id.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "-" })
@@ -137,7 +137,7 @@ struct ExploreText {
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 
-    /// Prints the location and the cause of a shrunk scenario that was written.
+    /// Prints the path of a scenario that was written, and the conditions under which it fails.
     func printReport(_ written: FindingWriter.Written) {
         var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
         text += "  \(Escaped.text(written.path.utf8))"

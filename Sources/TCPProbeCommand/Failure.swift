@@ -6,19 +6,19 @@ import ProbeTransport
 
 /// The ways in which a command can fail.
 enum Failure {
-    /// Prints an error message, and returns the exit code of invalid usage.
+    /// Prints an error message, and returns the exit code for invalid usage.
     static func invalidUsage(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
     }
 
-    /// Prints an error message about an unavailable resource of the machine, and returns the exit code of an error.
+    /// Prints an error message about an unavailable resource of the machine, and returns the exit code for an error.
     static func machine(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(3)
     }
 
-    /// Prints the reason why a subject can't be used, with the known details, and returns the exit code of invalid
+    /// Prints the reason why a subject can't be used, with the known details, and returns the exit code for invalid
     /// usage.
     static func invalidUsage(_ failure: SubjectFailure) -> ExitCode {
         invalidUsage(([failure.summary] + failure.details).joined(separator: "\n  "))
@@ -46,7 +46,7 @@ extension RunSession {
 extension ScenarioFiles {
     /// Returns the scenarios named on the command line.
     ///
-    /// - Throws: the exit code of invalid usage if a path does not exist or can't be read.
+    /// - Throws: the exit code for invalid usage if a path does not exist or can't be read.
     static func named(_ paths: [String]) throws -> ScenarioFiles {
         do throws(PathError) {
             return try ScenarioFiles(paths)

@@ -151,8 +151,8 @@ struct FlowDecryption {
 
     // MARK: Packet order
 
-    /// Adds data, close_notify and FIN in the order of their packets. If the network reordered packets so that an end
-    /// was captured before the data that precedes it, the end is added after the data.
+    /// Adds data, close_notify and FIN in the order of their packets. If an end was captured before the data that
+    /// precedes it, because the network reordered the packets, the end is added after the data.
     private func add(
         _ parts: [TsharkDataReader.Part], _ alerts: [TsharkRecordReader.Alert], _ recorder: FlowRecorder,
         to conversation: inout RecordedConversation
@@ -199,6 +199,6 @@ struct FlowDecryption {
         }
     }
 
-    /// The alert `user_canceled`, which only announces a close_notify (RFC 8446, 6.1).
+    /// The alert `user_canceled`, which only announces a close_notify (RFC 8446, section 6.1).
     private static let userCanceled: UInt8 = 90
 }

@@ -87,7 +87,7 @@ final class FlowRecorder: InspectionObserver {
     struct End {
         var event: RecordedConversation.Event
         var side: ConversationSide
-        /// The number of the packet that ended the side, starting at 1.
+        /// The number of the packet that ended the side's stream, starting at 1.
         var frame: Int
         /// The time of the packet, in nanoseconds since 1970.
         var time: UInt64

@@ -148,7 +148,7 @@ struct GoodOptions: ParsableArguments {
 }
 
 extension Scenario {
-    /// The commands of the scenario's processes, by the processes' names.
+    /// The commands of the scenario's processes, keyed by the processes' names.
     fileprivate var processes: [String: ProcessCommand] {
         actors.reduce(into: [:]) { found, actor in
             if case .process(let command) = actor.kind { found[actor.name.value] = command }

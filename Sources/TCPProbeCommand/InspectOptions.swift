@@ -121,7 +121,7 @@ struct PacketFilterOption: ParsableArguments {
 
     /// Compiles the filter.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message.
+    /// - Throws: the exit code for invalid usage, after printing the message.
     func filter() throws -> PacketFilter? {
         guard let bpf else { return nil }
         do throws(CaptureError) {

@@ -304,7 +304,7 @@ extension InspectShow {
             source, limits: .deliveringParts, filter: filter, observer: observer, tunnels: tunnels, view: view)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
-        // tshark needs no secrets for a NULL cipher (RFC 5246, A.5).
+        // tshark needs no secrets for a NULL cipher (RFC 5246, appendix A.5).
         guard let failure = show(observer, tshark, keyLog) else { return 0 }
         if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }
         return fail(failure, code: 3)
@@ -316,7 +316,7 @@ extension InspectShow {
         return fail("--key-log \(Escaped.text(keyLog)): no such file", code: 2)
     }
 
-    /// Shows the data of a flow that tshark decrypts, after the data that the observer has already shown.
+    /// Shows the flow data that tshark decrypts, after the data that the observer has already shown.
     ///
     /// - Returns: the reason why no data was decrypted; `nil` if data was decrypted.
     func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
@@ -454,7 +454,7 @@ extension InspectShow {
     }
 
     private struct DecryptionEnd {
-        /// The reasons why no data of a flow was decrypted, by the number of the flow.
+        /// The reasons why no data of a flow was decrypted, keyed by the number of the flow.
         var remarks: [Int: String] = [:]
         var failure: String?
         var invalidUsage: String?

@@ -12,7 +12,7 @@ struct IsolationObstacle {
         var place: String
     }
 
-    /// The text of the obstacle, for the notes of the run.
+    /// The text of the obstacle, for the run's notes.
     let text: String
 
     /// Creates the obstacle for a run; `nil` if the run can enter a namespace.

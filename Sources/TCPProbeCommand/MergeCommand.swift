@@ -52,7 +52,7 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Commands must be stopped before the first output that contains text from a file.
+        // CI commands must be disabled before the first output that contains text from a file.
         if files.github { Console.standardOutput.stopCommands() }
         try FilesRead(paths, are: "one of the files to merge").requireApart(targets)
         var read: [ResultsFile] = []
@@ -99,13 +99,13 @@ struct MergeCommand: ParsableCommand {
 extension ResultsFile {
     /// The maximum size of a results file, in bytes. Files of this size can contain more than a million cases.
     private static let largest = 4 << 30
-    /// The maximum number of bytes to read from a pipe or a device, which may never end.
+    /// The maximum number of bytes to read from a pipe or a device. A pipe or a device may never end.
     private static let largestStream = 1 << 30
 
     /// Reads a results file that is named on the command line.
     ///
     /// - Parameter prefix: the prefix of error messages.
-    /// - Throws: the exit code of invalid usage, after printing the message.
+    /// - Throws: the exit code for invalid usage, after printing the message.
     static func read(_ path: String, for prefix: String) throws -> ResultsFile {
         let isOrdinary = FileStatus(at: path)?.isRegular ?? true
         let limit = isOrdinary ? largest : largestStream

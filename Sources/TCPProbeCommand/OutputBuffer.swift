@@ -2,7 +2,7 @@ import ProbeBase
 import Glibc
 import ProbeWire
 
-/// A buffer for standard output, which is written in large pieces.
+/// A buffer that allows standard output to be written in large pieces.
 final class OutputBuffer {
     private var bytes: [UInt8] = []
     private static let size = 1 << 16

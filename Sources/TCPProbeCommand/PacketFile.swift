@@ -7,8 +7,8 @@ import ProbeWire
 
 /// A pcapng file to which packets are appended. The file is valid after each call.
 ///
-/// The new file replaces an existing file at its path as soon as its header has been written. If the path is a pipe,
-/// the packets are written to it directly.
+/// An existing file at the path is replaced as soon as the header of the new file has been written. If the path is a
+/// pipe, the packets are written to it directly.
 final class PacketFile {
     private enum Output: ~Copyable {
         case direct(DirectOutput)

@@ -25,7 +25,7 @@ final class RecordingSession {
     private var writer: WorkerThread?
     private let written = Written()
 
-    /// The exit code of writing the scenario; `nil` until the scenario has been written.
+    /// The exit code that results from writing the scenario; `nil` until the scenario has been written.
     private final class Written: Sendable {
         let code = Mutex<Int32?>(nil)
     }
@@ -112,7 +112,7 @@ final class RecordingSession {
         let recorded = nonEmpty.isEmpty ? conversations : nonEmpty
         for recording in recordings { recording.conversation.cut() }
         do throws(SystemError) {
-            // Scripts are parsed on this thread, which requires the stack size of a main thread.
+            // Scripts are parsed on this thread, so the thread must have the stack size of a main thread.
             writer = try WorkerThread("write", signals: .blocked, stack: 8 << 20) { [write, written] in
                 let code = write(recorded)
                 written.code.withLock { $0 = code }
@@ -158,8 +158,8 @@ final class RecordingSession {
 
     /// Runs the session until the recording has been written and the connections have ended, or until a signal arrives.
     ///
-    /// - Returns: the exit code of writing the scenario, or of the signal that ended the session before the recording
-    ///   was complete.
+    /// - Returns: the exit code that results from writing the scenario, or from the signal that ended the session
+    ///   before the recording was complete.
     func run() throws -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {

@@ -10,8 +10,8 @@ import ProbeSystem
 import ProbeTransport
 
 /// The options of `run` for reports that no other command writes, and for the expectations with which results are
-/// compared. The options of `ReportFiles` are not nested here: a debug build of ArgumentParser checks the options of
-/// nested groups four times as often. These checks took a third of the startup time of `tcpprobe run`.
+/// compared. The options of `ReportFiles` are not nested in this group: a debug build of ArgumentParser checks the
+/// options of nested groups four times as often. These checks took a third of the startup time of `tcpprobe run`.
 struct ReportArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -59,7 +59,7 @@ struct RunReports {
     /// contain results is kept.
     ///
     /// - Parameter timings: the paths given by `--timings`.
-    /// - Throws: the exit code of invalid usage, after printing the message, if the results would replace a file of
+    /// - Throws: the exit code for invalid usage, after printing the message, if the results would replace a file of
     ///   `--timings`.
     func removeEarlierResults(apartFrom timings: [String]) throws {
         guard let results, results != "-" else { return }
@@ -105,10 +105,10 @@ struct RunReports {
     /// Checks that no report would replace a file that the run reads. The check must precede the opening of any report.
     ///
     /// - Parameter read: the files that the run reads, excluding the expectations.
-    /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(from read: FilesRead) throws {
         try read.requireApart(allTargets)
-        // `--write-expectations` may replace a file of `--expect`, because lines in this file are kept.
+        // `--write-expectations` may replace a file of `--expect`, because the lines in such a file are kept.
         try FilesRead(expect, are: "a file of --expect").requireApart(targets)
     }
 
@@ -126,7 +126,7 @@ struct RunReports {
 
     /// Reads all expectations files.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the messages.
+    /// - Throws: the exit code for invalid usage, after printing the messages.
     func readExpectations() throws -> Expected {
         var expected = Expected()
         for path in expect {
@@ -176,7 +176,7 @@ struct RunReports {
     ///   - filteredAway: the ids of the cases that `--filter` or `--tag` excluded.
     ///   - head: the head of the results file; `nil` if `--results` was not given.
     ///   - rerun: returns the command line that runs a single case again.
-    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a file can't be written.
     func recorders(
         _ division: RunDivision, filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         head: ResultsHead?, rerun: (RunJob) -> String

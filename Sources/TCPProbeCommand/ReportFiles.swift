@@ -89,7 +89,7 @@ struct ReportFiles: ParsableArguments {
 
     /// Attaches the recorders for the requested reports.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a file can't be written.
     func attach(to set: inout RecorderSet, planned: [PlannedCase], options: ReportOptions) throws {
         if github {
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }

@@ -29,7 +29,7 @@ struct ReportTarget {
 
 /// The files that a command reads and that no report may replace.
 struct FilesRead {
-    /// A description of each file, by the file's identity (its device and inode) rather than its path.
+    /// A description of each file, keyed by the file's identity (its device and inode) rather than its path.
     private var kinds: [FileStatus.Identity: String] = [:]
 
     /// Creates a set of files that all have the same description.
@@ -49,7 +49,7 @@ struct FilesRead {
     /// Checks that no report would replace a file that the command reads. The check must precede the opening of any
     /// report, because opening a report removes the existing file.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(_ targets: [ReportTarget]) throws {
         for target in targets where target.path != "-" {
             guard let status = FileStatus(at: target.path), let kind = kinds[status.identity] else { continue }

@@ -117,7 +117,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Commands must be stopped before the first output that contains text from a script.
+        // CI commands must be disabled before the first output that contains text from a script.
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -364,9 +364,9 @@ extension RunCommand {
 }
 
 extension RunCommand {
-    /// Returns the division of the plan's cases, which determines the cases that this run executes.
+    /// Returns the division of the plan's cases. The division determines the cases that this run executes.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if a file of `--timings` can't be used.
+    /// - Throws: the exit code for invalid usage, after printing the message, if a file of `--timings` can't be used.
     func division(_ whole: [RunJob], _ shard: ShardOptions.Choice?) throws -> RunDivision {
         if shards.timings.isEmpty { return RunDivision(whole, shard) }
         var times = CaseTimes()
@@ -378,7 +378,7 @@ extension RunCommand {
 
     /// Returns the head of the results file; `nil` if `--results` was not given.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message, if an environment variable contains an
+    /// - Throws: the exit code for invalid usage, after printing the message, if an environment variable contains an
     ///   invalid attempt number.
     func resultsHead(_ division: RunDivision, _ options: ReportOptions) throws -> ResultsHead? {
         guard reports.results != nil else { return nil }

@@ -60,7 +60,7 @@ struct SelectionOptions: ParsableArguments {
     ///
     /// - Parameter targets: the addresses that scripts may use; `nil` if any address is allowed, for commands that open
     ///   no connections.
-    /// - Throws: the exit code of invalid usage, after printing the errors.
+    /// - Throws: the exit code for invalid usage, after printing the errors.
     func select(allowing targets: AllowedTargets?) throws -> Selection {
         let files = try ScenarioFiles.named(paths)
         var selection = Selection()

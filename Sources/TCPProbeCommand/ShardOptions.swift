@@ -49,7 +49,7 @@ struct ShardOptions: ParsableArguments {
     ///
     /// - Parameter dividesCrowds: whether the engine's variables select members of crowds instead of cases.
     /// - Returns: the share; `nil` if the cases are not divided.
-    /// - Throws: the exit code of invalid usage, after printing the message.
+    /// - Throws: the exit code for invalid usage, after printing the message.
     func choice(dividesCrowds: Bool = false) throws -> Choice? {
         if ignoresEngine { return nil }
         if let path = ShardEnvironment.statusFile(Self.variable) { try touch(path) }
@@ -91,7 +91,7 @@ struct ShardOptions: ParsableArguments {
     }
 }
 
-/// The cases of a run, divided into shards or not.
+/// The cases of a run, which may be divided into shards.
 struct RunDivision {
     /// The cases that this run executes, in the order of the plan.
     private(set) var jobs: [RunJob] = []

@@ -14,7 +14,7 @@ struct SocketOwners {
     }
 
     private let user: UInt32
-    /// The connections in the kernel's tables. The value states whether the user owns one of the connection's two ends.
+    /// The connections in the kernel's tables. For each connection, the value states whether the user owns either end.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
     /// The results for connections since their last SYN. A SYN with the same addresses and ports invalidates a result.

@@ -16,7 +16,7 @@ enum Subcommands {
         command.configuration.commandName ?? ""
     }
 
-    /// Returns an error message if the command line begins with a word that is not a subcommand, or requests help about
+    /// Returns an error message if the command line begins with a word that is not a subcommand, or requests help for
     /// such a word; `nil` otherwise.
     ///
     /// - Parameter arguments: the arguments, excluding the name of the program.
@@ -53,8 +53,8 @@ enum Subcommands {
 
     // MARK: Completions
 
-    /// Returns the argument parser's completion script with the names of the subcommands added after `help`, where the
-    /// parser's own script completes nothing.
+    /// Returns the argument parser's completion script with the names of the subcommands added after `help`. Without
+    /// this change, the script completes nothing at that position.
     static func completed(_ script: String, shell: String) -> String {
         let words = shown.filter { $0 != "help" }
         var lines = script.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

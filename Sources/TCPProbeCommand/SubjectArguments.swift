@@ -26,7 +26,7 @@ struct SubjectArguments: ParsableArguments {
 
     /// Returns the subjects in the order of the command line, but transports before adapters.
     ///
-    /// - Throws: the exit code of invalid usage, after printing the message.
+    /// - Throws: the exit code for invalid usage, after printing the message.
     func sources() throws -> [any SubjectSource] {
         let names = SubjectNames()
         var sources: [any SubjectSource] = []

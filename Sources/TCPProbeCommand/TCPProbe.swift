@@ -48,8 +48,8 @@ struct TCPProbe: ParsableCommand {
     )
 
     static func main() {
-        // If the reader of the output closes its end, writes fail with EPIPE. The signal SIGPIPE would end the whole
-        // run.
+        // The signal SIGPIPE is ignored, because it would end the whole run. If the reader of the output closes its
+        // end, writes fail with EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
         // The capability is dropped before any thread starts, because threads inherit it. The capability is raised only

@@ -14,12 +14,12 @@ struct Tshark {
     static let advice =
         "requires tshark, which is not installed: run `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
 
-    /// Returns the arguments for reading a file, which are common to all uses of `tshark`.
+    /// Returns the arguments, common to all uses of `tshark`, for reading a file.
     static func arguments(_ path: String, keyLog: String?) -> [String] {
         ["-n", "-r", path] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
     }
 
-    /// Returns the number that tshark assigns to a flow, which may differ from the number that this tool assigns.
+    /// Returns the number that tshark assigns to a flow. This tool may assign a different number to the flow.
     ///
     /// - Parameter frame: the number of one of the flow's packets, starting at 1.
     /// - Returns: the number; `nil` if tshark can't read the file.

@@ -169,8 +169,8 @@ private struct Watch {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
-        // The tables are read twice: before the packets are taken, because connections may end in the meantime, and
-        // after the packets have been taken, because connections may have begun in the meantime.
+        // The tables are read both before and after the packets are taken, because connections may end or begin in the
+        // meantime.
         owners?.refresh()
         let taken = subscription.take()
         if !taken.isEmpty { owners?.readMore() }
