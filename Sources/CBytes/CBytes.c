@@ -39,7 +39,7 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         return;
     }
     if (count >= 64) {
-        // The last 64 bytes are examined once more; the bits of the bytes that have already been examined are shifted
+        // The last block overlaps the previous one. The bits of the bytes that have already been examined are shifted
         // out.
         words[0] = equal64(bytes + count - 64, '\n') >> (64 - left);
         words[1] = equal64(bytes + count - 64, '\r') >> (64 - left);

@@ -47,7 +47,7 @@ struct probe_editor {
 
 const char *probe_editor_load(void) {
     static char reason[160];
-    // The library's soname on Debian and, after it, on other systems. Neither name has changed since 2008.
+    // Debian's soname for the library is tried before that of other systems. Neither soname has changed since 2008.
     void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return "libedit.so.2 is not installed";
@@ -131,7 +131,7 @@ static int next_character(EditLine *line, wchar_t *character) {
         char byte;
         ssize_t count = read(STDIN_FILENO, &byte, 1);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        // For a terminal that has hung up, `read` fails with EPIPE or reports the end of the file.
+        // If the terminal has hung up, `read` fails with EPIPE or reports the end of the file.
         if (count <= 0) return 0;
         switch (mbrtowc(character, &byte, 1, &state)) {
         case (size_t)-2: continue;
@@ -169,8 +169,8 @@ static unsigned char complete(EditLine *line, int key) {
     return is_silent ? CC_REFRESH_BEEP : CC_REFRESH;
 }
 
-// Keeps keys that are typed between two lines for the next line: the terminal neither echoes them nor interprets Ctrl-D
-// as the end of its input.
+// Keeps keys that are typed while no line is being read, so that the next line contains them. The terminal neither
+// echoes them nor interprets Ctrl-D as the end of the input.
 static void keep_keys(void) {
     struct termios modes;
     if (tcgetattr(STDIN_FILENO, &modes) < 0) return;
@@ -273,11 +273,11 @@ void probe_editor_remember(probe_editor *editor, const char *line) {
     HistEvent event;
     lib.history(editor->past, &event, H_ENTER, line);
     if (!editor->history_path) return;
-    // The history may contain secrets that were sent, so only the user may read the file.
+    // The history may contain secrets that were sent, so only the user may read the history file.
     int file = open(editor->history_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
     close(file);
-    // Lines that another session has added in the meantime are kept.
+    // The file is loaded again, so that lines added by other sessions are kept.
     History *all = lib.history_init();
     if (!all) return;
     lib.history(all, &event, H_SETSIZE, 1000);

@@ -25,7 +25,7 @@ static int fill(X509 *certificate, EVP_PKEY *key, const struct probe_tls_certifi
     if (!X509_set_issuer_name(certificate, X509_get_subject_name(by))) return 0;
     X509V3_CTX about;
     X509V3_set_ctx(&about, by, certificate, NULL, NULL, 0);
-    // These extensions are required by strict verifiers (RFC 5280, 4.2.1).
+    // Strict verifiers require the following extensions (RFC 5280, section 4.2.1).
     if (!add_extension(certificate, &about, NID_subject_key_identifier, "hash")) return 0;
     if (issuer && !add_extension(certificate, &about, NID_authority_key_identifier, "keyid:always")) return 0;
     if (request->is_authority) {

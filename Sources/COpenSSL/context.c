@@ -18,7 +18,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-// At OpenSSL's security level 2, weak parameters that a script lets a TLS 1.2 client offer would be refused.
+// OpenSSL's security level 2 would refuse the weak parameters that a script may make a TLS 1.2 client offer.
 static const int security_level = 1;
 
 probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int highest_version) {
@@ -60,7 +60,7 @@ static int no_passphrase(char *buffer, int size, int writing, void *data) {
     return -1;
 }
 
-// Returns whether the last failure means that the file contains no further certificates, as expected at its end.
+// Returns whether the last failure means only that the PEM data contains no further certificates.
 static int is_at_end(void) {
     unsigned long code = ERR_get_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
@@ -102,7 +102,7 @@ int probe_tls_context_trust_pem(probe_tls_context *context, const char *certific
         X509_free(next);
         count++;
     }
-    // If there is no certificate at all, the failure remains in the queue as the reason.
+    // If the PEM data contains no certificate at all, the failure remains in OpenSSL's error queue as the reason.
     if (count && done) done = is_at_end();
     BIO_free(memory);
     return count && done;
@@ -129,7 +129,7 @@ int probe_tls_context_set_alpn(probe_tls_context *context, const uint8_t *protoc
 int probe_tls_context_set_tickets(probe_tls_context *context, size_t count) {
     if (count == 0) {
         SSL_CTX_set_options(context->ssl, SSL_OP_NO_TICKET);
-        // Without the cache, TLS 1.2 can't resume by session ID either.
+        // Without the session cache, TLS 1.2 clients can't resume sessions by session ID.
         SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_OFF);
     }
     return SSL_CTX_set_num_tickets(context->ssl, count) == 1;

@@ -1,5 +1,5 @@
-// The OpenSSL functions that this target calls, through pointers that `probe_tls_load` sets. After the table, each
-// function name is defined as a macro for its pointer, so that OpenSSL's own macros also use the pointers.
+// The OpenSSL functions that this target calls, through pointers that `probe_tls_load` sets. Each function name is also
+// defined as a macro for its pointer, so that OpenSSL's own macros use the pointers.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -49,7 +49,7 @@ struct probe_tls_certificate {
     EVP_PKEY *key;
 };
 
-// If OpenSSL defines a macro with one of these names, the macro is undefined first.
+// If OpenSSL defines one of the function names as a macro, that macro is undefined first.
 #undef SSL_CIPHER_get_name
 #define SSL_CIPHER_get_name probe_openssl.SSL_CIPHER_get_name_
 #undef SSL_CTX_check_private_key

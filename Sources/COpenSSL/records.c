@@ -5,7 +5,7 @@
 
 int probe_tls_expand(const uint8_t *secret, const char *label, uint8_t *out, size_t count) {
     // An HkdfLabel consists of the output length, the label with its length and the prefix `tls13 `, and an empty
-    // context (RFC 8446, 7.1).
+    // context (RFC 8446, section 7.1).
     static const char prefix[] = "tls13 ";
     const size_t prefix_length = sizeof prefix - 1, label_length = strlen(label);
     uint8_t info[64];
@@ -36,11 +36,11 @@ enum { header_length = 5, tag_length = 16, nonce_length = 12 };
 
 int probe_tls_seal(
     const uint8_t *key, const uint8_t *iv, uint64_t sequence, uint8_t type, const uint8_t *bytes, size_t count, uint8_t *out) {
-    // The record's sequence number is XORed into the last eight bytes of the IV (RFC 8446, 5.3).
+    // The record's sequence number is XORed into the last eight bytes of the IV (RFC 8446, section 5.3).
     uint8_t nonce[nonce_length];
     memcpy(nonce, iv, nonce_length);
     for (int i = 0; i < 8; i++) nonce[nonce_length - 1 - i] ^= (uint8_t)(sequence >> (8 * i));
-    // An encrypted record has the header of a TLS 1.2 application data record (RFC 8446, 5.2).
+    // An encrypted record has the header of a TLS 1.2 application data record (RFC 8446, section 5.2).
     const size_t length = count + 1 + tag_length;
     out[0] = 23;
     out[1] = 3;

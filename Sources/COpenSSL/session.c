@@ -36,7 +36,7 @@ probe_tls_session *probe_tls_session_new(probe_tls_context *context, struct prob
         free(session);
         return NULL;
     }
-    // An empty buffer does not represent the end of the input, because more bytes may arrive.
+    // An empty buffer does not mean that the input has ended, because more bytes may arrive.
     BIO_set_mem_eof_return(in, -1);
     BIO_set_mem_eof_return(out, -1);
     SSL_set_bio(session->ssl, in, out);
@@ -57,7 +57,7 @@ void probe_tls_session_free(probe_tls_session *session) {
 int probe_tls_session_set_name(probe_tls_session *session, const char *indicated, const char *verified) {
     if (indicated && SSL_set_tlsext_host_name(session->ssl, indicated) != 1) return 0;
     if (!verified) return 1;
-    // A numeric address is compared with the certificate's addresses, and any other name with its names.
+    // A numeric address is compared with the certificate's IP addresses; any other name is compared with its DNS names.
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session->ssl), verified) == 1) return 1;
     ERR_clear_error();
     SSL_set_hostflags(session->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -118,7 +118,7 @@ int probe_tls_session_notify(probe_tls_session *session) {
     return returned >= 0 ? PROBE_TLS_DONE : result(session, returned);
 }
 
-// Calls the handshake function again, which writes the requested message.
+// Calls the handshake function again to write the requested message.
 static int continued(probe_tls_session *session, int is_accepted) {
     return is_accepted ? probe_tls_session_handshake(session) : PROBE_TLS_FAILED;
 }

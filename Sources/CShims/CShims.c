@@ -218,8 +218,8 @@ int probe_drop_all_input(int fd) {
 }
 
 // The descriptor `fd` is in the queue of a socket that is itself in its own queue. When the process has closed that
-// socket, the socket and the file of `fd` are unreachable. The kernel detects this in a worker thread, so that the
-// worker thread, rather than the process, waits for the grace periods of the release.
+// socket, the socket and the file of `fd` are unreachable. The kernel's worker thread that collects unreachable sockets
+// then waits for the grace periods of the release, so the process does not.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;

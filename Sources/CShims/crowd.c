@@ -32,7 +32,8 @@ int probe_crowd_connect(const void *target, unsigned target_length, const void *
     if (receive_buffer > 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer) < 0) return fail(fd, errno);
     if (no_delay) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (source_length) {
-        // Ports of closed connections remain in TIME-WAIT for a minute. SO_REUSEADDR makes them usable immediately.
+        // Ports of closed connections remain in TIME-WAIT for a minute. SO_REUSEADDR allows them to be reused
+        // immediately.
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
         if (bind(fd, source, source_length) < 0) {
             *failed_to_bind = 1;
@@ -41,7 +42,7 @@ int probe_crowd_connect(const void *target, unsigned target_length, const void *
     }
     *is_pending = 0;
     if (connect(fd, target, target_length) < 0) {
-        // A previous connection with the same addresses and ports may not have ended completely.
+        // A previous connection with the same addresses and ports may not be completely closed yet.
         if (errno == EADDRNOTAVAIL || errno == EADDRINUSE) *failed_to_bind = 1;
         if (errno != EINPROGRESS) return fail(fd, errno);
         *is_pending = 1;

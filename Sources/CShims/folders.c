@@ -30,10 +30,10 @@ static int open_folder(int parent, const char *name) {
     int attempts = 0;
     do {
         fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
-        // EAGAIN means that a folder was renamed in the meantime.
+        // EAGAIN means that a folder was renamed during the call.
     } while (fd < 0 && errno == EAGAIN && ++attempts < 100);
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    // Without openat2 in the kernel, or with a sandbox that refuses it, the mount is checked after opening.
+    // If the kernel does not have openat2, or a sandbox refuses the call, the mount is checked after opening.
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat here, there;
     if (fd >= 0 && (fstat(parent, &here) < 0 || fstat(fd, &there) < 0 || here.st_dev != there.st_dev)) {
@@ -82,8 +82,8 @@ static int lift(int from, const char *name, int top, unsigned *number) {
         snprintf(fresh, sizeof fresh, ".lifted-%u", (*number)++);
         if (syscall(SYS_renameat2, from, name, top, fresh, 1u /* RENAME_NOREPLACE */) == 0) return 0;
         if (errno == EINVAL || errno == ENOSYS) {
-            // The file system does not support RENAME_NOREPLACE. Without it, an empty folder may be replaced, but
-            // nothing else.
+            // The file system does not support RENAME_NOREPLACE. Without that flag, only an empty folder could be
+            // replaced.
             if (renameat(from, name, top, fresh) == 0) return 0;
         }
         if (errno == EACCES && !permitted) {
@@ -98,8 +98,8 @@ static int lift(int from, const char *name, int top, unsigned *number) {
 }
 
 // Makes one pass over `folder`: unlinks all entries that can be unlinked, and moves each folder that is not empty up
-// one level. If `top` < 0, the entries of such a folder are moved into `folder`; otherwise the folder is moved into
-// `top`. Returns the number of changes, and sets *error to the last failure.
+// one level. If `top` < 0, the contents of each such folder are moved into `folder`; otherwise the folder itself is
+// moved into `top`. Returns the number of changes, and sets *error to the last failure.
 static int sweep(int folder, int top, unsigned *number, int *error) {
     char buffer[16384] __attribute__((aligned(8)));
     int done = 0;
@@ -149,7 +149,8 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
 
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode) {
     struct stat status;
-    // The identity is checked before opening, because opening grants the owner all permissions.
+    // The device and inode are checked before the folder is opened, because opening it grants the owner all
+    // permissions.
     if (inode != 0 && fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
         (status.st_dev != device || status.st_ino != inode))
         return ESTALE;

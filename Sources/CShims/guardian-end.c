@@ -1,4 +1,4 @@
-// Ends all descendants of a subreaper. Makes only system calls, which are safe after fork.
+// Ends all descendants of a subreaper. These functions make only system calls, so they are safe after fork.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -58,8 +58,8 @@ static int end_listed(const pid_t *spared, int count) {
     return ended;
 }
 
-// Ends the children without /proc, by asking the kernel about each process id. Ids after the caller's own are tried
-// first, because children are most likely to have such ids.
+// Ends the children without /proc, by asking the kernel about each process id. Ids that follow the caller's own are
+// tried first, because children are most likely to have one of them.
 static int end_numbered(const pid_t *spared, int count) {
     const pid_t limit = 4 << 20;
     pid_t own = getpid();
@@ -67,7 +67,7 @@ static int end_numbered(const pid_t *spared, int count) {
     for (pid_t i = 1; i < limit; i++) {
         pid_t pid = (own + i) % limit;
         if (pid > 1 && is_child(pid) && !is_spared(pid, spared, count)) ended += end_child(pid);
-        // By this time, all children have usually been found.
+        // If any child has been found by now, all children have usually been found.
         if (i % 32768 == 0 && ended > 0) break;
     }
     return ended;

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// ThreadSanitizer treats `clone` like fork, and prepares for a child with its own memory. This child shares the guard's
-// memory until exec, so the C library's function is called directly.
+// ThreadSanitizer treats `clone` like fork, and prepares for a child with its own memory. The program's process shares
+// the guard's memory until exec, so the C library's function is called directly.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
@@ -34,7 +34,8 @@ struct program {
     int code;
 };
 
-// Runs in the program's process until exec. The process shares the memory of the guard, which is suspended until then.
+// Runs in the program's process until exec. Until exec, the process shares the guard's memory and the guard is
+// suspended.
 static int become_program(void *argument) {
     struct program *program = argument;
     setpgid(0, 0);
@@ -48,13 +49,12 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
-    // Outside its network, the program could reach hosts that it must not reach, so a failure ends the process.
+    // Outside its network, the program could reach hosts that it must not reach. A failure therefore ends the process.
     if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {
         program->code = errno;
         _exit(127);
     }
-    // The names are set up before the change of directory, because the working directory may be below the temporary
-    // mount.
+    // Name lookup is set up before chdir, because the working directory may be below the temporary mount.
     if (program->uses_names && probe_use_names() < 0) {
         program->code = errno;
         _exit(127);
@@ -80,7 +80,7 @@ static int start(const struct guardian_request *request, const int *descriptors,
     const size_t stack = 64 << 10;
     char *memory = mmap(NULL, table + stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return errno;
-    // The stack comes first, because its end is aligned.
+    // The stack precedes the table of pointers, so that the end of the stack is aligned.
     char **pointers = (char **)(memory + stack);
     char *string = strings;
     size_t at = 0;
@@ -114,7 +114,7 @@ void guardian_tell(int socket, int kind, int value) {
 }
 
 // Collects the status of children that have ended. The program itself remains a zombie until the run has received its
-// status, so that its process id is not reused and the run can't signal a different process.
+// status, so its process id is not reused and the run can't signal a different process.
 static void reap(pid_t *main, int *told, int taken, int socket) {
     for (;;) {
         siginfo_t info = {0};

@@ -25,7 +25,7 @@ static int request(int guardian, struct guardian_request *request, const int *de
         header->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
         memcpy(CMSG_DATA(header), descriptors, (size_t)count * sizeof(int));
     }
-    // The call does not block, because the guardian may be stopped.
+    // The call must not block, because the guardian may be stopped.
     return sendmsg(guardian, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
 }
 
@@ -40,7 +40,7 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
     for (; envp[asked.environment] != NULL; asked.environment++) size += strlen(envp[asked.environment]) + 1;
     if (size > (64u << 20)) return E2BIG;
     asked.size = (uint32_t)size;
-    // The payload is sent as a file, because messages have a size limit. Only the limits of exec apply to a file.
+    // The payload is sent as a file because messages have a size limit. For a file, only the limits of exec apply.
     int payload = memfd_create("program", MFD_CLOEXEC);
     if (payload < 0) return errno;
     int code = 0;
@@ -54,7 +54,7 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
         char *end = stpcpy(strings, path) + 1;
         for (uint32_t i = 0; i < asked.words; i++) end = stpcpy(end, argv[i]) + 1;
         for (uint32_t i = 0; i < asked.environment; i++) end = stpcpy(end, envp[i]) + 1;
-        // The number of descriptors is always the same, because the guardian counts them.
+        // The number of descriptors must always be the same, because the guardian checks it.
         int descriptors[] = {pair[1], payload, in, out, err, network >= 0 ? network : in};
         code = request(guardian, &asked, descriptors, GUARDIAN_DESCRIPTORS);
         close(pair[1]);

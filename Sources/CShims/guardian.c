@@ -76,7 +76,8 @@ int guardian_block_signals(void) {
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    // A process may inherit that SIGCHLD is ignored, in which case the kernel would collect children automatically.
+    // If a process inherits an ignored SIGCHLD, the kernel collects its children automatically. The default action
+    // prevents that.
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &action, NULL);
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -108,7 +109,7 @@ static void reap_guards(struct guardian *guardian) {
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (WIFSTOPPED(status)) {
-            // The program may have stopped its guard, which would then send no news.
+            // The program may have stopped its guard. A stopped guard sends no news.
             kill(pid, SIGCONT);
             continue;
         }
@@ -124,7 +125,7 @@ static void reap_guards(struct guardian *guardian) {
 
 // Folders
 
-// Returns a descriptor, which stays open, of the folder in which temporary folders are created, or -1 with errno.
+// Returns the index of a parent folder in `parents`, or -1 with errno. The folder's descriptor stays open.
 static int parent_folder(struct guardian *guardian, const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
@@ -146,7 +147,7 @@ static int parent_folder(struct guardian *guardian, const char *path) {
 }
 
 // Returns 0 or errno. The folder is recorded as soon as it has been created, so that it is removed even if the run is
-// killed in the meantime.
+// killed before it receives the reply.
 static int make_folder(struct guardian *guardian) {
     const struct guardian_request *request = &guardian->request;
     if (!has_room(&guardian->folders, (size_t)(guardian->folder_count + 1) * sizeof(struct folder))) return ENOMEM;
@@ -208,7 +209,7 @@ static int take_request(struct guardian *guardian) {
         switch (request->operation) {
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
-            // If fewer descriptors arrived than were sent, this process has no room for more.
+            // If some descriptors did not arrive, this process has no room for them.
             else if (count > GUARDIAN_SOCKET) guardian_tell(descriptors[GUARDIAN_SOCKET], PROBE_NEWS_FAILED, EMFILE);
             break;
         case GUARDIAN_MAKE_FOLDER: {
@@ -223,8 +224,8 @@ static int take_request(struct guardian *guardian) {
     return 1;
 }
 
-// Unmaps the capture's ring buffer. This process does not need it, but the kernel keeps it as long as any process maps
-// it.
+// Unmaps the capture's ring buffer. The guardian does not need the buffer, but the kernel keeps the buffer as long as
+// any process maps it.
 static void unmap_sockets(void) {
     const size_t limit = 1 << 20;
     char *text = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -265,8 +266,7 @@ static _Noreturn void guard(int socket, pid_t run) {
     setpgid(0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     probe_show_as("guardian", run);
-    // The variable is static because the structure is as large as a request; pages that are never written use no
-    // memory.
+    // The structure is as large as a request, so the variable is static: pages that are never written use no memory.
     static struct guardian guardian;
     guardian.socket = keep_only(socket);
     guardian.signals = guardian_block_signals();
@@ -276,15 +276,15 @@ static _Noreturn void guard(int socket, pid_t run) {
     for (;;) {
         struct pollfd poller[2] = {
             {.fd = guardian.socket, .events = POLLIN}, {.fd = guardian.signals, .events = POLLIN}};
-        // If there are orphans that have not ended, they are checked again after 20 ms.
+        // Orphans that have not ended are checked again after 20 ms.
         poll(poller, 2, guardian.has_orphans ? 20 : -1);
         struct signalfd_siginfo ignored;
         while (read(guardian.signals, &ignored, sizeof ignored) > 0) {}
         reap_guards(&guardian);
         if (!take_request(&guardian)) break;
     }
-    // The run has ended, for whatever reason. Guards are ended like all other processes, and this process adopts their
-    // descendants.
+    // The run has ended, for whatever reason. The guards are killed like all other descendants, and the guardian adopts
+    // the guards' own descendants.
     guardian_end_all(NULL, 0, guardian.signals, 60000);
     remove_folders(&guardian);
     _exit(0);
@@ -298,7 +298,7 @@ int probe_guardian_start(pid_t *pid) {
     pid_t run = getpid();
     sigset_t all, old;
     sigfillset(&all);
-    // The child must not receive any signal before it has blocked all signals itself.
+    // Signals are blocked before fork, so that the child can't receive one before it has blocked them itself.
     pthread_sigmask(SIG_SETMASK, &all, &old);
     *pid = fork();
     if (*pid == 0) {

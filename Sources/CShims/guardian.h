@@ -9,7 +9,7 @@
 // The run's requests to the guardian, each sent as one datagram.
 enum { GUARDIAN_SPAWN = 1, GUARDIAN_MAKE_FOLDER, GUARDIAN_FORGET_FOLDER };
 
-// The maximum length of the name of a temporary folder, including the terminator.
+// The maximum length of a temporary folder's name, including the terminator.
 #define GUARDIAN_NAME 32
 #define GUARDIAN_PATH 4096
 
@@ -31,8 +31,8 @@ struct guardian_request {
 // descriptor, and uses this socket to report that it has no room for the others.
 enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_NETWORK, GUARDIAN_DESCRIPTORS };
 
-// Ends every descendant of the calling process, which must be the descendants' subreaper, except for the children in
-// `spared`. SIGCHLD must be blocked; it is read from `signals`. Returns the number of children that could not be ended
+// Ends every descendant of the calling process except for the children in `spared`. The calling process must be a
+// subreaper. SIGCHLD must be blocked; it is read from `signals`. Returns the number of children that could not be ended
 // in time.
 int guardian_end_all(const pid_t *spared, int count, int signals, int patience_ms);
 

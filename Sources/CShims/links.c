@@ -37,7 +37,7 @@ int probe_next_loopback_change(int fd) {
     for (;;) {
         ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) continue;
-        // Messages were lost because the socket's queue was full, so only the current state can be returned.
+        // Notifications were lost because the socket's queue was full, so only the current state can be returned.
         if (n < 0 && errno == ENOBUFS) return probe_loopback_is_up();
         if (n <= 0) return -1;
         int result = -1;

@@ -1,5 +1,5 @@
-// Sets up the name lookup of a program: it uses the run's private resolver, in a mount namespace that only the program
-// and its descendants see.
+// Sets up the name lookup of a program. The program uses the run's private resolver, in a mount namespace that only the
+// program and its descendants see.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <errno.h>
@@ -21,7 +21,8 @@ static const char *const targets[TARGETS] = {
 
 static const char setting[] = "nameserver 127.0.0.53\noptions timeout:1 attempts:2\n";
 
-// Folders that usually exist. A file system is temporarily mounted over the first of them on which that is permitted.
+// Folders that usually exist. A file system is temporarily mounted over the first folder on which mounting is
+// permitted.
 static const char *const folders[] = {"/tmp", "/run", "/mnt", "/dev"};
 
 // Writes a file to the temporary file system, which is in memory and disappears with its last mount. Returns 0, or -1
@@ -63,7 +64,7 @@ static int cover(const int *open_targets) {
         if (mount("tmpfs", folders[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,mode=0755") == 0) folder = folders[i];
     if (folder == NULL) return -1;
     int code = put(folder, open_targets) < 0 ? errno : 0;
-    // Uncovers the folder. The bind mounts keep the file system alive.
+    // Uncovers the folder. The bind mounts keep the temporary file system alive.
     if (umount2(folder, MNT_DETACH) < 0 && code == 0) code = errno;
     errno = code;
     return code ? -1 : 0;

@@ -106,7 +106,7 @@ static struct rtattr *add(struct message *message, unsigned short type, const vo
     return attribute;
 }
 
-// Ends a nested attribute, which contains the attributes added since it began.
+// Ends a nested attribute. It contains the attributes that were added since its beginning.
 static void end(struct message *message, struct rtattr *nest) {
     if (nest) nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
 }
@@ -155,7 +155,7 @@ static int make_pair(const char *name, int end_network) {
     return transact(&message);
 }
 
-// Disables offloads, so that frames look as they would on a wire: segments are no longer than the MTU, and have
+// Disables offloads, so that frames look as they would on a wire: packets are no longer than the MTU and have
 // checksums.
 static int without_offloads(int control, const char *name) {
     uint32_t commands[] = {ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
@@ -199,8 +199,8 @@ static int add_address(int family, const void *address, size_t length, unsigned 
     return transact(&message);
 }
 
-// Adds a route to the addresses of all links, including unassigned ones. The interface's address has no subnet, because
-// getaddrinfo would sort addresses within a subnet by proximity instead of keeping the order of the answer.
+// Adds a route to the addresses of all links, including unassigned addresses. The interface's address has no subnet,
+// because getaddrinfo would sort addresses within a subnet by proximity instead of keeping the order of the DNS answer.
 static int add_route(const struct in_addr *source) {
     struct rtmsg body;
     memset(&body, 0, sizeof body);
@@ -230,7 +230,7 @@ int probe_set_up_end(const char *address, const char *address6) {
     struct in6_addr six;
     int has_six = access("/proc/sys/net/ipv6/conf/link0", F_OK) == 0;
     errno = EINVAL;
-    // The interface gets no link-local address and sends no router solicitations, so that only packets of the actors
+    // The interface gets no link-local address and sends no router solicitations, so that only the actors' packets
     // cross the link.
     int failed = inet_pton(AF_INET, address, &four) != 1 || inet_pton(AF_INET6, address6, &six) != 1 ||
                  set("ipv6/conf/link0/addr_gen_mode", "1") < 0 || set("ipv6/conf/link0/accept_ra", "0") < 0 ||

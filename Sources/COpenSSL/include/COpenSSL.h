@@ -16,7 +16,7 @@ const char *probe_tls_load(void);
 const char *probe_tls_library(void);
 
 // Returns the number of the peer's alert that caused the calling thread's last failure, or -1 if the failure has
-// another cause. The failure is not removed.
+// another cause. The failure remains in OpenSSL's error queue.
 int probe_tls_alert_of_error(void);
 
 // Removes the calling thread's last OpenSSL failure and returns its reason, such as `certificate verify failed`; null
@@ -43,7 +43,8 @@ probe_tls_certificate *probe_tls_certificate_new(
     const struct probe_tls_certificate_request *request, const probe_tls_certificate *issuer);
 void probe_tls_certificate_free(probe_tls_certificate *);
 
-// Copies the certificate or its key as PEM, and returns the length; 0 if OpenSSL failed or `capacity` is too small.
+// Copies the certificate or its key as PEM and returns the length. Returns 0 if OpenSSL failed or `capacity` is too
+// small.
 size_t probe_tls_certificate_pem(const probe_tls_certificate *, int of_the_key, char *pem, size_t capacity);
 
 // MARK: Contexts
@@ -58,7 +59,7 @@ enum probe_tls_client_certificate { PROBE_TLS_NOT_ASKED, PROBE_TLS_ASKED, PROBE_
 probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int highest_version);
 void probe_tls_context_free(probe_tls_context *);
 
-// The following functions return 1, or 0 if OpenSSL failed.
+// The following functions return 1 on success, or 0 if OpenSSL failed.
 int probe_tls_context_use(probe_tls_context *, const probe_tls_certificate *);
 // Uses certificates and a key in PEM. The first certificate is the actor's own, and the others form its chain.
 int probe_tls_context_use_pem(
@@ -72,7 +73,7 @@ int probe_tls_context_verify(probe_tls_context *, enum probe_tls_client_certific
 int probe_tls_context_set_alpn(probe_tls_context *, const uint8_t *protocols, size_t length);
 // Sets the number of tickets that a server sends after its handshake (TLS 1.3). In TLS 1.2, 0 disables tickets.
 int probe_tls_context_set_tickets(probe_tls_context *, size_t count);
-// Offers only TLS_AES_128_GCM_SHA256, which is the cipher suite of `probe_tls_seal`.
+// Offers only TLS_AES_128_GCM_SHA256, which is the cipher suite that `probe_tls_seal` uses.
 int probe_tls_context_use_one_suite(probe_tls_context *);
 
 // MARK: Sessions
@@ -93,10 +94,10 @@ probe_tls_session *probe_tls_session_new(probe_tls_context *, struct probe_tls_o
 void probe_tls_session_free(probe_tls_session *);
 
 // Sets the name that a client sends as SNI, and the name or numeric address that the certificate must be valid for.
-// Either of them may be null.
+// Either name may be null.
 int probe_tls_session_set_name(probe_tls_session *, const char *indicated, const char *verified);
-// Makes a client offer to resume the session that was established on an earlier connection to its server, if there was
-// one.
+// Makes a client offer to resume the session of an earlier connection to its server, if that connection established a
+// session.
 void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earlier);
 
 // Passes bytes received from the network to the session.
@@ -127,12 +128,12 @@ int probe_tls_session_send_ticket(probe_tls_session *);
 int probe_tls_session_request_hello(probe_tls_session *);
 
 int probe_tls_session_version(const probe_tls_session *);
-// The following strings belong to the session and are valid until it changes. A string is null if its value is not
-// known.
+// The following strings belong to the session and are valid until the session changes. A string is null if its value is
+// not known.
 const char *probe_tls_session_cipher(const probe_tls_session *);
 const char *probe_tls_session_indicated_name(const probe_tls_session *);
 size_t probe_tls_session_alpn(const probe_tls_session *, const uint8_t **protocol);
-// Returns whether a handshake is in progress, either the first one or a later one.
+// Returns whether a handshake is in progress, whether it is the session's first handshake or a later one.
 int probe_tls_session_is_in_handshake(const probe_tls_session *);
 int probe_tls_session_has_peer_certificate(const probe_tls_session *);
 int probe_tls_session_is_resumed(const probe_tls_session *);
@@ -142,10 +143,10 @@ const char *probe_tls_session_verification(const probe_tls_session *);
 
 // MARK: Forged records (TLS 1.3, TLS_AES_128_GCM_SHA256)
 
-// Computes HKDF-Expand-Label with an empty context (RFC 8446, 7.1) from a secret of 32 bytes. Returns 1, or 0 if
-// OpenSSL failed.
+// Computes HKDF-Expand-Label with an empty context (RFC 8446, section 7.1) from a secret of 32 bytes. Returns 1, or 0
+// if OpenSSL failed.
 int probe_tls_expand(const uint8_t *secret, const char *label, uint8_t *out, size_t count);
-// Writes the record's header, ciphertext and tag: 5 + `count` + 1 + 16 bytes (RFC 8446, 5.2). Returns 1, or 0 if
-// OpenSSL failed.
+// Writes the record's header, ciphertext and tag: 5 + `count` + 1 + 16 bytes (RFC 8446, section 5.2). Returns 1, or 0
+// if OpenSSL failed.
 int probe_tls_seal(
     const uint8_t *key, const uint8_t *iv, uint64_t sequence, uint8_t type, const uint8_t *bytes, size_t count, uint8_t *out);

@@ -1,4 +1,4 @@
-// System calls that the Glibc module does not make available to Swift, wrapped with as little code as possible.
+// System calls that the Glibc module does not make available to Swift, in wrappers with as little code as possible.
 #ifndef CSHIMS_H
 #define CSHIMS_H
 
@@ -28,7 +28,7 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
-// TCP socket options that some C libraries do not define: keep the SYN of a connection, and read it (tcp(7)).
+// TCP socket options that some C libraries do not define. They save the SYN of a connection and retrieve it (tcp(7)).
 #define PROBE_TCP_SAVE_SYN 27
 #define PROBE_TCP_SAVED_SYN 28
 #define PROBE_TCP_REPAIR 19
@@ -39,8 +39,8 @@ int probe_accept(int listener);
 // Calls pipe2 with O_CLOEXEC. The first descriptor is the read end.
 int probe_pipe(int ends[2]);
 
-// These functions return the number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that
-// have not been acknowledged (SIOCOUTQ).
+// The following functions return the number of bytes written to the socket that have not been sent (SIOCOUTQNSD) or not
+// been acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
@@ -48,11 +48,11 @@ int probe_unacknowledged_bytes(int fd);
 // with errno.
 int probe_drop_input(int fd);
 
-// These functions determine which of the sockets that share a listening address receives a connection
-// (SO_ATTACH_REUSEPORT_CBPF). The first socket that listened has number 0. It receives all connections except for those
-// of a crowd, which go to the socket with the number 1 + source % places. A connection belongs to a crowd if its source
-// is an IPv4 address in the network, or a port that is at least `first` and less than `behind`. Values are in host byte
-// order. The functions return 0, or -1 with errno.
+// The following functions determine which of the sockets that share a listening address receives a connection
+// (SO_ATTACH_REUSEPORT_CBPF). The first socket that listened has number 0. A connection that belongs to a crowd goes to
+// the socket with the number 1 + source % places, and any other connection goes to socket 0. A connection belongs to a
+// crowd if its source is an IPv4 address in the network, or a port that is at least `first` and less than `behind`.
+// Values are in host byte order. The functions return 0, or -1 with errno.
 int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t places);
 int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places);
 
@@ -62,16 +62,16 @@ int64_t probe_thread_cpu_ns(void);
 
 // The guardian: a separate process that starts the run's programs and creates its temporary folders. Each program has a
 // guard, which is the program's parent and the subreaper of its descendants. When the run has ended, for whatever
-// reason, the guardian ends every descendant and removes the folders. These functions return errno on failure instead
-// of -1.
+// reason, the guardian ends every descendant and removes the folders. The guardian's functions return errno on failure
+// instead of -1.
 
 // Starts the guardian and sets *pid. Returns the descriptor to which requests are sent, or a negative errno. The
 // guardian ends when this process has closed the descriptor or has ended.
 int probe_guardian_start(pid_t *pid);
 // Starts a program in its own process group, with the given stdin, stdout, stderr and working directory, and with
 // default signals. No other descriptor is open in the program. *news is set to a descriptor for `probe_next_news`.
-// `network`: a descriptor of the program's network namespace; -1 for the guardian's network namespace.
-// `uses_names`: whether the program looks up names as set up by `probe_use_names`.
+// `network` is a descriptor of the program's network namespace, or -1 for the guardian's network namespace. If
+// `uses_names` is set, the program looks up names as set up by `probe_use_names`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int network, int uses_names, int *news);
 // Creates the folder `name` (at most 31 bytes) in `parent`.
@@ -106,11 +106,11 @@ void probe_end_guarded(int fd);
 // inode; otherwise, ESTALE is returned. Returns 0, or the errno of the failure if something could not be removed.
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
 
-// Provides the arguments of `main`, even without /proc. Returns 0 if they are not known.
+// Provides the arguments of `main`, even without /proc. Returns 0 if the arguments are not known.
 int probe_arguments(char ***words);
 // Returns the path by which the program was started; NULL if it is not known.
 const char *probe_executable(void);
-// Sets the text that `ps` shows for the calling process to `NAME of PID`. The process must have only one thread.
+// Makes `ps` show the calling process as `NAME of PID`. The process must have only one thread.
 void probe_show_as(const char *name, pid_t run);
 
 // Reserves a name that only one process in the network namespace can have at a time. The name is released when the
@@ -138,7 +138,7 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
 // Returns whether a capability is effective.
 int probe_has_capability(int number);
-// Returns whether a capability is permitted, whether or not it is effective.
+// Returns whether a capability is permitted, even if it is not effective.
 int probe_may_use_capability(int number);
 // Makes a permitted capability effective or ineffective. Returns whether it was effective before.
 int probe_set_capability(int number, int on);
@@ -148,14 +148,14 @@ void probe_forgo_capability(int number);
 #define PROBE_CAP_NET_RAW 13
 
 // Sets whether the process is dumpable, and returns the previous value. While a process is not dumpable, its files in
-// /proc belong to root. That is the default for a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
+// /proc belong to root. A program with file capabilities is not dumpable by default (prctl(2), PR_SET_DUMPABLE).
 int probe_set_dumpable(int on);
 
 // Creates a network namespace and, if `with_user` is set, also a user namespace. The calling process must have only one
 // thread. Returns 0, or -1 with errno.
 int probe_unshare(int with_user);
 // Brings `lo` up with the given MTU and without segmentation offload (TSO, GSO, GRO), so that captured segments are
-// those on the wire.
+// identical to the segments on the wire.
 int probe_set_up_loopback(int mtu);
 
 // Functions for the network namespaces of links. They return -1 with errno on failure.
@@ -169,8 +169,8 @@ int probe_use_names(void);
 int probe_names_trial(void);
 // Creates a network with `lo` up, and returns its descriptor. The calling thread remains in its own network.
 int probe_new_network(void);
-// Creates an interface `name` in the calling thread's network, whose peer is `link0` in the network `end_network`. The
-// interface has no offloads, no ARP and no IPv6.
+// Creates a pair of interfaces: `name` in the calling thread's network, and its peer `link0` in the network
+// `end_network`. The interface `name` has no offloads, no ARP and no IPv6.
 int probe_make_pair(const char *name, int end_network);
 // Brings up `link0` of the calling thread's network with the given addresses. The kernel sends no packets of its own
 // through the interface.
@@ -188,14 +188,14 @@ int probe_send_frame(int fd, const unsigned char *bytes, size_t length);
 // Returns the abbreviated name of a signal, such as `TERM` for SIGTERM; NULL if there is no signal with the number.
 const char *probe_signal_name(int number);
 
-// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket gets such a number. Reading
-// from it returns the end of the file, and writing to it fails.
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket gets one of these numbers. A
+// read returns the end of the file, and a write fails.
 void probe_fill_standard_streams(void);
 
 // Raises the soft limit on open files to the hard limit. Returns the number of files that may be open, at most one
 // million.
 int probe_raise_descriptor_limit(void);
-// Restores the original limit in the calling process, for programs started by it.
+// Restores the original soft limit on open files in the calling process, for the programs that it starts.
 void probe_restore_descriptor_limit(void);
 // Returns the number of open descriptors below `limit`.
 int probe_open_descriptors(int limit);
@@ -204,8 +204,8 @@ int probe_has_threads(int count);
 // Returns whether `count` more descriptors can be opened.
 int probe_has_descriptors(int count);
 
-// Makes SIGINT, SIGTERM and SIGHUP end the process immediately (1), or leaves them to the descriptor (0). Applies only
-// to the calling thread.
+// Determines whether SIGINT, SIGTERM and SIGHUP end the process immediately (1) or are only reported by the descriptor
+// (0). Applies only to the calling thread.
 void probe_interrupts_end_process(int yes);
 
 char **probe_environment(void);
@@ -213,7 +213,7 @@ char **probe_environment(void);
 // Returns a descriptor that becomes readable when SIGINT, SIGTERM or, unless it is ignored (nohup), SIGHUP arrives. The
 // signals are blocked in the calling thread and in threads that it starts later.
 int probe_interrupt_descriptor(void);
-// Returns the next signal from the descriptor; 0 if there is none.
+// Returns the next signal from the descriptor, or 0 if no signal is pending.
 int probe_next_signal(int fd);
 
 // Functions for files relative to the descriptor of a folder. They return a descriptor, or -1 with errno.
@@ -221,7 +221,8 @@ int probe_next_signal(int fd);
 // Opens a descriptor that only refers to the path (O_PATH), without opening a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
 // Opens a path within the folder (openat2, RESOLVE_BENEATH). Fails with EXDEV if the path, or a symbolic link in it,
-// points outside the folder, and with ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
+// points outside the folder. Fails with ENOSYS or EPERM if openat2 is not available, because the kernel is too old or a
+// sandbox refuses the call.
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
 // A listening TCP socket: its inode number, its port, and its address in network byte order (the first four bytes for
@@ -233,13 +234,13 @@ struct probe_listener {
 };
 // Writes the first `capacity` listening sockets of AF_INET or AF_INET6 in the calling thread's network namespace, and
 // returns the total number; -1 with errno if the kernel does not support sock_diag(7). Unlike reading the tables in
-// /proc, this call does not take longer if there are many connections.
+// /proc, the call does not take longer if there are many connections.
 int probe_listeners(int family, struct probe_listener *found, int capacity);
 // Returns the state of the interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if its state is not known.
 int probe_loopback_is_up(void);
 // Opens a socket that receives notifications of interface changes, or returns -1.
 int probe_watch_links(void);
-// Returns the next change of the loopback interface: 1 for up, 0 for down, -1 if there is none.
+// Returns the next change of the loopback interface: 1 for up, 0 for down, or -1 if no change is pending.
 int probe_next_loopback_change(int fd);
 
 // Functions for the capture.
@@ -254,14 +255,15 @@ int probe_attach_filter(int fd, const void *instructions, unsigned count);
 int probe_drop_all_input(int fd);
 // Makes the kernel's garbage collector for unreachable descriptors hold a reference to the file of `fd` until the
 // process has ended, so that the process does not wait for the file's release. Returns a descriptor that must stay open
-// until then, because closing it releases the reference, or -1 with errno. The caller still owns `fd`.
+// until the process ends, because closing it releases the reference, or -1 with errno. The caller remains the owner of
+// `fd`.
 int probe_release_after_exit(int fd);
-// Sets the name of the calling thread, at most 15 bytes, which tools that list threads show.
+// Sets the name that tools show for the calling thread; at most 15 bytes.
 void probe_name_thread(const char *name);
 
-// Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec, and an epoll instance watches
-// each of them, edge-triggered, for input, output and the peer's end. The functions return a descriptor, or a negative
-// errno. Each length is that of a socket address; if it is 0, the system chooses the address.
+// Functions for the sockets of a crowd. The sockets are non-blocking and close-on-exec. An epoll instance watches each
+// socket, edge-triggered, for input, output and the end of the peer's data. The functions return a descriptor, or a
+// negative errno. Each length argument is the length of a socket address; if it is 0, the system chooses the address.
 int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
 // Listens as a member of an SO_REUSEPORT group. The epoll instance watches the socket for connections.
