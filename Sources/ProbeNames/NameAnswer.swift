@@ -7,7 +7,7 @@ struct NameAnswer {
     var addresses: [IPAddress] = []
     var timeToLive: UInt32 = 0
 
-    /// The maximum size of a UDP answer, even if the client accepts larger ones.
+    /// The maximum size of a UDP answer, even if the client accepts larger answers.
     private static let largestDatagram = 1232
     private static let start: UInt16 = 1
     private static let optionType: UInt16 = 41

@@ -5,10 +5,11 @@ struct NameQuestion: Equatable {
     /// The ID in the header, which the answer repeats.
     var id: UInt16
     var operation: UInt8
-    /// The RD flag: whether recursion is desired. The answer repeats this flag and the CD flag (RFC 4035, 3.2.2).
+    /// The RD flag: whether recursion is desired. The answer repeats this flag and the CD flag (RFC 4035, section
+    /// 3.2.2).
     var isRecursive: Bool
     var isUnchecked: Bool
-    /// The bytes of the question section, with the name's original letter case: the name, the type and the class.
+    /// The bytes of the question section: the name in its original letter case, the type and the class.
     var section: [UInt8]
     var type: UInt16
     /// The name as text, such as `dual.test`, or `.` for the root. A dot within a label is preceded by a backslash.
@@ -23,9 +24,9 @@ struct NameQuestion: Equatable {
 
     enum Outcome: Equatable {
         case question(NameQuestion)
-        /// The response consists only of the header and the given code.
+        /// A question that is refused with a response that consists only of a header with the given code.
         case refused(NameResponseCode, Header)
-        /// The message is not a question: it is an answer, or too short to contain a header.
+        /// A message that is not a question: it is an answer, or it is too short to contain a header.
         case nothing
     }
 
@@ -137,7 +138,7 @@ struct NameQuestion: Equatable {
     }
 }
 
-/// The response codes of answers (RFC 1035, 4.1.1; RFC 6891, section 9).
+/// The response codes of answers (RFC 1035, section 4.1.1; RFC 6891, section 9).
 enum NameResponseCode: UInt16 {
     case noError = 0
     case formatError = 1

@@ -31,8 +31,9 @@ package final class NameServer {
     /// The maximum number of answers that may be waiting for their due time. Further datagrams are dropped, as an
     /// overloaded resolver would do.
     private static let maxDue = 16_384
-    /// The limits for each connection: answers that are waiting for their due time, and answers that the client has not
-    /// read. Beyond a limit, the connection is not read, so that further questions wait in the kernel.
+    /// The maximum numbers of answers for each connection: answers that are waiting for their due time, and answers
+    /// that the client has not read. When either number is reached, nothing is read from the connection, so further
+    /// questions wait in the kernel.
     private static let maxPerConnection = (due: 1024, unsent: 64)
     /// Called once, when a question is first dropped or delayed because too many answers are pending.
     private let overloaded: (_ what: String) -> Void
@@ -79,7 +80,7 @@ package final class NameServer {
     // MARK: UDP
 
     private func takeDatagrams() {
-        // At most 64 datagrams are read per call, so that other descriptors are served in between.
+        // At most 64 datagrams are read per call, so that the reactor can also serve other descriptors.
         for _ in 0..<64 {
             guard let (message, nameClient) = socket.receive() else { return }
             if timers.count >= Self.maxDue {

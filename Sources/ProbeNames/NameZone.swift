@@ -11,7 +11,7 @@ package enum NameMeaning: Sendable, Equatable {
 }
 
 extension NameMeaning {
-    /// The record types that the meaning provides or delays; empty if the meaning applies to every question.
+    /// The record types of the addresses and the delays in the meaning; empty if the meaning applies to every question.
     fileprivate var types: [NameType] {
         guard case .addresses(let addresses, let delays) = self else { return [] }
         let delayed: [NameType] = (delays.ipv4 > .zero ? [.a] : []) + (delays.ipv6 > .zero ? [.aaaa] : [])
@@ -70,12 +70,12 @@ package struct NameZone: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
-    /// The questions received, by the number of the meaning.
+    /// The questions received for each meaning, keyed by the meaning's number.
     private var questions: [Int: Questions] = [:]
 
     package init() {}
 
-    /// Sets the meaning of a name, which replaces any earlier meaning.
+    /// Sets the meaning of a name, replacing any earlier meaning.
     ///
     /// - Parameter id: a number that is unique among the meanings of the zone.
     package mutating func set(_ name: String, to meaning: NameMeaning, id: Int) {
@@ -83,8 +83,8 @@ package struct NameZone: Sendable {
         questions[id] = Questions(wanted: meaning.types)
     }
 
-    /// The numbers of the meanings for which some record type was never requested. Every type that a meaning provides
-    /// must be requested.
+    /// The numbers of the meanings for which some record type was never requested. Each type in the meaning's
+    /// ``NameMeaning/types`` must be requested.
     package var unmet: [Int] { questions.filter { !$0.value.isMet }.keys.sorted() }
 
     /// Returns text that states which of a meaning's record types were requested and which were not; `nil` if all of
