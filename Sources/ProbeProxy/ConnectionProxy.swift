@@ -63,7 +63,7 @@ package final class ConnectionProxy {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
-    /// Resumes accepting connections after the other process has stopped accepting them.
+    /// Resumes accepting connections after the process that accepted further connections has stopped accepting them.
     package func resumeAccepting() {
         guard isFull else { return }
         isFull = false
@@ -94,7 +94,7 @@ package final class ConnectionProxy {
     }
 
     private func acceptAll() {
-        // At most 64 connections are accepted per call, so that other descriptors are served in between.
+        // At most 64 connections are accepted per call, so that the reactor can also serve other descriptors.
         for _ in 0..<64 {
             if open.count >= capacity, !isFull, onFull() {
                 isFull = true

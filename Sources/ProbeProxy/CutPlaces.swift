@@ -1,10 +1,10 @@
 import ProbeBase
 
-/// The offsets at which one direction's stream is cut, counted from the start of the current style.
+/// The offsets at which one direction's stream is cut, counted from the byte at which the current style took effect.
 struct CutPlaces {
     private let cut: Cut<Resolved>?
     private var generator: SplitMix64
-    /// For a random cut, the next offset and the later offsets that have been determined.
+    /// For a random cut, the offsets that have been determined so far, from the next offset on.
     private var places: [Int] = []
     private var lastPlace = 0
     private var index = 0

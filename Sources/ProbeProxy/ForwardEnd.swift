@@ -1,4 +1,4 @@
-/// The ways in which a direction can end.
+/// The ways in which one direction of a connection can end.
 package enum ForwardEnd: Sendable, Equatable {
     /// The peer's FIN was forwarded.
     case fin

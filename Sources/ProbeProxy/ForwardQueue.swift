@@ -48,7 +48,7 @@ package struct ForwardQueue {
     /// The number of bytes that have been forwarded in the current style.
     private var position = 0
     private var cuts: CutPlaces
-    /// Whether the last forwarded piece ended at a cut. Such a cut is counted once more bytes are forwarded.
+    /// Whether the last forwarded piece ended at a cut. The cut is counted when further bytes are forwarded.
     private var hasOpenCut = false
     /// The earliest time at which the pace allows the next piece.
     private var earliest: MonotonicTime?
@@ -143,7 +143,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Ends the search for matches in bytes that were held back, because no more bytes follow.
+    /// Ends the search for matches in bytes that were held back, because no more bytes will follow.
     private mutating func flushReplacements(at time: MonotonicTime) {
         for index in replacements.indices {
             var rest = replacements[index].finish()
@@ -231,7 +231,7 @@ package struct ForwardQueue {
         endID = id
     }
 
-    /// Drops everything and ends the direction, because the receiving connection no longer exists.
+    /// Drops all queued bytes and ends the direction, because the receiving connection no longer exists.
     package mutating func abandon() {
         drop()
         end = nil
@@ -268,8 +268,8 @@ package struct ForwardQueue {
     }
 
     private mutating func notePassed(_ count: Int, isApart: Bool) {
-        // Pieces of a fixed size are cut from the waiting bytes. A cut at an offset in the stream is counted once more
-        // bytes are forwarded.
+        // Pieces of a fixed size are cut from the waiting bytes. A cut at an offset in the stream is counted when
+        // further bytes are forwarded.
         let isCut: Bool
         if case .inPieces? = style.cut { isCut = waiting > 0 } else { isCut = hasOpenCut }
         hasOpenCut = isApart

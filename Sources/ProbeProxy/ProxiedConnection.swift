@@ -17,9 +17,9 @@ package final class ProxiedConnection {
     /// The queue of each direction, by the side that receives its bytes.
     var queues: [ConversationSide: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
     private var timers: [ConversationSide: TimerQueue.ID] = [:]
-    /// For each side, the current send to it.
+    /// The current send to each side.
     private var operations: [ConversationSide: SendOperation] = [:]
-    /// The sides whose end has been handled.
+    /// The sides whose end of stream has been handled.
     private var noted: Set<ConversationSide> = []
     enum Fault { case reset, vanish }
     /// The faults that are applied when a side is connected.
@@ -233,7 +233,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Handles a failed send to a side that had sent only a FIN: an RST reports the loss to the other side.
+    /// Handles a failed send to a side that had sent only a FIN: an RST tells the other side that bytes were lost.
     private func noteLoss(of side: ConversationSide) {
         guard case .eof? = self[side].readEnd else { return }
         onEnd?(side, .reset, .now)
@@ -251,7 +251,7 @@ package final class ProxiedConnection {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:
-            // If the connection has been reset in the meantime, no FIN is needed.
+            // If the connection has already been reset, no FIN is needed.
             do throws(SystemError) { try leg.halfClose() } catch { leg.abort() }
         case .reset: leg.abort()
         case .close:
