@@ -68,11 +68,11 @@ package final class Certificate: @unchecked Sendable {
         return bytes
     }
 
-    /// Returns a new serial number. No two certificates of an issuer may have the same serial number (RFC 5280,
+    /// Returns a new serial number. No two certificates of an issuer may have the same serial number (RFC 5280, section
     /// 4.1.2.2).
     private static func nextSerial() -> UInt64 { serial.add(1, ordering: .relaxed).newValue }
 
-    // The first number is random, so that runs use different numbers: a certificate of an earlier run may still be
-    // trusted somewhere.
+    // Serial numbers start at a random value, so that runs use different numbers. A certificate of an earlier run may
+    // still be trusted somewhere.
     private static let serial = Atomic<UInt64>(UInt64.random(in: 1..<(1 << 62)))
 }

@@ -44,7 +44,8 @@ package final class CertificateAuthority: Sendable {
                 }
                 issuer = made.otherAuthority
             case .otherName(let name):
-                // A numeric address is added to the certificate's addresses, and any other name to its names.
+                // A numeric address is added to the certificate's IP addresses; any other name is added to its host
+                // names.
                 let isAddress =
                     name.utf8.contains(UInt8(ascii: ":")) || name.split(separator: ".").allSatisfy { UInt8($0) != nil }
                 contents = .init(

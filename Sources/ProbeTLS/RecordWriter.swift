@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// Writes TLS 1.3 records that OpenSSL refuses to write, encrypted with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
+/// Writes TLS 1.3 records that OpenSSL refuses to write, encrypted with TLS_AES_128_GCM_SHA256 (RFC 8446, sections 5.2
+/// and 7.3).
 struct RecordWriter {
     private var key: [UInt8]
     private var iv: [UInt8]
@@ -13,7 +14,7 @@ struct RecordWriter {
         self.sequence = sequence
     }
 
-    /// Returns the traffic secret that follows `secret` after a KeyUpdate (RFC 8446, 7.2).
+    /// Returns the traffic secret that follows `secret` after a KeyUpdate (RFC 8446, section 7.2).
     static func updated(_ secret: [UInt8]) throws(TLSError) -> [UInt8] { try expand(secret, "traffic upd", 32) }
 
     /// Returns the next record, encrypted.

@@ -51,13 +51,13 @@ final class SessionLog {
 
     private func note(isSent: Bool, type: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
         switch type {
-        // Type 256 is a record header.
+        // Type 256 denotes a record header.
         case 256: if isSent { ownRecords += 1 }
         case 21:
             guard bytes.count == 2 else { return }
             let alert = TLSAlert(level: bytes[0], code: bytes[1])
             if isSent { sent.append(alert) } else { received.append((alert, read)) }
-        // After this side has sent a KeyUpdate (24), its next key is in use.
+        // After this side has sent a KeyUpdate (message type 24), its next key is in use.
         case 22:
             if isSent, bytes.first == 24 { (ownUpdates, ownRecords) = (ownUpdates + 1, 0) }
             if !isSent, bytes.first == 4 { hasTicket = true }

@@ -23,7 +23,8 @@ package final class TLSContext {
     /// The actor's own certificate and key.
     package enum Identity {
         case made(Certificate)
-        /// The contents of two PEM files. The first certificate is the actor's own, and the others form its chain.
+        /// The contents of two PEM files, one with certificates and one with the key. The first certificate is the
+        /// actor's own, and the others form its chain.
         case files(certificates: [UInt8], key: [UInt8])
     }
 

@@ -15,7 +15,7 @@ package final class TLSSession {
         case failed(TLSError)
     }
 
-    /// The maximum number of plaintext bytes in a record (RFC 8446, 5.1).
+    /// The maximum number of plaintext bytes in a record (RFC 8446, section 5.1).
     package static let longestRecord = 16_384
 
     private let context: TLSContext
@@ -48,7 +48,7 @@ package final class TLSSession {
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        // This call fails only if memory is exhausted, in which case Swift ends the process as well.
+        // This call fails only if memory is exhausted. Swift's own allocations end the process in that situation, too.
         _ = probe_tls_session_receive(pointer, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
@@ -179,7 +179,7 @@ package final class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// Whether a handshake is in progress: the first one, or one requested by a HelloRequest.
+    /// Whether a handshake is in progress: the first handshake, or a later one that a HelloRequest requested.
     package var isInHandshake: Bool { probe_tls_session_is_in_handshake(pointer) != 0 }
 
     package var hasPeerCertificate: Bool { probe_tls_session_has_peer_certificate(pointer) != 0 }
