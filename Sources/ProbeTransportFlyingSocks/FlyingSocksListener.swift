@@ -7,7 +7,7 @@ import Synchronization
 final class FlyingSocksListener: TransportListener {
     let port: UInt16
     private let task: Task<Void, Never>
-    /// Whether the owner has released the listener, so that its stop is not reported.
+    /// Whether the owner has released the listener. If so, the end of the listener is not reported.
     private let isSilent: SilenceFlag
 
     /// A flag that the listener shares with its task, because the task must not keep the listener alive.
