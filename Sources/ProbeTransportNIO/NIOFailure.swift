@@ -28,8 +28,8 @@ struct NIOFailure: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// Returns the reason for the failure of several connection attempts: a refusal if there is one, because it proves
-    /// that the host is alive, and otherwise the reason of the first attempt.
+    /// Returns the reason to report if several connection attempts have failed. A refusal is preferred, because it
+    /// proves that the host is alive; otherwise, the reason for the first failure is returned.
     private static func reason(_ error: NIOConnectionError) -> StopReason {
         let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
         if reasons.contains(.refused) { return .refused }

@@ -48,7 +48,7 @@ final class NIOReports {
 extension Channel {
     /// Closes the connection with an RST by setting the linger time to 0. NIO drops unwritten bytes.
     func reset() {
-        // On the event loop, the option is set at once. Setting it fails only on a closed channel.
+        // On the event loop, SO_LINGER is set at once. Setting it fails only on a closed channel.
         if let socket = self as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
         pipeline.syncOperations.closeAbruptly()
     }

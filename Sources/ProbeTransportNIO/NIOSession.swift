@@ -3,7 +3,8 @@ import NIOExtras
 import NIOSSL
 import ProbeTransport
 
-/// One connection, which translates NIO's events to the transport's events. Confined to the connection's event loop.
+/// One connection. It translates NIO's events to the transport's events, and is confined to the connection's event
+/// loop.
 final class NIOSession {
     enum Phase {
         /// There is no channel yet, or the channel is not active.
@@ -72,7 +73,7 @@ final class NIOSession {
         try pipeline.addHandler(NIOEndHandler(self))
     }
 
-    /// Adds a channel that may become the connection. Returns `false` if connecting has ended.
+    /// Adds a channel that may become the connection. Returns `false` if the session is no longer connecting.
     func attempts(_ channel: any Channel) -> Bool {
         guard case .connecting = phase else { return false }
         attempts.append((channel, []))
@@ -269,8 +270,8 @@ final class NIOSession {
         case .open: break
         case .closing where phase.endsWithPeer: break
         case .securing:
-            // Bytes that were sent in the clear are still reported. Bytes that were received in the clear are not
-            // delivered.
+            // During the handshake, `sent` is reported for bytes sent in the clear, but bytes received in the clear are
+            // not delivered.
             guard case .sent = event else { return }
         case .connecting, .closing, .ended: return
         }

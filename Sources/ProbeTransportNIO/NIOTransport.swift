@@ -132,7 +132,7 @@ extension NIOLoopBoundBox {
         eventLoop.inEventLoop ? body(value) : try eventLoop.submit { body(self.value) }.wait()
     }
 
-    /// Runs `body` on the event loop and waits until it has run, like a caller who waits for the future of a channel's
+    /// Runs `body` on the event loop and waits until it has run, like a caller that waits for the future of a channel's
     /// `setOption`.
     func performAndWait(_ body: @escaping @Sendable (Value) -> Void) {
         // `valueOnLoop` fails only if NIO's event loops are shut down, which never happens.

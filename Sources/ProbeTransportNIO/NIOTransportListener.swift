@@ -16,7 +16,7 @@ final class NIOTransportListener: TransportListener {
 
         private let state = Mutex(State())
 
-        /// Returns the number of the next connection, counted from 1; `nil` after the listener was stopped.
+        /// Returns the number of the next connection, counted from 1; `nil` after the listener has been stopped.
         func number() -> Int? {
             state.withLock { state in
                 guard state.isOpen else { return nil }

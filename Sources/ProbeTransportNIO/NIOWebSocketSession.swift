@@ -5,11 +5,11 @@ import NIOWebSocket
 import ProbeBase
 import ProbeTransport
 
-/// One WebSocket connection, which translates NIO's frames to the transport's events. Confined to the connection's
+/// One WebSocket connection. It translates NIO's frames to the transport's events, and is confined to the connection's
 /// event loop.
 ///
 /// The session implements what NIO leaves to its users: pongs, answers to close frames, the validation of UTF-8, and
-/// close codes (RFC 6455, 5.5 and 7). NIO's own behaviour is left unchanged.
+/// close codes (RFC 6455, sections 5.5 and 7). NIO's own behaviour is left unchanged.
 final class NIOWebSocketSession {
     private enum Phase {
         /// The connection attempt, the TLS handshake or the opening handshake is in progress.
@@ -185,7 +185,7 @@ final class NIOWebSocketSession {
         }
         if case .open = phase { write(frame(.connectionClose, Array(payload.prefix(2))), to: channel) }
         phase = .ending(NIOFailure(.closed(code: code), reason.isEmpty ? nil : reason))
-        // The server closes the TCP connection first (RFC 6455, 7.1.1).
+        // The server closes the TCP connection first (RFC 6455, section 7.1.1).
         if isClient { closeChannel(within: Self.endTimeout) } else { closeChannel(within: .zero) }
     }
 
@@ -238,7 +238,8 @@ final class NIOWebSocketSession {
 
     // MARK: Writing and ending
 
-    /// Returns a frame with the given opcode and payload. A client masks every frame with a new key (RFC 6455, 5.3).
+    /// Returns a frame with the given opcode and payload. A client masks every frame with a new key (RFC 6455, section
+    /// 5.3).
     private func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> NIOWebSocket.WebSocketFrame {
         NIOWebSocket.WebSocketFrame(
             fin: true, opcode: opcode, maskKey: isClient ? .random() : nil, data: ByteBuffer(bytes: payload))

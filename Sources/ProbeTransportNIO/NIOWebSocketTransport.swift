@@ -160,7 +160,8 @@ final class NIOWebSocketTransport: Transport {
         session.perform { $0.send(kind == .text ? .text : .binary, message) }
     }
 
-    /// Throws if nothing can be sent, for example because this side has already sent its close frame (RFC 6455, 5.5.1).
+    /// Throws if nothing can be sent, for example because this side has already sent its close frame (RFC 6455, section
+    /// 5.5.1).
     private func requireSendable() throws(TransportError) {
         do { try lifecycle.requireSendable() } catch .other { throw .stopped }
     }
