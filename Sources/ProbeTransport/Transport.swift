@@ -5,7 +5,7 @@ public import ProbeBase
 ///     initialised ── start() ──▶ starting ──▶ started ──▶ stopped (with a reason)
 ///
 /// Guarantees of a conforming type:
-/// - `stopped` is reported exactly once for each transport that was started, and nothing after it.
+/// - For each transport that was started, `stopped` is reported exactly once, as the last event.
 /// - `stop()` is allowed in any state. Before `start()`, it makes a later `start()` throw; after `stopped`, it does
 ///   nothing.
 /// - Starting twice, sending before `start()`, and sending after `stop()` or `stopped` throw a ``TransportError``; they
@@ -29,7 +29,8 @@ public protocol Transport: AnyObject, Sendable {
 
     /// Sends a WebSocket ping with the given payload after the queued messages.
     ///
-    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a payload of more than 125 bytes (RFC 6455, 5.5).
+    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a payload of more than 125 bytes (RFC 6455, section
+    ///   5.5).
     func sendPing(_ payload: [UInt8]) throws(TransportError)
 
     /// Sends a WebSocket close frame after the queued messages. Reading continues until the peer's close frame arrives,
@@ -39,14 +40,14 @@ public protocol Transport: AnyObject, Sendable {
     /// - Parameters:
     ///   - code: the close code; `nil` for a close without a payload.
     ///   - reason: the reason, in UTF-8.
-    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a code that must not be sent (RFC 6455, 7.4), for a
-    ///   reason of more than 123 bytes, and for a reason without a code.
+    /// - Throws: the same errors as ``send(_:)``, and `invalid` for a code that must not be sent (RFC 6455, section
+    ///   7.4), for a reason of more than 123 bytes, and for a reason without a code.
     func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError)
 
     /// Writes the queued messages, then sends FIN. Reading continues.
     func halfClose() throws(TransportError)
 
-    /// Stops reading. The bytes of at most one earlier read (64 KiB) are still delivered.
+    /// Stops reading. Bytes that have already been read (at most one read of 64 KiB) may still be delivered.
     func stopReading() throws(TransportError)
 
     /// Resumes reading after ``stopReading()``.
@@ -57,7 +58,7 @@ public protocol Transport: AnyObject, Sendable {
     func setFraming(_ framing: TransportFraming) throws(TransportError)
 
     /// Starts TLS, as a client, on an open connection that does not use TLS yet (STARTTLS). `secured` or `stopped`
-    /// reports the result. Nothing is delivered before the result; messages that were queued before this call are
+    /// reports the result. Nothing is delivered before the result. Messages that were queued before this call are
     /// written in the clear.
     ///
     /// Bytes that arrived in the clear and have not been delivered before this call are never delivered: they are
@@ -139,18 +140,18 @@ public enum TransportEvent: Sendable, Equatable {
     /// A ping from the peer, which the transport answers automatically. Not reported by a transport that lacks the
     /// capability `pings`.
     case ping([UInt8])
-    /// A pong from the peer, as the answer to a ping or unsolicited.
+    /// A pong from the peer, whether it answers a ping or is unsolicited.
     case pong([UInt8])
     /// Bytes as they arrived, with the framing `none`, or the result of ``Transport/read(_:timeout:)``.
     case data([UInt8])
-    /// The bytes received after the last complete message. Must be reported before `stopped(.eof)`; optional before any
-    /// other stop.
+    /// The bytes received after the last complete message. Must be reported before `stopped(.eof)`; may be reported
+    /// before `stopped` with any other reason.
     case leftover([UInt8])
     /// The number of bytes passed to the kernel since the previous `sent` event.
     case sent(Int)
     /// The peer's FIN was received on a connection that stays open for writing
     /// (``TransportConfiguration/allowsHalfClose``). Any ``leftover(_:)`` is reported before this event. When this side
-    /// has ended the connection too, `stopped(.eof)` follows.
+    /// has also closed its direction, `stopped(.eof)` follows.
     case halfClosed
     /// A message longer than `maxLine` was discarded, and the connection continues
     /// (``TransportConfiguration/discardsTooLong``). Reported once for each discarded message, in order with the other
@@ -235,11 +236,11 @@ public struct TransportConfiguration: Sendable {
     /// capability `idle-timeout`.
     public var idleTimeout: Duration?
 
-    /// Whether the connection stays open after the peer's FIN, which is then reported as `halfClosed`, until this side
-    /// ends the connection. Otherwise the connection stops with `eof`. Needs the capability `half-closed`.
+    /// Whether the connection stays open after the peer's FIN until this side ends it. If so, the FIN is reported as
+    /// `halfClosed`. Otherwise, the connection stops with `eof`. Needs the capability `half-closed`.
     public var allowsHalfClose: Bool
-    /// Whether the connection continues after a message longer than ``maxLine``, which is discarded and reported as
-    /// `discarded`. Otherwise the connection stops with `tooLong`. Needs the capability `discarded`.
+    /// Whether a message longer than ``maxLine`` is discarded and reported as `discarded`, so that the connection
+    /// continues. Otherwise, the connection stops with `tooLong`. Needs the capability `discarded`.
     public var discardsTooLong = false
     /// The number of bytes that may be queued before `full` is reported; `nil` if neither `full` nor `drained` is
     /// reported. Needs the capability `high-water`.
@@ -254,8 +255,9 @@ public struct TransportConfiguration: Sendable {
     /// The address family that is tried first if the host is a name. Needs the capability `prefer`.
     public var preference: AddressPreference?
 
-    /// The settings for a connection that begins with TLS; `nil` for none. `started` is reported after the handshake,
-    /// which must complete within ``connectTimeout``. Needs the capability `tls`; always `nil` for a listener.
+    /// The TLS settings of a connection that begins with TLS; `nil` for any other connection. `started` is reported
+    /// after the handshake, which must complete within ``connectTimeout``. Needs the capability `tls`; always `nil` for
+    /// a listener.
     public var tls: TransportTLS?
 
     /// The path that a client requests in the WebSocket opening handshake.
@@ -305,8 +307,8 @@ public protocol TransportFactory: Sendable {
     var capabilities: Set<TransportCapability> { get }
     /// The capabilities among ``TransportCapability/assumed`` that the factory's transports lack; none by default.
     var lacks: Set<TransportCapability> { get }
-    /// The framings that the factory's transports support; `nil` if the factory does not declare its framings, in which
-    /// case ``makeTransport(_:handler:)`` refuses unsupported framings.
+    /// The framings that the factory's transports support. If `nil`, the factory does not declare its framings, and
+    /// ``makeTransport(_:handler:)`` refuses unsupported ones.
     var framings: Set<TransportFraming>? { get }
 
     /// Creates a transport that has not been started.
@@ -314,8 +316,8 @@ public protocol TransportFactory: Sendable {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
 
-    /// Listens on the configuration's address and port (0 for any free one). The configuration's framing, limit and
-    /// idle timeout apply to each connection.
+    /// Listens on the configuration's address and port. Port 0 means any free port. The configuration's framing, limit
+    /// and idle timeout apply to each connection.
     ///
     /// - Parameters:
     ///   - handler: the receiver of `accepted` for each connection, and of the listener's own `stopped`.
@@ -332,9 +334,9 @@ public protocol TransportFactory: Sendable {
 /// A listening socket whose connections are transports.
 ///
 /// Guarantees of a conforming type: a listener listens as soon as it has been created. Each connection is reported as
-/// `accepted` before any event of that connection. `stopped` is reported once, and nothing after it. A listener that is
-/// released by its owner closes without reporting anything. Accepted connections are independent of the listener, and
-/// each of them closes when its owner releases it.
+/// `accepted` before any event of that connection. `stopped` is reported exactly once, as the last event. A listener
+/// that is released by its owner closes without reporting anything. Accepted connections are independent of the
+/// listener, and each connection closes when its owner releases it.
 public protocol TransportListener: AnyObject, Sendable {
     /// The port to which the listener is bound; 0 for a Unix socket.
     var port: UInt16 { get }

@@ -3,7 +3,7 @@
 /// Heartbeats are used from `started` on, until one side has ended the stream. A peer that has vanished sends neither
 /// FIN nor RST, so only its silence shows that it has vanished.
 public struct TransportHeartbeat: Sendable, Equatable {
-    /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if none is sent.
+    /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if no heartbeats are sent.
     public var interval: Duration?
     /// The message that is sent as a heartbeat, before framing. `sent` does not count its bytes.
     public var message: [UInt8]

@@ -33,7 +33,7 @@ extension TransportTLS {
             .optional("version", \.version, .word),
         ])
 
-    /// RFC 7301, 3.1: the length of a protocol name is encoded in one byte and is not 0.
+    /// RFC 7301, section 3.1: the length of a protocol name is encoded in one byte and is not 0.
     private static let protocolName = JSONCodec<[UInt8]>(
         "a string of 1 to 255 bytes", encode: { .latin1($0) },
         decode: { value, _ in value.latin1.flatMap { (1...255).contains($0.count) ? $0 : nil } })

@@ -97,7 +97,7 @@ final class AdapterChild {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // The guard was killed, in which case the kernel also kills the program.
+        // The guard was killed, so the kernel also kills the program.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }

@@ -15,8 +15,8 @@ final class AdapterLoop {
     private let start = MonotonicTime.now
     /// The time at which the request to end the program was noticed; `nil` until then.
     private var quitting: MonotonicTime?
-    /// The time at which the running program closed its stdout or stdin, and which of the two; `nil` if the program has
-    /// closed neither.
+    /// The time at which the running program closed its stdout or stdin, and which of them it closed; `nil` if the
+    /// program has closed neither.
     private var pipeEnd: (time: MonotonicTime, what: String)?
     /// The time since which a caller has been waiting for ops of an earlier case to be answered; `nil` if no caller is
     /// waiting.
@@ -78,7 +78,7 @@ final class AdapterLoop {
         if entries[3].isReadable { readErrors(child, rounds: 4) }
         if entries[2].isReadable, !readOutput(child, rounds: 16) { return false }
         if entries[1].isReadable, child.reap() {
-            // Output that the program wrote before it ended is in the pipes already. The loop doesn't wait for EOF on
+            // Output that the program wrote before it ended is already in the pipes. The loop doesn't wait for EOF on
             // the pipes, because another process may hold them open.
             readErrors(child, rounds: 64)
             if quitting == nil, !readOutput(child, rounds: 64) { return false }
@@ -103,8 +103,8 @@ final class AdapterLoop {
         ].compactMap(\.self).min()
     }
 
-    /// The time that a program has to exit after it has closed one of its pipes. Most programs exit soon, and the exit
-    /// status is more informative than the closed pipe.
+    /// The grace period in which a program may exit after it has closed one of its pipes. Most programs exit soon, and
+    /// the exit status is more informative than the closed pipe.
     private static let exitGrace = Duration.milliseconds(300)
 
     private func overdue(_ child: AdapterChild) -> (String, String?)? {
@@ -195,7 +195,7 @@ final class AdapterLoop {
         return fail("sent an invalid message: \(problem.text)", child, line: problem.line, nil)
     }
 
-    /// Records a failure. Returns `false` in every case, because the program must be ended.
+    /// Records a failure. Always returns `false`, because the program must be ended.
     private func fail(_ what: String, _ child: AdapterChild, line: [UInt8]?, _ more: String?) -> Bool {
         readErrors(child, rounds: 16)
         process.printedLast()

@@ -306,7 +306,7 @@ extension JSONValue {
         guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
             throw AdapterMessageError("`\(word)` with an invalid `code`")
         }
-        // WebSocket APIs report the code 1005 for a close frame without a code (RFC 6455, 7.1.5).
+        // WebSocket APIs report the code 1005 for a close frame without a code (RFC 6455, section 7.1.5).
         return .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
     }
 

@@ -20,7 +20,7 @@ struct AdapterProtocolState {
         case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
-    /// The maximum number of events and bytes for one case. A program that exceeds a limit fails.
+    /// The maximum numbers of events and bytes for one case. A program that exceeds a limit fails.
     struct Budget: Equatable {
         var events = 100_000
         var bytes = 64 << 20
@@ -145,8 +145,8 @@ struct AdapterProtocolState {
         }
     }
 
-    /// Processes a message that names a machine error. A connection or an op that fails because of a machine error says
-    /// nothing about the transport.
+    /// Processes a message that names a machine error. If a connection or an op fails because of a machine error, the
+    /// failure is not evidence against the transport.
     private mutating func withMachineError(_ message: AdapterMessage, _ word: String) throws(AdapterMessageError)
         -> Outcome
     {

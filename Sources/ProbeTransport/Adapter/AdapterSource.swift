@@ -23,8 +23,8 @@ package final class AdapterSource: SubjectSource {
         var isShutDown = false
     }
 
-    /// The maximum number of consecutive processes that end without having answered an op. After that, no further
-    /// process is started.
+    /// The maximum number of consecutive processes that end without having answered an op. When the maximum is reached,
+    /// no further process is started.
     private static let maxFailedStarts = 3
 
     private let command: AdapterCommandLine
@@ -95,8 +95,8 @@ package final class AdapterSource: SubjectSource {
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
-            // If the program has sent no name, the command is used as its name, so that two such programs can still be
-            // distinguished.
+            // If the program has sent no name, the command is used as its name, so that two programs without names can
+            // be distinguished.
             names.introduce(place, as: command.shown)
             done()
         }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A message is written with the framing's terminator or length; the received stream is divided only by the reads.
 /// Reads and writes have separate tags, which count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are
-/// reported as `leftover` if the peer or an error ends the connection, and dropped by ``stop()``.
+/// reported as `leftover` if the peer or an error ends the connection; ``stop()`` drops them.
 final class AsyncSocketTransport: Transport {
     private struct Tags {
         var read = 0

@@ -112,7 +112,8 @@ struct ReadQueue: Sendable {
         while let index = buffer.span.firstIndex(of: delimiter[0], from: start) {
             let end = index + delimiter.count
             if end > buffer.count {
-                // These bytes may be the beginning of a delimiter, and are examined again when more bytes have arrived.
+                // The last bytes may be the beginning of a delimiter, and are examined again when more bytes have
+                // arrived.
                 if delimiter.starts(with: buffer[index...]) {
                     scanned = index
                     return nil

@@ -463,7 +463,7 @@ extension BSDConnectionState {
         phase = .initialised
     }
 
-    /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
+    /// Queues a framed message. After ``halfClose()``, throws `half-closed`.
     mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
         try requireSendable()
         // A failed connection silently drops the message, because the failure is about to be reported.

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Divides a connection's stream into messages. If the connection is to continue after a message that is too long, the
+/// Divides a connection's stream into messages. If the connection must continue after a message that is too long, the
 /// decoder discards that message without storing its bytes.
 struct BSDDecoder: Sendable {
     enum Next: Sendable, Equatable {

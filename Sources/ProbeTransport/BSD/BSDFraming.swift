@@ -10,7 +10,7 @@ struct BSDFraming: Sendable {
     /// The answer to a heartbeat, which is not delivered.
     private var answer: [UInt8]?
 
-    /// Creates the framing that a configuration states.
+    /// Creates the framing that a configuration specifies.
     ///
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Accepts connections on a separate thread, and passes each of them to a closure.
 ///
-/// If the process has run out of descriptors, the listener stops: otherwise, a client whose connection is never
-/// accepted could not distinguish this state from a program that does not respond.
+/// If the process has run out of descriptors, the listener stops. Otherwise, a client whose connection is never
+/// accepted could not distinguish the shortage from a program that does not respond.
 final class BSDListener: TransportListener {
     private enum RequestedState: Sendable {
         case listen

@@ -67,7 +67,7 @@ public struct BSDTransportFactory: TransportFactory {
 }
 
 extension BSDConnectionState.Limits {
-    /// Creates the limits that a configuration states.
+    /// Creates the limits that a configuration specifies.
     ///
     /// - Throws: `invalid` if the heartbeat can't be encoded with the framing; `unsupported` for the framing
     ///   `websocket`.

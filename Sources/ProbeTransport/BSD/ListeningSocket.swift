@@ -53,7 +53,7 @@ final class ListeningSocket: Sendable {
         if let path { unlink(path) }
     }
 
-    /// Accepts a connection, non-blocking and closed on exec; the caller owns its descriptor.
+    /// Accepts a connection. Its descriptor is non-blocking and close-on-exec, and belongs to the caller.
     func accept() -> Outcome {
         let connection = Glibc.accept(descriptor, nil, nil)
         if connection >= 0 {

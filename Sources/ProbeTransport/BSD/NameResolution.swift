@@ -67,7 +67,7 @@ final class NameResolution: Sendable {
 
 /// Resolves hosts for transports that use a library without a resolver.
 package enum HostAddresses {
-    /// Resolves a name on the calling thread, which may take seconds. A numeric address is returned as it is.
+    /// Resolves a name on the calling thread, which may take seconds. A numeric address is returned unchanged.
     ///
     /// - Returns: numeric addresses in the resolver's order (RFC 6724), at least one.
     /// - Throws: `other` with the resolver's message.

@@ -39,7 +39,7 @@ enum Polling {
     }
 
     /// Returns an entry for `poll`. A descriptor for which nothing is requested is excluded, because `poll` would
-    /// return immediately, again and again, with POLLERR or POLLHUP.
+    /// repeatedly return at once with POLLERR or POLLHUP.
     static func entry(_ descriptor: CInt, read: Bool, write: Bool) -> pollfd {
         let events = (read ? CShort(POLLIN) : 0) | (write ? CShort(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : descriptor, events: events, revents: 0)

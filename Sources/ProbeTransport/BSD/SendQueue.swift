@@ -7,14 +7,14 @@ import ProbeSystem
 struct SendQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
-    /// Whether the queue holds a frame without bytes, which ``consume(_:)`` removes once all bytes before it have been
+    /// Whether the queue holds an empty frame, which ``consume(_:)`` removes once all preceding bytes have been
     /// consumed.
     private(set) var holdsEmptyFrame = false
 
     /// The number of queued bytes.
     var count: Int { bytes.count - head }
 
-    /// Whether nothing is queued, not even a frame without bytes.
+    /// Whether nothing is queued, not even an empty frame.
     var isEmpty: Bool { count == 0 && !holdsEmptyFrame }
 
     mutating func append(_ frame: [UInt8]) {
@@ -25,7 +25,7 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Drops the first `written` bytes, and also the frame without bytes if no byte is left.
+    /// Drops the first `written` bytes. If no bytes are left, an empty frame is dropped, too.
     mutating func consume(_ written: Int) {
         head += min(max(written, 0), count)
         if head == bytes.count {
@@ -83,9 +83,9 @@ struct OutgoingStream: Sendable {
         queue.removeAll()
     }
 
-    /// Returns whether FIN must be sent now. If so, FIN is then considered sent.
+    /// Returns whether a FIN must be sent now. If so, the FIN is recorded as sent.
     ///
-    /// - Parameter closing: whether FIN is needed even if it was not requested.
+    /// - Parameter closing: whether a FIN is needed even if none was requested.
     mutating func takeFIN(closing: Bool) -> Bool {
         guard fin != .sent, closing || fin == .wanted, queue.isEmpty, failure == nil else { return false }
         fin = .sent

@@ -114,8 +114,8 @@ final class SocketConnector {
         }
     }
 
-    /// Returns why an attempt failed, after `poll` has reported its result. The value is `nil` if the attempt
-    /// succeeded, even if the peer has reset the connection since.
+    /// Returns the reason why an attempt failed, after `poll` has reported its result. Returns `nil` if the attempt
+    /// succeeded, even if the peer has since reset the connection.
     ///
     /// The error is read with `recv` instead of SO_ERROR, because reading SO_ERROR would consume the reset of an
     /// established connection.

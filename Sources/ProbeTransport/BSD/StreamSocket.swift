@@ -14,7 +14,7 @@ final class StreamSocket {
         case failed(SystemError)
     }
 
-    /// The file descriptor; -1 once closed.
+    /// The file descriptor; -1 after the socket has been closed.
     private(set) var descriptor: CInt
 
     /// Creates a socket for addresses of `family`. Nagle's algorithm is disabled, so that each message is sent at once.

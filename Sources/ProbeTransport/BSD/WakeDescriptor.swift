@@ -20,7 +20,7 @@ final class WakeDescriptor: Sendable {
     /// Makes the descriptor readable.
     func wake() {
         var one: UInt64 = 1
-        // `write` fails only if the counter is full, in which case the descriptor is readable anyway.
+        // `write` fails only if the counter is full, and a full counter makes the descriptor readable anyway.
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 

@@ -6,7 +6,7 @@ import ProbeBase
 ///     initialised ─ start ▶ connecting ─ started ▶ connected ─┬─ lost ▶ waiting ─ time elapsed ▶ connecting
 ///                               └─ failed ▶ waiting           └─ stop, half-close, protocol violation ▶ ended
 ///
-/// Guarantees: `stopped` is reported exactly once, as the last event; at most one connection is open or being
+/// Guarantees: `stopped` is reported exactly once, as the last event. At most one connection is open or being
 /// established at a time.
 struct ReconnectState {
     enum Phase { case initialised, connecting, connected, waiting, ended }

@@ -67,7 +67,7 @@ final class ReconnectingTransport: Transport {
         self.connect = connect
         reports = Mutex(Reports(handler: handler))
         state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
-        // This trial call reports an error in the configuration now instead of at each connection attempt.
+        // A trial call of `connect` reports an error in the configuration now instead of at each connection attempt.
         _ = try connect { _ in }
     }
 

@@ -77,7 +77,7 @@ package final class InProcessSubject: SubjectDriver {
         queue.async {
             for listener in left.1 { listener.stop() }
             for transport in left.0 {
-                // A transport that has already stopped may refuse the call, in which case there is nothing to do.
+                // A transport that has already stopped may refuse the call. Nothing needs to be done then.
                 try? transport.stop()
             }
         }

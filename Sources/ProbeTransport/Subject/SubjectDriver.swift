@@ -109,7 +109,7 @@ package enum SubjectReply: Sendable, Equatable {
     case done(port: UInt16?)
     /// The operation was refused, with a code such as `not-started` or `already-started`.
     case refused(code: String)
-    /// The subject's program does not work properly, for the reason given by the failure.
+    /// The subject's program does not work properly; the failure gives the reason.
     case broken(SubjectFailure)
 }
 
@@ -172,7 +172,7 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.isUnsupported = isUnsupported
     }
 
-    /// Creates the failure for a machine error, which says nothing about the program that encountered it.
+    /// Creates the failure for a machine error. Such an error is not evidence against the program that encountered it.
     ///
     /// - Parameter subject: the program that encountered the error, as a noun phrase.
     /// - Parameter pids: the processes of the subject; `nil` for this process.
