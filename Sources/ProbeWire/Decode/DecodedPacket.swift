@@ -74,7 +74,7 @@ package struct DecodedUDP: Sendable, Hashable {
     package var payloadLength: Int
 }
 
-/// A fragment of an IP datagram (RFC 791, 3.2; RFC 8200, 4.5).
+/// A fragment of an IP datagram (RFC 791, section 3.2; RFC 8200, section 4.5).
 package struct IPFragment: Sendable, Hashable {
     package var source: IPAddress
     package var destination: IPAddress

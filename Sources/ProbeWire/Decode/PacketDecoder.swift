@@ -8,7 +8,7 @@ import ProbeBase
 /// The shortest of the lengths in a packet's headers determines where the packet ends: if the length in a PPPoE or
 /// 802.3 header is less than that of the IP datagram, the datagram is shortened accordingly, and the bytes after it are
 /// padding. The frame's own length does not limit the datagram, because some programs store the captured length as both
-/// lengths of a record: a datagram that is longer than its frame was cut short by the capture.
+/// lengths of a record. A datagram that is longer than its frame was therefore cut short by the capture.
 package enum PacketDecoder {
     /// Decodes a captured packet, beginning with its link-layer header.
     ///
@@ -83,11 +83,13 @@ package enum PacketDecoder {
         return inner
     }
 
-    /// The largest value of an Ethernet type field that denotes a length rather than a type (IEEE 802.3 3.2.6).
+    /// The largest value of an Ethernet type field that denotes a length rather than a type (IEEE 802.3, section
+    /// 3.2.6).
     private static let longestLength: UInt16 = 1500
 
     /// Decodes a packet according to its EtherType. Skips VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider
-    /// bridges, FabricPath, E-TAG and VN-Tag, MPLS labels (RFC 3032), and PPPoE (RFC 2516) and SNAP (RFC 1042) headers.
+    /// bridges and FabricPath, E-TAGs and VN-Tags, MPLS labels (RFC 3032), PPPoE headers (RFC 2516) and SNAP headers
+    /// (RFC 1042).
     @inline(__always)
     static func decode(
         _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: PacketExtent
@@ -130,9 +132,9 @@ package enum PacketDecoder {
     private static func bridgeTagLength(_ type: UInt16) -> Int {
         let addresses = 12
         return switch type {
-        case 0x88e7: 4 + addresses + 2  // a service instance tag (IEEE 802.1Q 9.7), then the encapsulated frame
+        case 0x88e7: 4 + addresses + 2  // service instance tag (IEEE 802.1Q, section 9.7), then the encapsulated frame
         case 0x8903: 2 + addresses + 2  // Cisco's FabricPath tag, then the encapsulated frame
-        case 0x893f: 6 + 2  // E-TAG (IEEE 802.1BR 7.5)
+        case 0x893f: 6 + 2  // E-TAG (IEEE 802.1BR, section 7.5)
         default: 4 + 2  // VN-Tag
         }
     }
@@ -174,7 +176,7 @@ package enum PacketDecoder {
         }
     }
 
-    /// Decodes an IPv4 datagram (RFC 791, 3.1).
+    /// Decodes an IPv4 datagram (RFC 791, section 3.1).
     @inline(__always)
     private static func decodeIPv4(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
@@ -229,7 +231,7 @@ package enum PacketDecoder {
                 }
                 next = following
                 offset += 8 + Int(length) * 8
-            case 51:  // AH (RFC 4302, 2.2), whose length field counts 4-byte words
+            case 51:  // AH (RFC 4302, section 2.2), whose length field counts 4-byte words
                 guard let following = bytes.byte(at: offset), let length = bytes.byte(at: offset + 1) else {
                     throw .endsInside(.ipv6, offset: bytes.count)
                 }
@@ -313,8 +315,8 @@ package enum PacketDecoder {
         return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
-    /// Decodes a TCP segment (RFC 9293, 3.1). If the capture cut the options short, the options that are present are
-    /// read.
+    /// Decodes a TCP segment (RFC 9293, section 3.1). If the capture cut the options short, the options that are
+    /// present are read.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress
     ) throws(PacketError) -> DecodedTCP {
@@ -401,7 +403,7 @@ extension PacketDecoder {
 
     // MARK: PPP and HDLC
 
-    /// Decodes a PPP frame with or without the two bytes of HDLC (RFC 1662, 3.1), or a Cisco HDLC frame.
+    /// Decodes a PPP frame with or without the two bytes of HDLC (RFC 1662, section 3.1), or a Cisco HDLC frame.
     private static func decodePPPFrame(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -417,8 +419,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: start + 4, extent)
     }
 
-    /// Decodes a PPP packet. The address and control fields may be omitted (RFC 1661, 6.6), and so may the first byte
-    /// of the protocol field if it is 0 (RFC 1661, 6.5).
+    /// Decodes a PPP packet. The address and control fields may be omitted (RFC 1661, section 6.6), and so may the
+    /// first byte of the protocol field if it is 0 (RFC 1661, section 6.5).
     static func decodePPP(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -436,8 +438,8 @@ extension PacketDecoder {
         switch type {
         case 0x0021, 0x0057: return try decodeIP(bytes, at: offset, extent)
         case 0x0281, 0x0283: return try decodeMPLS(bytes, at: offset, extent)
-        // These protocols are Van Jacobson, RFC 2507 and robust header compression, and fragments of packets (multilink
-        // PPP).
+        // These protocol numbers denote Van Jacobson, RFC 2507 and robust header compression, and fragments of packets
+        // (multilink PPP).
         case 0x002d, 0x002f, 0x003d, 0x0003, 0x0005, 0x004f, 0x0061, 0x0063, 0x0065, 0x0067, 0x0069:
             return .other(.compressedHeaders)
         case 0x0053, 0x0055, 0x00fb, 0x00fd: return .other(.encryptedPPP)
@@ -508,8 +510,8 @@ extension PacketDecoder {
         return try decodeWireless(bytes, at: start + Int(length), isPadded: false, extent)
     }
 
-    /// Decodes an 802.11 frame (IEEE 802.11 9.2 and 9.3.2). The header has 24 bytes, or more if it contains a fourth
-    /// address, a QoS Control field or an HT Control field.
+    /// Decodes an 802.11 frame (IEEE 802.11, sections 9.2 and 9.3.2). The header has 24 bytes, or more if it contains a
+    /// fourth address, a QoS Control field or an HT Control field.
     private static func decodeWireless(
         _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -557,7 +559,7 @@ extension PacketDecoder {
     /// VXLAN-GPE.
     static let vxlanPorts: [UInt16] = [4789, 8472, 4790]
     static let genevePort: UInt16 = 6081
-    /// The UDP port of GTP-U, the user plane of mobile networks (3GPP TS 29.281 4.4.2).
+    /// The UDP port of GTP-U, the user plane of mobile networks (3GPP TS 29.281, section 4.4.2).
     static let gtpPort: UInt16 = 2152
 
     /// Returns the extent of a tunnel's contents; `nil` if tunnels are not decapsulated.
@@ -577,7 +579,7 @@ extension PacketDecoder {
 
     // MARK: GRE
 
-    /// Decodes GRE (RFC 2784, RFC 2890), including version 1, which PPTP uses (RFC 2637, 4.1).
+    /// Decodes GRE (RFC 2784, RFC 2890), including version 1, which PPTP uses (RFC 2637, section 4.1).
     static func decodeGRE(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -632,8 +634,8 @@ extension PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    /// Decodes ERSPAN type III (draft-foschiano-erspan-03 4.3): a header of 12 bytes, or 20 bytes if the O flag is set,
-    /// followed by a frame or an IP datagram.
+    /// Decodes ERSPAN type III (draft-foschiano-erspan-03, section 4.3): a header of 12 bytes, or 20 bytes if the O
+    /// flag is set, followed by a frame or an IP datagram.
     private static func decodeERSPAN3(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -670,7 +672,7 @@ extension PacketDecoder {
         let isGeneric = port == 4790 && flags & 0x04 != 0
         if port == 8472, reserved & 0x77ff_ffff != 0 { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.vxlan)) }
-        // VXLAN-GPE has a next protocol field (draft-ietf-nvo3-vxlan-gpe 3.1), in which 3 stands for Ethernet.
+        // VXLAN-GPE has a next protocol field (draft-ietf-nvo3-vxlan-gpe, section 3.1), in which 3 stands for Ethernet.
         switch isGeneric ? reserved & 0xff : 3 {
         case 1, 2: return try decodeIP(bytes, at: start + 8, inner)
         case 3: return try decodeLink(bytes, .ethernet, at: start + 8, inner)
@@ -679,8 +681,8 @@ extension PacketDecoder {
         }
     }
 
-    /// Decodes Geneve (RFC 8926, 3.4): a header of eight bytes, which contains the EtherType of the payload, and
-    /// options.
+    /// Decodes Geneve (RFC 8926, section 3.4): a header of eight bytes, which contains the EtherType of the payload,
+    /// and options.
     private static func decodeGeneve(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {
@@ -696,8 +698,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: offset, inner)
     }
 
-    /// Decodes GTP-U (3GPP TS 29.281 5.1): version 1, containing a user's datagram. If any of the flags E, S and PN is
-    /// set, the header is four bytes longer, and if E is set, extension headers follow.
+    /// Decodes GTP-U (3GPP TS 29.281, section 5.1): version 1, containing a user's datagram. If any of the flags E, S
+    /// and PN is set, the header is four bytes longer, and if E is set, extension headers follow.
     private static func decodeGTP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {

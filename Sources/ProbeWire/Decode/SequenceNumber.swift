@@ -1,4 +1,4 @@
-/// A TCP sequence number: a 32-bit number that wraps around (RFC 9293, 3.4).
+/// A TCP sequence number: a 32-bit number that wraps around (RFC 9293, section 3.4).
 ///
 /// Sequence numbers are not `Comparable`, because "before" is defined only for numbers that are less than 2^31 apart,
 /// and is not transitive. Use the difference of two numbers instead.

@@ -1,4 +1,4 @@
-/// The control bits of a TCP header (RFC 9293, 3.1; RFC 9768 for AE).
+/// The control bits of a TCP header (RFC 9293, section 3.1; RFC 9768 for AE).
 package struct TCPFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
 

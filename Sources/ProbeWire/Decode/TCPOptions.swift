@@ -2,9 +2,9 @@ import ProbeBase
 
 /// The values of the options of a TCP header, stored without heap allocation.
 package struct TCPOptions: Sendable, Hashable {
-    /// The maximum segment size (RFC 9293, 3.7.1).
+    /// The maximum segment size (RFC 9293, section 3.7.1).
     package var maximumSegmentSize: UInt16?
-    /// The shift count of the window scale option, as sent (RFC 7323, 2.2).
+    /// The shift count of the window scale option, as sent (RFC 7323, section 2.2).
     package var windowScale: UInt8?
     /// Whether SACK is permitted (RFC 2018).
     package var isSACKPermitted = false

@@ -1,5 +1,5 @@
-/// The entry point of the fast path. The fast path's results are the same as those of `add`, which takes the readable
-/// path; `FastPathTests` compares the two.
+/// The entry point of the fast path. The fast path produces the same results as `add`, whose code is easier to read.
+/// `FastPathTests` compares the two.
 extension CaptureAnalysis {
     /// Adds the next bytes of a file, read by `reader`. `unusual` receives the packets that are worth reporting: all
     /// except those that only carry in-order data or acknowledge data.

@@ -7,9 +7,9 @@ protocol ColdValue: Sendable {
 /// Storage for a value that takes no more space than a pointer for as long as it has its initial value.
 ///
 /// Use cold storage for data that only a few of many structs need. With thousands of flows, most time is spent fetching
-/// them from memory, so the data that each packet touches must be close together. The storage has value semantics: a
-/// copy becomes independent when it is changed. Each new instance allocates memory, but unchanged copies share that
-/// memory, so a table creates one instance and copies it for each of its flows.
+/// them from memory, so the data that is needed for each packet must be close together. The storage has value
+/// semantics: a copy becomes independent when it is changed. Each new instance allocates memory, but unchanged copies
+/// share that memory, so a table creates one instance and copies it for each of its flows.
 struct ColdStorage<Value: ColdValue>: Sendable {
     /// An array with exactly one element: the value.
     private var storage = [Value()]

@@ -20,7 +20,7 @@ struct FastPathSegment {
     /// The total length of the Ethernet, IPv4 and TCP headers without options.
     static let shortest = 14 + 20 + 20
     /// The first four bytes of the options if there is only a timestamp: two no-operations, then the option's kind and
-    /// length, as sent by every system (RFC 7323 appendix A).
+    /// length, as sent by every system (RFC 7323, appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
     /// The endpoints of a TCP segment over IPv4 over Ethernet that is long enough to be a `FastPathSegment`. They have

@@ -10,7 +10,7 @@ package struct CaptureFileError: Error, Sendable, Hashable {
         /// The file ends inside a record or block of `length` bytes, and contains only the first `present` of these
         /// bytes.
         case endsInside(length: Int, present: Int)
-        /// The length of a record is greater than that of any packet.
+        /// A record is longer than any packet can be.
         case recordTooLong(length: Int, limit: Int)
         /// A block's length is less than the minimum or not a multiple of four, or the lengths at the block's start and
         /// end differ.

@@ -43,8 +43,8 @@ package struct CaptureFileReader: Sendable {
     private var rest: [UInt8] = []
     private var consumed: UInt64 = 0
 
-    /// The length of the longest record that is accepted, which is greater than that of any network's packets.
-    /// `PcapDecoder` has a lower limit: the file's snap length, but at least 256 KiB.
+    /// The length of the longest record that is accepted, which exceeds the packet length of any network. `PcapDecoder`
+    /// has a lower limit: the file's snap length, but at least 256 KiB.
     package static let longestRecord = 16 << 20
 
     /// Creates a reader.
@@ -55,7 +55,7 @@ package struct CaptureFileReader: Sendable {
     /// The result of trying to read the next record.
     enum Step {
         case consumed(Int)
-        /// The given number of bytes, or more, is needed from the start of the record.
+        /// The record needs at least the given number of bytes, counted from its start.
         case needs(Int)
     }
 

@@ -67,8 +67,8 @@ struct PcapDecoder: Sendable {
         snapLength = word(16)
         let link = word(20)
         linkType = LinkType(rawValue: link & 0x03ff_ffff)
-        // The upper bits state whether the length of the frame check sequence is given, and give that length in 16-bit
-        // words.
+        // The upper bits indicate whether the length of the frame check sequence is given, and contain that length in
+        // 16-bit words.
         checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
         longestRecord = min(max(snapLength, 262_144), UInt32(CaptureFileReader.longestRecord))
     }
@@ -92,8 +92,8 @@ struct PcapDecoder: Sendable {
             var original = word(header, 12)
         else { return nil }
         if mayHaveSwapped {
-            // In version 2.3, the order depends on the program that wrote the file; the check below is the one that
-            // libpcap makes.
+            // In version 2.3, the order depends on the program that wrote the file. The check below is the same as
+            // libpcap's.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {

@@ -131,8 +131,8 @@ struct PcapNGDecoder: Sendable {
         interfaces[index].dropped = dropped
     }
 
-    /// Decodes an enhanced or obsolete packet block. The first word of an enhanced block is an interface number; that
-    /// of an obsolete block is a 16-bit interface number and a drop count.
+    /// Decodes an enhanced or obsolete packet block. The first word of an enhanced block is an interface number. The
+    /// first word of an obsolete block consists of a 16-bit interface number and a drop count.
     private mutating func packetBlock(
         _ bytes: Span<UInt8>, _ body: Body, isObsolete: Bool, _ interfaces: [CaptureInterface], _ count: inout Int,
         _ packet: (CaptureRecord, Span<UInt8>) -> Void

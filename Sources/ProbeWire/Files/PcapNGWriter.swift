@@ -47,8 +47,8 @@ package struct PcapNGWriter: Sendable {
         self.interfaces = interfaces
     }
 
-    /// Returns the first bytes of the file: the section header and the descriptions of the interfaces. `application`
-    /// is, for example, `tcpprobe 0.1.0`, and `system` `Linux 6.18`. `comments` apply to the whole file.
+    /// Returns the first bytes of the file: the section header and the descriptions of the interfaces. Example values
+    /// are `tcpprobe 0.1.0` for `application` and `Linux 6.18` for `system`. `comments` apply to the whole file.
     package func header(application: String, system: String, comments: [String] = []) -> [UInt8] {
         var section = Block(type: 0x0a0d_0d0a)
         section.append(UInt32(0x1a2b_3c4d))

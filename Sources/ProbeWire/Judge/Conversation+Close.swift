@@ -63,8 +63,8 @@ extension Conversation {
         return acknowledged > fin.offset
     }
 
-    /// Returns the time at which the receive window of `side` closed, for the first closure that did not end before
-    /// `since`; `nil` if there is none.
+    /// Returns the time of the first closure of the receive window of `side` that did not end before `since`; `nil` if
+    /// there is no such closure.
     package func shutWindow(of side: ConversationSide, since: UInt64) -> UInt64? {
         let shuts = halfConnection(from: side).window.shuts
         return shuts.first { ($0.openedAt ?? UInt64.max) >= since }?.time

@@ -1,7 +1,7 @@
 import ProbeBase
 
 extension Conversation {
-    /// Judges a statement about this connection by the packets captured so far.
+    /// Judges a statement about this connection, based on the packets captured so far.
     ///
     /// A statement about segments, gaps or lines never passes if the capture contains no segment, gap or line: the
     /// verdict is `waiting` while more can still arrive, and `failed` afterwards. The verdict's texts refer to the two
@@ -80,8 +80,8 @@ extension Conversation {
     /// Returns whether an RST from `side` aborted the connection.
     ///
     /// An RST without an ACK did not abort the connection if both sides had closed and each had acknowledged the
-    /// other's FIN. A system sends such an RST (RFC 9293, 3.10.7.1) in response to an acknowledgment that arrives after
-    /// the connection has been deleted, for example when the last two acknowledgments cross.
+    /// other's FIN. A system sends such an RST (RFC 9293, section 3.10.7.1) in response to an acknowledgment that
+    /// arrives after the connection has been deleted, for example when the last two acknowledgments cross.
     private func isReset(by side: ConversationSide) -> Bool {
         let flow = halfConnection(from: side)
         return [flow.rst, flow.refusedRST].compactMap(\.self).contains { rst in

@@ -101,8 +101,8 @@ struct HalfConnectionJudge {
         guard let handshake = conversation.handshakeTime else {
             return .inconclusive("the end of the handshake was not captured")
         }
-        // Data may have an earlier timestamp than the end of the handshake, because times may go backwards between the
-        // directions.
+        // Data may have an earlier timestamp than the end of the handshake, because the timestamps of the two
+        // directions may be out of order.
         let delay = max(0, DurationText.difference(from: handshake, to: first.time))
         if delay <= bound { return .passed }
         return .failed(

@@ -1,11 +1,11 @@
 import ProbeBase
 
-/// The TLS records in one direction of a connection, as determined from their headers alone (RFC 8446, 5.1).
+/// The TLS records in one direction of a connection, as determined from their headers alone (RFC 8446, section 5.1).
 ///
 /// Unencrypted data may precede the first record, as with STARTTLS. The first record is recognized only if it begins
-/// with a ClientHello, a ServerHello or an unencrypted alert; a byte 22 alone is not enough. All bytes after the first
-/// record must be records too. Nothing is counted after the first bytes that are not a record, because the start of the
-/// next record is unknown. The parser never traps on any input.
+/// with a ClientHello, a ServerHello or an unencrypted alert; a byte with the value 22 alone is not sufficient. All
+/// bytes after the first record must also belong to records. Nothing is counted after the first bytes that are not a
+/// record, because the start of the next record is unknown. The parser never traps on any input.
 package struct TLSRecords: Equatable {
     /// The offset of the first record; `nil` if no record has begun.
     private(set) var start: Int?
@@ -31,7 +31,7 @@ package struct TLSRecords: Equatable {
     }
 
     /// The maximum length of a record's content: 2^14 bytes plus the expansion that TLS 1.2 allows a cipher (RFC 5246,
-    /// 6.2.3). TLS 1.3 allows less.
+    /// section 6.2.3). TLS 1.3 allows less.
     static let longest = (1 << 14) + 2048
     private static let headerLength = 5
     private static let (alert, handshake, applicationData): (UInt8, UInt8, UInt8) = (21, 22, 23)
@@ -79,8 +79,8 @@ package struct TLSRecords: Equatable {
     // MARK: The first record
 
     /// Returns the number of bytes at the beginning of a stream that are certainly unencrypted, and whether the first
-    /// record begins directly after these bytes. If no record begins there, the remaining bytes may still be the
-    /// beginning of a record; more bytes are needed to decide.
+    /// record begins directly after these bytes. If no record begins there, the remaining bytes may be the incomplete
+    /// beginning of a record, and more bytes are needed to decide.
     package static func plainText(in bytes: Span<UInt8>) -> (length: Int, isFollowedByRecord: Bool) {
         var offset = 0
         while let candidate = bytes.firstIndex(of: handshake, or: alert, from: offset) {

@@ -32,8 +32,8 @@ package struct Conversation: Sendable {
     /// The time at which both SYNs had been acknowledged.
     package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
 
-    /// The time of the earliest packet, which need not be the first packet, because times may go backwards between the
-    /// directions.
+    /// The time of the earliest packet, which need not be the first packet, because the timestamps of the two
+    /// directions may be out of order.
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
@@ -115,7 +115,7 @@ package struct Conversation: Sendable {
     }
 
     /// The time from the SYN to the end of the handshake, in nanoseconds; `nil` if a SYN was sent twice, because it is
-    /// unknown which of the two was answered (Karn's algorithm).
+    /// unknown which SYN was answered (Karn's algorithm).
     package var handshakeRoundTrip: Int64? {
         guard hasHandshake, let client = fromClient.synTime, let server = fromServer.synTime,
             !fromClient.hasRepeatedSYN, !fromServer.hasRepeatedSYN

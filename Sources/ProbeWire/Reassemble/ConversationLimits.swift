@@ -17,15 +17,15 @@ package struct ConversationLimits: Sendable, Hashable {
     /// current packet skips all its gaps and drops the bytes that it kept.
     package var totalBytes: Int
 
-    /// The number of connections in a table. Packets of further connections are counted, but their connections are not
-    /// followed. Each connection takes 704 bytes in addition to its lists.
+    /// The maximum number of connections in a table. Packets of further connections are counted, but their connections
+    /// are not followed. Each connection takes 704 bytes in addition to its lists.
     package var maxConversations = Int(Int32.max)
     /// Whether reassembled data is kept until `ConversationTable.takeParts` is called. The caller must call `takeParts`
     /// after each packet.
     package var deliversParts = false
 
-    /// How long to wait for missing bytes that the peer has acknowledged. The peer has received these bytes, but they
-    /// may be missing from the capture. The wait is measured in segments or in memory, not in time.
+    /// The length of the wait for missing bytes that the peer has acknowledged. The peer has received these bytes, but
+    /// they may be missing from the capture. The wait is measured in segments or in memory, not in time.
     package enum GapTolerance: Sendable, Hashable {
         /// Wait until the given number of further data segments from the same side have arrived. This is for live
         /// captures, which are only slightly out of order, and for files that can be read again
@@ -35,7 +35,8 @@ package struct ConversationLimits: Sendable, Hashable {
         case memory
     }
 
-    /// The number of later segments after which a TCP sender considers a segment lost rather than late (RFC 5681, 3.2).
+    /// The number of later segments after which a TCP sender considers a segment lost rather than late (RFC 5681,
+    /// section 3.2).
     package static let liveSegments = 3
 
     package var gapTolerance = GapTolerance.segments(liveSegments)

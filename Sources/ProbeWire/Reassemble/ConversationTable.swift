@@ -169,7 +169,7 @@ package struct ConversationTable: Sendable {
         return open(for: tcp, hash: own, known: known)
     }
 
-    /// Opens a new connection with a segment's endpoints, even if there already is a connection between these
+    /// Opens a new connection with a segment's endpoints, even if there is already a connection between these
     /// endpoints. This function is for callers that distinguish connections themselves and add packets by position.
     package mutating func open(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
@@ -198,8 +198,8 @@ package struct ConversationTable: Sendable {
 }
 
 extension ConversationList {
-    /// Returns whether a packet with the same endpoints opens another connection, which is the case for a SYN whose
-    /// sequence number differs from that of the connection at `position`.
+    /// Returns whether a packet with the same endpoints opens another connection. A SYN opens another connection if its
+    /// sequence number differs from that of the SYN with which the connection at `position` began.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Reassembles IP datagrams from their fragments (RFC 791, 3.2; RFC 8200, 4.5).
+/// Reassembles IP datagrams from their fragments (RFC 791, section 3.2; RFC 8200, section 4.5).
 ///
 /// If fragments overlap, the bytes that arrived first are used. An incomplete datagram is discarded after `lifetime`
 /// more fragments have arrived. If incomplete datagrams take more than `memory` bytes, the oldest is discarded.

@@ -4,8 +4,8 @@
 /// is the length of the stream. If no SYN was captured, 0 is the first sequence number that was captured.
 package struct HalfConnection: Sendable {
     // With thousands of flows, most time is spent fetching them from memory, one 64-byte cache line at a time. Each
-    // packet from either side touches the first line, and a packet with data also the next two. Rarely used values
-    // follow.
+    // packet from either side touches the first line, and each packet with data also touches the next two lines. Rarely
+    // used values follow these lines.
 
     /// The offset of the end of everything that has been sent, including the SYN and the FIN.
     var sentEnd: Int64 = 0
@@ -15,7 +15,7 @@ package struct HalfConnection: Sendable {
     /// The sequence number at offset 0.
     var base: SequenceNumber?
     /// Whether further repeated segments are retransmissions, because the tail has already been probed or a recovery is
-    /// in progress (RFC 8985, 7.3).
+    /// in progress (RFC 8985, section 7.3).
     var hasProbedTail = false
     /// The conditions that keep packets off the fast path.
     private(set) var conditions = Conditions()
@@ -101,7 +101,7 @@ package struct HalfConnection: Sendable {
         /// The number of acknowledgments with SACK blocks for bytes after a gap (RFC 2018, section 3), excluding those
         /// with only a DSACK (RFC 2883).
         package var sacks = 0
-        /// The number of keep-alive probes (RFC 9293, 3.8.4).
+        /// The number of keep-alive probes (RFC 9293, section 3.8.4).
         package var keepAlives = 0
     }
 
@@ -217,8 +217,7 @@ package struct HalfConnection: Sendable {
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// The values that decide whether a SYN belongs to this connection or opens another connection between the same
-    /// endpoints.
+    /// The values that decide whether a SYN belongs to this connection or opens another one between the same endpoints.
     struct Opening {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
@@ -297,7 +296,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Handles the acknowledgment of any of several SYNs; the peer may accept any of them (RFC 9293, 3.10.7.3).
+    /// Handles the acknowledgment of any of several SYNs; the peer may accept any of them (RFC 9293, section 3.10.7.3).
     mutating func accept(acknowledgment: SequenceNumber) {
         guard !events.value.otherSYNs.isEmpty else { return }
         guard acknowledgment != base else {
@@ -316,30 +315,31 @@ package struct HalfConnection: Sendable {
 /// `sentEnd` is the offset of the end of everything that the side has sent so far. The *tail* is the last segment sent.
 ///
 /// 1. The packet occupies no sequence number. It is a keep-alive if its number is one before `sentEnd` and everything
-///    is acknowledged (RFC 9293, 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's window is
-///    also closed. Otherwise it is a plain control packet.
+///    is acknowledged (RFC 9293, section 3.8.4), or a zero-window probe, in the form that Linux sends, if the peer's
+///    window is also closed. Otherwise it is a plain control packet.
 /// 2. The packet has one byte, which is the one before `sentEnd`, and everything is acknowledged. It is a keep-alive or
 ///    a zero-window probe, as in rule 1. The byte may have any value and is not part of the stream.
-/// 3. The packet has one byte at `sentEnd`, and the peer's window is closed. It is a zero-window probe (RFC 9293
-///    3.8.6.1). The byte is part of the stream. The later segment that carries the byte again, followed by more data,
-///    is the first transmission.
+/// 3. The packet has one byte at `sentEnd`, and the peer's window is closed. It is a zero-window probe (RFC 9293,
+///    section 3.8.6.1). The byte is part of the stream. The later segment that carries the byte again, followed by more
+///    data, is the first transmission.
 /// 4. The packet ends after `sentEnd`. It is new, or a retransmission if it also repeats earlier bytes. In the latter
 ///    case, its new bytes are still a first transmission.
 /// 5. The packet fills a gap. It is out of order if it arrives within 3 ms of the tail and the peer has not requested
 ///    it with three duplicate acknowledgments. Otherwise it is a retransmission of data that was lost before it could
 ///    be captured.
 /// 6. The packet repeats the tail, nothing else of the same flight has been repeated, both SYNs permit SACK, and the
-///    year is 2012 or later. It is a tail-loss probe (RFC 8985, 7.2 and 7.3) if the time since the tail is at least two
-///    round trips, and exceeds them by no more than a sender allows for a delayed acknowledgment. After 200 ms, the
-///    retransmission timer may have expired as well, so the packet is a retransmission or a probe. In both cases, the
-///    packet turns out to be a retransmission that repaired a loss (RFC 8985, 7.4) if the peer's response echoes the
-///    packet's own timestamp and does not report the bytes as received twice (RFC 7323, 4.3; RFC 2883). A DSACK, or the
-///    echo of another timestamp, shows that the original arrived. An acknowledgment alone is not conclusive, because
-///    that of the original may cross the probe, and receivers that were busy reading have been observed to send no
-///    DSACK. If no response is conclusive, the packet is included in `doubtfulCount`.
-/// 7. All other repetitions. The packet is a spurious retransmission if all of it was already acknowledged. It is a
-///    fast retransmission (RFC 5681, 3.2) if it is the first repetition of what three duplicate acknowledgments
-///    requested, and follows as soon as the sender can have received them. Otherwise it is a plain retransmission.
+///    year is 2012 or later. It is a tail-loss probe (RFC 8985, sections 7.2 and 7.3) if the time since the tail is at
+///    least two round trips, and exceeds them by no more than a sender allows for a delayed acknowledgment. After 200
+///    ms, the retransmission timer may have expired as well, so the packet is a retransmission or a probe. In both
+///    cases, it turns out to be a retransmission that repaired a loss (RFC 8985, section 7.4) if the peer's response
+///    echoes the packet's own timestamp and does not report the bytes as received twice (RFC 7323, section 4.3; RFC
+///    2883). A DSACK, or the echo of another timestamp, shows that the original arrived. An acknowledgment alone is not
+///    conclusive, because the acknowledgment of the original may cross the probe, and receivers that were busy reading
+///    have been observed to send no DSACK. Without a conclusive response, `doubtfulCount` includes the packet.
+/// 7. The packet is any other repetition. It is a spurious retransmission if all of it was already acknowledged. It is
+///    a fast retransmission (RFC 5681, section 3.2) if it is the first repetition of what three duplicate
+///    acknowledgments requested, and follows as soon as the sender can have received them. Otherwise it is a plain
+///    retransmission.
 extension HalfConnection {
     /// The position of a packet in the stream, derived from its sequence number and length.
     struct Placement {
@@ -350,7 +350,7 @@ extension HalfConnection {
         var flags: TCPFlags
     }
 
-    /// The largest possible window (RFC 7323, 2.3).
+    /// The largest possible window (RFC 7323, section 2.3).
     static let largestWindow: Int64 = 1 << 30
 
     private var isAllAcknowledged: Bool { (acknowledgedEnd ?? Int64.min) >= sentEnd }
@@ -377,7 +377,7 @@ extension HalfConnection {
     /// The smoothed round-trip time in nanoseconds; 0 if it is unknown.
     var roundTrip: UInt64 { UInt64(roundTripUnits) << 16 }
 
-    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298, 2.3).
+    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298, section 2.3).
     @inline(__always)
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
@@ -482,8 +482,7 @@ extension HalfConnection {
         }
         if !tcp.isSYN, segmentCount == 0, !tcp.flags.contains(.rst) { accept(acknowledgment: tcp.acknowledgment) }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
-        // An acknowledgment of more data than any window can have allowed is forged or corrupted, so the acknowledgment
-        // is ignored.
+        // An acknowledgment of more data than any window can have allowed is forged or corrupted, so it is ignored.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
@@ -524,7 +523,7 @@ extension HalfConnection {
         time: UInt64, index: Int
     ) {
         var mark = CloseMark(time: time, packetIndex: index, offset: place.start, acknowledged: acknowledged)
-        // A side that has sent a SYN accepts only an RST that acknowledges the SYN (RFC 9293, 3.10.7.3).
+        // A side that has sent a SYN accepts only an RST that acknowledges the SYN (RFC 9293, section 3.10.7.3).
         let isAnswer = acknowledged.map { $0 >= 0 && $0 <= peer.sentEnd } ?? false
         if isFirst && peer.initialSequence != nil ? !isAnswer : isBaseKnown && !isExpected(place) {
             mark.refusal = .outsideWindow
@@ -535,13 +534,13 @@ extension HalfConnection {
         }
     }
 
-    /// Returns whether an RST may have the sequence number that the receiver expects next (RFC 5961, 3.2). The receiver
-    /// has received all acknowledged bytes, and may have received any of the bytes that were sent after them.
+    /// Returns whether an RST may have the sequence number that the receiver expects next (RFC 5961, section 3.2). The
+    /// receiver has received all acknowledged bytes, and may have received any of the bytes that were sent after them.
     private func isExpected(_ place: Placement) -> Bool {
         place.start <= max(sentEnd, acknowledgedEnd ?? 0) && place.start >= acknowledgedEnd ?? Int64.min
     }
 
-    /// Examines a packet that follows an RST from this side. If both sides continue after the RST, it was ignored.
+    /// Examines a packet that follows an RST from this side. If both sides continue, the RST was ignored.
     ///
     /// - Parameters:
     ///   - own: the position of the packet in this side's stream; `nil` if the peer sent it.
@@ -560,7 +559,7 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// Returns a side's window shift: 0 unless both SYNs have the scale option (RFC 7323, 2.2), `nil` if unknown.
+    /// Returns a side's window shift: 0 unless both SYNs have the option (RFC 7323, section 2.2); `nil` if unknown.
     static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
         // One SYN without the option is enough to know that no window is scaled.
         if let own, own.windowScale == nil { return 0 }
@@ -727,8 +726,8 @@ extension HalfConnection {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// Inserts the text of an RST (RFC 1122, 4.2.2.12). As in other tools, the text is treated as data, but it does not
-    /// advance `sentEnd`.
+    /// Inserts the text of an RST (RFC 1122, section 4.2.2.12). As in other tools, the text is treated as data, but it
+    /// does not advance `sentEnd`.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {

@@ -6,7 +6,7 @@ import ProbeBase
 /// A line ends with LF. Its content is everything before the LF, excluding a CR just before the LF. Offsets count
 /// delivered bytes.
 package struct LineStatistics: Sendable {
-    // The properties are ordered for the processor's cache, see `HalfConnection`.
+    // The properties are ordered for the processor's cache; see `HalfConnection`.
 
     package private(set) var crlfCount = 0
     /// The number of bytes after the last LF, including a CR at the end.
@@ -125,7 +125,7 @@ package struct LineStatistics: Sendable {
         followsGap = false
     }
 
-    // MARK: Rare cases, kept out of the loop: inlined, they would copy each stream's `bare` beforehand.
+    // MARK: Rare cases, never inlined, because the loop would otherwise first copy each stream's `bare`
 
     @inline(never)
     private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
@@ -154,8 +154,8 @@ package struct LineStatistics: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// Finds LFs and CRs, 64 bytes at a time. `body` receives the index of the first of these bytes and two bit masks.
-    /// The lowest bit stands for the first byte.
+    /// Finds LFs and CRs, 64 bytes at a time. `body` receives the index of the first of the 64 bytes, and two bit
+    /// masks. The lowest bit of a mask stands for the first byte.
     @inline(__always)
     func forEachLineEnds(_ body: (Int, _ isLF: UInt64, _ isCR: UInt64) -> Void) {
         // A piece of this length and its bit masks fit into the processor's first-level cache.

@@ -7,7 +7,8 @@ package struct PacketSummary: Sendable, Hashable {
     package var time: UInt64
     package var packetIndex: Int
     package var flags: TCPFlags
-    /// The sequence number relative to the SYN: the SYN has the number 0, and the first byte 1, as is customary.
+    /// The sequence number relative to the SYN: the SYN has the number 0, and the first byte has the number 1, as is
+    /// customary.
     package var relativeSequence: Int64
     /// The acknowledgment number relative to the peer's SYN; `nil` if the packet has no ACK, or if the peer's sequence
     /// numbers are unknown.

@@ -262,7 +262,8 @@ struct RecentPackets: Sendable {
             return ring.hasNumberAgain(entry) ? nil : .numbered
         }
         guard distance <= equalTicks, age <= maxBetween else { return nil }
-        // If a sender really repeats a packet this soon, it does so in response to a packet from its peer.
+        // If a sender really repeats a packet after such a short time, it does so in response to a packet from its
+        // peer.
         let isAnswered = (1..<age).contains { ring[ring.count &- UInt16($0)].ends == answers }
         return isAnswered ? nil : .equal
     }

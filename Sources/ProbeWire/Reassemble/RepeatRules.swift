@@ -10,7 +10,7 @@ enum RepeatRules {
     static let delayNanoseconds: UInt64 = 200_000_000
     /// The maximum time by which a timer may fire late.
     static let timerNanoseconds: UInt64 = 50_000_000
-    /// The timeout before a probe if the round-trip time is unknown (RFC 8985, 7.2).
+    /// The timeout before a probe if the round-trip time is unknown (RFC 8985, section 7.2).
     static let firstTimeoutNanoseconds: UInt64 = 1_000_000_000
     /// The beginning of 2012. No sender sent tail-loss probes before then.
     static let firstProbeTime: UInt64 = 1_325_376_000_000_000_000
@@ -54,7 +54,7 @@ enum RepeatRules {
         return sinceStart < delayNanoseconds ? .tailLossProbe : .retransmissionOrProbe
     }
 
-    /// Applies rules 6 and 7 to a packet that carries nothing new.
+    /// Applies rules 6 and 7 to a packet that carries no new data.
     static func repeatKind(
         _ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64, isSACKInUse: Bool
     ) -> SegmentKind {

@@ -11,7 +11,7 @@ package enum SegmentKind: Sendable, Hashable {
     /// A segment that was sent before, or a segment that fills a gap so late that the original must have been lost
     /// before it could be captured.
     case retransmission
-    /// A retransmission in response to duplicate acknowledgments (RFC 5681, 3.2).
+    /// A retransmission in response to duplicate acknowledgments (RFC 5681, section 3.2).
     case fastRetransmission
     /// A segment that was sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
@@ -21,9 +21,9 @@ package enum SegmentKind: Sendable, Hashable {
     /// The last segment, sent again at a time at which the sender may have probed or its retransmission timer may have
     /// expired.
     case retransmissionOrProbe
-    /// A keep-alive (RFC 9293, 3.8.4).
+    /// A keep-alive (RFC 9293, section 3.8.4).
     case keepAlive
-    /// A zero-window probe (RFC 9293, 3.8.6.1).
+    /// A zero-window probe (RFC 9293, section 3.8.6.1).
     case zeroWindowProbe
     /// A segment so far from everything sent before that no window can have allowed it.
     case outOfWindow
@@ -85,7 +85,7 @@ package struct RepeatedSegment: Sendable, Hashable {
     package var kind: SegmentKind
     /// Whether the packet carried a byte whose value differs from that of an earlier packet.
     package var hasConflict: Bool
-    /// Whether it is still undecided if the packet replaced a lost segment.
+    /// Whether it has not yet been decided if the packet replaced a lost segment.
     package var isDoubtful = false
 }
 
@@ -93,7 +93,7 @@ package struct RepeatedSegment: Sendable, Hashable {
 package struct CloseMark: Sendable, Hashable {
     /// The reason why the receiver of an RST continues as if the RST had not been sent.
     package enum Refusal: Sendable, Hashable {
-        /// The sequence number of the RST is not the one that the receiver expects next (RFC 5961, 3.2).
+        /// The sequence number of the RST is not the one that the receiver expects next (RFC 5961, section 3.2).
         case outsideWindow
         /// Both sides continued after the RST.
         case ignored

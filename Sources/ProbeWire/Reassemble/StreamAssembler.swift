@@ -17,7 +17,7 @@ package struct StreamAssembler: Sendable {
         package var hasConflict = false
     }
 
-    // The properties are ordered for the processor's cache, see `HalfConnection`.
+    // The properties are ordered for the processor's cache; see `HalfConnection`.
 
     /// The offset up to which the stream has been processed. Every byte before it was delivered or is in a gap.
     package internal(set) var end: Int64 = 0

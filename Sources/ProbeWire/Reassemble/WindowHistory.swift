@@ -7,8 +7,8 @@ package struct WindowHistory: Sendable {
         package var openedAt: UInt64?
     }
 
-    // The last advertised window; -1 if no window has been advertised. The largest possible window, 2^30 (RFC 7323
-    // 2.3), fits into 32 bits.
+    // The last advertised window; -1 if no window has been advertised. The largest possible window, 2^30 (RFC 7323,
+    // section 2.3), fits into 32 bits.
     private var lastBytes: Int32 = -1
     private var smallestBytes = Int32.max
     private var largestBytes: Int32 = -1
