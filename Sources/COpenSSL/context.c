@@ -54,7 +54,7 @@ int probe_tls_context_use(probe_tls_context *context, const probe_tls_certificat
 
 static BIO *memory_of(const char *bytes, size_t count) { return count > INT_MAX ? NULL : BIO_new_mem_buf(bytes, (int)count); }
 
-// A key with a passphrase is an error: OpenSSL must not ask for the passphrase on the terminal.
+// A key with a passphrase is rejected, because OpenSSL must not ask for the passphrase on the terminal.
 static int no_passphrase(char *buffer, int size, int writing, void *data) {
     (void)buffer, (void)size, (void)writing, (void)data;
     return -1;

@@ -4,7 +4,7 @@
 #include "openssl.h"
 
 int probe_tls_expand(const uint8_t *secret, const char *label, uint8_t *out, size_t count) {
-    // An HkdfLabel consists of the output length, the label with its length and the prefix `tls13 `, and an empty
+    // An HkdfLabel consists of the output length, a length-prefixed label that begins with `tls13 `, and an empty
     // context (RFC 8446, section 7.1).
     static const char prefix[] = "tls13 ";
     const size_t prefix_length = sizeof prefix - 1, label_length = strlen(label);

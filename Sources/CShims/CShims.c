@@ -126,8 +126,8 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     return 0;
 }
 
-// Adds the signals that end a run: Ctrl-C on a terminal, a request to terminate, and a terminal that was closed
-// (SIGHUP). SIGHUP remains ignored if `nohup` has ignored it.
+// Adds the signals that end a run: SIGINT (Ctrl-C on a terminal), SIGTERM (a request to terminate) and SIGHUP (the
+// terminal was closed). SIGHUP remains ignored if `nohup` has ignored it.
 static void add_interrupts(sigset_t *set) {
     struct sigaction present;
     sigemptyset(set);

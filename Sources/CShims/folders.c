@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The layout used by SYS_getdents64. glibc's `struct dirent64` has the same layout, but readdir allocates memory.
+// The layout used by SYS_getdents64, which is also the layout of glibc's `struct dirent64`. readdir is not used,
+// because it allocates memory.
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -165,8 +166,8 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
         close(top);
         return ESTALE;
     }
-    // Folders of any depth can be removed. Each pass moves deeper folders up, so neither the length of a path nor the
-    // number of descriptors is a limit.
+    // Folders of any depth can be removed. Each pass moves deeper folders up, so the depth is limited neither by the
+    // length of a path nor by the number of descriptors.
     unsigned number = 0;
     int error = 0;
     do {

@@ -48,7 +48,7 @@ struct guardian {
     // The guards of running programs.
     struct table guards;
     int guard_count;
-    // Whether a guard was killed, so that its descendants are now children of this process.
+    // Whether a guard was killed. If so, the guard's descendants are now children of the guardian.
     int has_orphans;
     struct table folders;
     int folder_count;
@@ -298,7 +298,8 @@ int probe_guardian_start(pid_t *pid) {
     pid_t run = getpid();
     sigset_t all, old;
     sigfillset(&all);
-    // Signals are blocked before fork, so that the child can't receive one before it has blocked them itself.
+    // Signals are blocked before fork, so that the child can't receive a signal before it has blocked all signals
+    // itself.
     pthread_sigmask(SIG_SETMASK, &all, &old);
     *pid = fork();
     if (*pid == 0) {

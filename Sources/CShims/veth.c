@@ -79,7 +79,7 @@ int probe_new_network(void) {
 struct message {
     struct nlmsghdr header;
     char body[512];
-    // Whether an attribute did not fit, in which case the message is not sent.
+    // Whether an attribute did not fit. If so, the message is not sent.
     int is_full;
 };
 
@@ -106,7 +106,7 @@ static struct rtattr *add(struct message *message, unsigned short type, const vo
     return attribute;
 }
 
-// Ends a nested attribute. It contains the attributes that were added since its beginning.
+// Ends a nested attribute. Its contents are the attributes that were added after it began.
 static void end(struct message *message, struct rtattr *nest) {
     if (nest) nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
 }
@@ -147,7 +147,8 @@ static int make_pair(const char *name, int end_network) {
     struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, "link0", 6);
     add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
-    // Both ends have the same address: with IFF_NOARP, a host uses its own address as the address of the next hop.
+    // Both ends have the same link-layer address, because with IFF_NOARP, a host uses its own address as that of the
+    // next hop.
     add(&message, IFLA_ADDRESS, end_address, sizeof end_address);
     end(&message, peer);
     end(&message, data);

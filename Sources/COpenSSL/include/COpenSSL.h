@@ -80,7 +80,7 @@ int probe_tls_context_use_one_suite(probe_tls_context *);
 
 typedef struct probe_tls_session probe_tls_session;
 
-// Callbacks that are invoked during calls of the session's functions, on the same thread.
+// Callbacks that are invoked during calls to the session's functions, on the same thread.
 struct probe_tls_observer {
     void *context;
     // Receives a line of the key log, without its terminator.
@@ -104,7 +104,7 @@ void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earl
 int probe_tls_session_receive(probe_tls_session *, const uint8_t *bytes, size_t count);
 // Returns the number of received bytes that do not form a complete record yet, or that follow close_notify.
 size_t probe_tls_session_unread(const probe_tls_session *);
-// Removes the bytes that must be sent and returns their number. With a `capacity` of 0, only returns their number.
+// Removes the bytes that must be sent and returns their number. With a `capacity` of 0, returns only their number.
 size_t probe_tls_session_send(probe_tls_session *, uint8_t *bytes, size_t capacity);
 
 enum probe_tls_result {

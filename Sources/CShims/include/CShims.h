@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Wrappers of epoll, eventfd and timerfd. They return the results of the system calls: -1 with errno on failure.
+// Wrappers for epoll, eventfd and timerfd. They return the results of the system calls: -1 with errno on failure.
 int probe_epoll_create(void);
 int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data);
 // Fills data[] and events[] with up to `capacity` ready descriptors.
@@ -39,8 +39,8 @@ int probe_accept(int listener);
 // Calls pipe2 with O_CLOEXEC. The first descriptor is the read end.
 int probe_pipe(int ends[2]);
 
-// The following functions return the number of bytes written to the socket that have not been sent (SIOCOUTQNSD) or not
-// been acknowledged (SIOCOUTQ).
+// The following functions return the number of bytes written to the socket that have not been sent (SIOCOUTQNSD), or
+// that have not been acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
@@ -134,7 +134,7 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
-// Functions for capabilities (capabilities(7)) of the calling thread.
+// Functions for the calling thread's capabilities (capabilities(7)).
 
 // Returns whether a capability is effective.
 int probe_has_capability(int number);
@@ -243,13 +243,13 @@ int probe_watch_links(void);
 // Returns the next change of the loopback interface: 1 for up, 0 for down, or -1 if no change is pending.
 int probe_next_loopback_change(int fd);
 
-// Functions for the capture.
+// Functions for capturing packets.
 
 // Returns 1 for a loopback interface, 0 for another kind, or -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
-// Replaces the socket's filter (SO_ATTACH_FILTER) atomically, so that no packet is missed or wrongly accepted in the
-// meantime. `instructions` are of type struct sock_filter, which has the layout of libpcap's bpf_insn. Returns 0, or -1
-// with errno.
+// Replaces the socket's filter (SO_ATTACH_FILTER) atomically, so that no packet is missed or wrongly accepted during
+// the replacement. `instructions` are of type struct sock_filter, which has the layout of libpcap's bpf_insn. Returns
+// 0, or -1 with errno.
 int probe_attach_filter(int fd, const void *instructions, unsigned count);
 // Attaches a filter that accepts no packets, so that packets for the socket are dropped before they are queued.
 int probe_drop_all_input(int fd);
