@@ -24,7 +24,7 @@ struct NameQuestion: Equatable {
 
     enum Outcome: Equatable {
         case question(NameQuestion)
-        /// A question that is refused with a response that consists only of a header with the given code.
+        /// A question that is refused. The response consists only of a header with the given code.
         case refused(NameResponseCode, Header)
         /// A message that is not a question: it is an answer, or it is too short to contain a header.
         case nothing

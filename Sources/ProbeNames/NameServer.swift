@@ -26,7 +26,7 @@ package final class NameServer {
     private var timers: [Int: TimerQueue.ID] = [:]
     private var lastTimer = 0
     /// The maximum number of open connections, which is more than any program should need. Further connections are not
-    /// accepted until one has ended.
+    /// accepted until an open connection has ended.
     private static let maxConnections = 64
     /// The maximum number of answers that may be waiting for their due time. Further datagrams are dropped, as an
     /// overloaded resolver would do.
@@ -43,8 +43,8 @@ package final class NameServer {
     ///
     /// - Parameters:
     ///   - sent: called with each answer when it is sent.
-    ///   - overloaded: called once with a clause, when a question is first dropped or delayed because too many answers
-    ///     are pending.
+    ///   - overloaded: called once, with a clause for a message, when a question is first dropped or delayed because
+    ///     too many answers are pending.
     package init(
         in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
         sent: @escaping (NameReply) -> Void, overloaded: @escaping (_ what: String) -> Void

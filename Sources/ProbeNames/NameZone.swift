@@ -11,7 +11,8 @@ package enum NameMeaning: Sendable, Equatable {
 }
 
 extension NameMeaning {
-    /// The record types of the addresses and the delays in the meaning; empty if the meaning applies to every question.
+    /// The record types to which the meaning assigns addresses or a delay; empty if the meaning applies to every
+    /// question.
     fileprivate var types: [NameType] {
         guard case .addresses(let addresses, let delays) = self else { return [] }
         let delayed: [NameType] = (delays.ipv4 > .zero ? [.a] : []) + (delays.ipv6 > .zero ? [.aaaa] : [])
