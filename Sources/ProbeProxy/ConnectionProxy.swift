@@ -63,7 +63,7 @@ package final class ConnectionProxy {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
-    /// Resumes accepting connections after the process that accepted further connections has stopped accepting them.
+    /// Resumes accepting connections when no other process accepts the connections beyond the limit any longer.
     package func resumeAccepting() {
         guard isFull else { return }
         isFull = false
@@ -85,7 +85,7 @@ package final class ConnectionProxy {
         listener = nil
     }
 
-    /// Stops accepting connections and aborts all open ones.
+    /// Stops accepting connections and aborts all open connections.
     package func end() {
         stopListening()
         for connection in connections { connection.abort() }

@@ -43,7 +43,7 @@ package struct ForwardQueue {
     private var inserted: [UInt8] = []
     private var replacements: [ByteReplacement] = []
     private var end: (ForwardEnd, arrived: MonotonicTime)?
-    /// Whether the end of the stream has been forwarded, so that nothing more is forwarded.
+    /// Whether the end of the stream has been forwarded and nothing more will be forwarded.
     package private(set) var hasEnded = false
     /// The number of bytes that have been forwarded in the current style.
     private var position = 0

@@ -170,7 +170,8 @@ package final class ProxiedConnection {
         if noted.contains(side) { return }
         if side == .server, case .connectFailed(let error) = server.phase {
             failure = error
-            // The client's connection had been accepted. The RST shows that there is no connection to the server.
+            // The client's connection has already been accepted, so an RST shows that there is no connection to the
+            // server.
             noted.insert(side)
             queues[.client]?.abandon()
             client.abort()
