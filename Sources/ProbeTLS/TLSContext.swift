@@ -30,7 +30,7 @@ package final class TLSContext {
 
     package struct Options {
         package var isServer: Bool
-        /// The only version that is allowed; `nil` to allow both.
+        /// The only version that is allowed; `nil` to allow TLS 1.2 and TLS 1.3.
         package var version: TLSVersion?
         package var identity: Identity?
         /// The trusted authorities, in PEM. A client without trusted authorities does not verify its peer.

@@ -21,8 +21,8 @@ package final class TLSSession {
     private let context: TLSContext
     private let pointer: OpaquePointer
     private let log: SessionLog
-    /// The writer of forged records. Once a record has been forged, OpenSSL's sequence number is wrong, so its output
-    /// is dropped.
+    /// The writer of forged records. Once a record has been forged, OpenSSL's sequence number is wrong, so OpenSSL's
+    /// output is dropped.
     private var forger: RecordWriter?
 
     /// Creates a session.
