@@ -93,7 +93,7 @@ final class FlyingSocksListener: TransportListener {
         do {
             return try body()
         } catch {
-            // An error from `close` is ignored, because the first error is the one to report.
+            // An error from `close` is ignored, because only the first error is reported.
             try? socket.close()
             throw error
         }
