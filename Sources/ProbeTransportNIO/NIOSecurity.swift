@@ -61,7 +61,7 @@ extension ChannelPipeline.SynchronousOperations {
 
     /// Closes the channel without a close_notify.
     func closeAbruptly() {
-        // Finding the TLS handler fails only if none is in the pipeline, in which case no close_notify would be sent
+        // Finding the TLS handler fails only if none is in the pipeline. Without a TLS handler, no close_notify is sent
         // anyway.
         if let handler = try? handler(type: NIOSSLClientHandler.self), let context = try? context(handler: handler) {
             context.close(promise: nil)

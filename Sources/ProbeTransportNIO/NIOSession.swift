@@ -17,7 +17,7 @@ final class NIOSession {
         case closing(NIOFailure)
         case ended
 
-        /// Whether the connection is closing because the peer has ended its side, so that queued messages are still
+        /// Whether the connection is closing because the peer has ended its side. If so, queued messages are still
         /// written and reported.
         var endsWithPeer: Bool {
             guard case .closing(let reason) = self else { return false }

@@ -148,7 +148,7 @@ final class NIOWebSocketSession {
 
     // MARK: Received frames
 
-    /// Handles a frame from NIO's aggregator, so that a data frame is always a complete message.
+    /// Handles a frame from NIO's aggregator. A data frame is therefore always a complete message.
     func received(_ frame: NIOWebSocket.WebSocketFrame) {
         guard let channel else { return }
         switch phase {
