@@ -239,8 +239,8 @@ public struct TransportConfiguration: Sendable {
     /// Whether the connection stays open after the peer's FIN until this side ends it. If so, the FIN is reported as
     /// `halfClosed`. Otherwise, the connection stops with `eof`. Needs the capability `half-closed`.
     public var allowsHalfClose: Bool
-    /// Whether a message longer than ``maxLine`` is discarded and reported as `discarded`, so that the connection
-    /// continues. Otherwise, the connection stops with `tooLong`. Needs the capability `discarded`.
+    /// Whether a message longer than ``maxLine`` is discarded and reported as `discarded`. Otherwise, such a message
+    /// stops the connection with `tooLong`. Needs the capability `discarded`.
     public var discardsTooLong = false
     /// The number of bytes that may be queued before `full` is reported; `nil` if neither `full` nor `drained` is
     /// reported. Needs the capability `high-water`.
@@ -275,12 +275,12 @@ public struct TransportConfiguration: Sendable {
     /// capability `reconnect`; always `nil` for a listener.
     public var reconnect: TransportReconnect?
 
-    /// Whether ``Transport/read(_:timeout:)`` will be called. The value matters to transports that can also deliver
-    /// data without requests.
+    /// Whether ``Transport/read(_:timeout:)`` will be called. The value matters only to transports that can also
+    /// deliver data without requests.
     public var reads = false
 
-    /// Creates a configuration with the scenario language's defaults: framing `crlf`, lines of at most 1024 bytes, no
-    /// timeouts.
+    /// Creates a configuration with the scenario language's defaults: framing `crlf`, lines of at most 1024 bytes, and
+    /// no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil, allowsHalfClose: Bool = false,

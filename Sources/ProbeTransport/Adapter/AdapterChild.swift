@@ -109,8 +109,8 @@ final class AdapterChild {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed. The guardian ends most descendants; the remaining descendants are found by the marker
-        // and killed here.
+        // The guard was killed. The guardian ends most descendants; the remaining descendants are found by the marker,
+        // and are then killed.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 

@@ -132,7 +132,7 @@ package final class AdapterSource: SubjectSource {
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
-            // The idle process failed between two cases, which must not affect this case.
+            // The idle process failed between two cases. Its failure must not affect the new case.
             case .failure: startFresh()
             }
         }

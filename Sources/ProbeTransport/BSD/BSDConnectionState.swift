@@ -34,7 +34,7 @@ struct BSDConnectionState: Sendable {
     var outgoing = OutgoingStream()
     var phase: Phase
     var paused = false
-    /// Whether the owner has released the transport, so that nothing more is reported.
+    /// Whether the owner has released the transport. If so, nothing more is reported.
     var silent = false
     var readEnded = false
     var wasStarted = false
@@ -64,7 +64,7 @@ struct BSDConnectionState: Sendable {
 extension BSDConnectionState {
     /// Records that the connection is established.
     ///
-    /// - Returns: `nil` if connecting was cancelled or has timed out, in which case the caller must close the socket.
+    /// - Returns: `nil` if connecting was cancelled or has timed out. The caller must then close the socket.
     mutating func connected(now: Int64) -> [Action]? {
         guard isConnecting else { return nil }
         phase = .started
@@ -168,7 +168,7 @@ extension BSDConnectionState {
     }
 
     /// Records that queued bytes can no longer be written. Reading continues, to receive the peer's last bytes and the
-    /// reason.
+    /// reason for the failure.
     mutating func writeFailed(_ error: SystemError) { outgoing.fail(error) }
 }
 
@@ -193,7 +193,7 @@ extension BSDConnectionState {
     /// Whether received bytes are discarded.
     var discardsInput: Bool { !isStarted }
 
-    /// Whether an EOF would be a normal end of the input, so that the bytes of an incomplete message must be reported
+    /// Whether an EOF would be a normal end of the input. If so, the bytes of an incomplete message must be reported
     /// first.
     var wouldEndByEOF: Bool { delivers && outgoing.failure == nil }
 
@@ -415,7 +415,8 @@ extension BSDConnectionState {
         var idle: Int64?
         /// Whether the connection stays open after the peer's FIN.
         var allowsHalfClose = false
-        /// A framed heartbeat, and the time without other output after which it is sent; `nil` if none is sent.
+        /// A framed heartbeat, and the time without other output after which it is sent; `nil` if no heartbeats are
+        /// sent.
         var beat: Beat?
         /// The time without a sign of life from the peer, while reading is not stopped, after which the connection
         /// stops; `nil` for no limit.

@@ -55,7 +55,7 @@ final class BSDListener: TransportListener {
         }.detach()
     }
 
-    /// Listens on the first address to which the configuration's host is resolved, or on its Unix socket.
+    /// Listens on the first address to which the configuration's host resolves, or on its Unix socket.
     ///
     /// - Throws: `other` with the message of the resolver or the kernel.
     static func listen(

@@ -41,7 +41,7 @@ struct ConnectRace: Sendable {
         return started
     }
 
-    /// Records that an attempt has failed, so that the next attempt is due at once.
+    /// Records that an attempt has failed. The next attempt is then due at once.
     mutating func attemptFailed(_ failure: Failure, now: Int64) {
         failed += 1
         nextStart = now

@@ -46,8 +46,8 @@ final class ListeningSocket: Sendable {
     }
 
     deinit {
-        // A program that another thread is starting has a copy of the descriptor until it calls `exec`. `shutdown`
-        // stops the copy from listening too.
+        // A program that another thread is starting has a copy of the descriptor until it calls `exec`. `shutdown` also
+        // stops the copy from listening.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
         if let path { unlink(path) }

@@ -2,7 +2,8 @@ import ProbeSystem
 import Glibc
 import Synchronization
 
-/// The resolution of one host with `getaddrinfo`. A numeric address is resolved at once, a name on a separate thread.
+/// The resolution of one host with `getaddrinfo`. A numeric address is resolved at once, and a name is resolved on a
+/// separate thread.
 ///
 /// A resolution can't be cancelled. A caller that no longer needs the result releases the object, and the thread ends
 /// when `getaddrinfo` returns.

@@ -67,7 +67,7 @@ struct OutgoingStream: Sendable {
     var count: Int { queue.count }
     /// Whether there are queued bytes that can still be written.
     var isWaiting: Bool { !queue.isEmpty && failure == nil }
-    /// Whether a FIN was requested or sent, so that nothing more may be queued.
+    /// Whether a FIN was requested or sent. If so, nothing more may be queued.
     var isEnding: Bool { fin != .none }
 
     mutating func append(_ frame: [UInt8]) { queue.append(frame) }

@@ -20,7 +20,7 @@ protocol ThreadedConnection: AnyObject, Sendable {
 }
 
 protocol ThreadedConnectionState: Sendable {
-    /// Whether the connection has ended, so that nothing more is reported.
+    /// Whether the connection has ended and reports no more events.
     var isEnded: Bool { get }
 }
 

@@ -90,7 +90,7 @@ struct ReconnectState {
 
     /// Handles an event of the connection.
     ///
-    /// - Parameter hasOtherFraming: whether the framing was changed, so that the queued messages can't be sent by a
+    /// - Parameter hasOtherFraming: whether the framing was changed. If so, the queued messages can't be sent by a
     ///   connection that starts with the original framing.
     mutating func handle(_ event: TransportEvent, hasOtherFraming: Bool = false) -> [Action] {
         switch event {

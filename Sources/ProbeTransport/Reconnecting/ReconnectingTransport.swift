@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// - Threads: events are reported on the connection's thread or, between two connections, on a queue. They are never
 ///   reported concurrently.
-/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent on the next
-///   connection, in order, ahead of later messages. A message that was only partly passed to the kernel is dropped, and
-///   its remaining bytes are counted by `lost`.
+/// - Sending: messages of which no byte had been passed to the kernel when a connection was lost are sent on the next
+///   connection, in order, ahead of later messages. A message that had been passed to the kernel only in part is
+///   dropped, and its remaining bytes are counted by `lost`.
 /// - Receiving: the bytes of a message that was incomplete when a connection was lost are not joined with bytes
 ///   received on the next connection.
 /// - `stop()` between two connections is reported at once, and drops the queued messages.
@@ -226,7 +226,7 @@ final class ReconnectingTransport: Transport {
         if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
-    /// Passes a request to the connection. If the connection has just ended, it refuses the request; the refusal is
+    /// Passes a request to the connection. If the connection has just ended, it refuses the request. The refusal is
     /// ignored, because the end is about to be reported.
     private func pass(
         _ connection: (any Transport)?, _ call: (any Transport) throws(TransportError) -> Void

@@ -241,7 +241,7 @@ package final class InProcessSubject: SubjectDriver {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
-    /// Returns the failure if a transport's error text names a machine error. A machine error is no evidence against
+    /// Returns the failure if a transport's error text names a machine error. A machine error is not evidence against
     /// the transport, because other code uses the same machine and this process's descriptors.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         guard let fault = MachineError(text: text),
@@ -281,7 +281,7 @@ package struct InProcessSource: SubjectSource {
     package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
-        // The error is ignored here. If the program is missing, the case that needs it reports the error.
+        // The error is ignored. If the program is missing, a case that needs the program reports the error.
         elsewhere =
             try? program.isEmpty
             ? nil : AdapterSource(transport: factory.name, words: program, names: SubjectNames())

@@ -38,14 +38,14 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// Records which case the subject is serving.
     func serve(_ id: String)
 
-    /// Calls back when the subject's program has ended, after ``close(isReusable:late:)``; at once if the subject has
-    /// no separate program.
+    /// Calls back when the subject's program has ended after ``close(isReusable:late:)``. If the subject has no
+    /// separate program, calls back at once.
     func whenEnded(_ call: @escaping @Sendable () -> Void)
 
     /// Ends the subject. Afterwards, none of the subject's code runs, and nothing is reported.
     ///
     /// - Parameters:
-    ///   - isReusable: whether the case ended cleanly, so that the program may serve another case.
+    ///   - isReusable: whether the case ended cleanly and the program may serve another case.
     ///   - late: the receiver of reports about connections that have already stopped, if reports take time to arrive
     ///     (``drainInterval``).
     func close(isReusable: Bool, late: (any LateReportHandler)?)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The state of a transport's life cycle. Methods that return at once can use it on any thread, while the connection
-/// itself belongs to an event loop or a task.
+/// The state of a transport's life cycle. Methods that return at once can use the state on any thread, while the
+/// connection itself belongs to an event loop or a task.
 package final class TransportLifecycle: Sendable {
     private enum Phase: Sendable {
         case initialised
@@ -74,7 +74,7 @@ package final class TransportLifecycle: Sendable {
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
     }
 
-    /// Records that this side has ended the stream, so that nothing more can be sent.
+    /// Records that this side has ended the stream. Nothing more can then be sent.
     package func halfClose() throws(TransportError) {
         try requireOpen()
         phase.withLock { phase in
