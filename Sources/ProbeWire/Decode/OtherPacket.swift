@@ -50,8 +50,8 @@ package enum OtherPacket: Sendable, Hashable {
             }
     }
 
-    /// Whether the packet may contain a segment of any flow that is shown, so that statements about that flow are
-    /// uncertain.
+    /// Whether the packet may contain a segment of any of the flows that are shown. If so, statements about these flows
+    /// are uncertain.
     package var isUnread: Bool {
         switch self {
         case .udp, .ip, .frame, .wirelessControl, .fragment: false

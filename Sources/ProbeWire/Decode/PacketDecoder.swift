@@ -5,10 +5,10 @@ import ProbeBase
 /// The decoder never traps, whatever the bytes are, and takes time linear in the length of the headers. It keeps no
 /// state between packets: fragments are returned, and `FragmentReassembler` joins them.
 ///
-/// The shortest of the lengths in a packet's headers determines where the packet ends: if the length in a PPPoE or
-/// 802.3 header is less than that of the IP datagram, the datagram is shortened accordingly, and the bytes after it are
-/// padding. The frame's own length does not limit the datagram, because some programs store the captured length as both
-/// lengths of a record. A datagram that is longer than its frame was therefore cut short by the capture.
+/// The shortest of the lengths in a packet's headers determines where the packet ends. If the length in a PPPoE or
+/// 802.3 header is less than the IP datagram's length, the datagram is shortened accordingly, and the bytes after it
+/// are padding. The frame's own length does not limit the datagram, because some programs store the captured length as
+/// both lengths of a record. A datagram that is longer than its frame was therefore cut short by the capture.
 package enum PacketDecoder {
     /// Decodes a captured packet, beginning with its link-layer header.
     ///
@@ -148,8 +148,8 @@ package enum PacketDecoder {
             offset += 4
             guard label & 0x100 != 0 else { continue }  // not the bottom of the label stack
             guard let first = bytes.byte(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
-            // MPLS labels do not identify the protocol of the payload, so the payload's first nibble decides, as it
-            // does in routers (RFC 4928).
+            // MPLS labels do not identify the protocol of the payload, so the payload's first nibble determines the
+            // protocol, as it does in routers (RFC 4928).
             return first >> 4 == 4 || first >> 4 == 6
                 ? try decodeIP(bytes, at: offset, extent) : .notIP(etherType: 0x8847)
         }
@@ -218,8 +218,8 @@ package enum PacketDecoder {
             let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6),
             let hopLimit = bytes.byte(at: start + 7)
         else { throw .endsInside(.ipv6, offset: bytes.count) }
-        // The payload length is 0 for a jumbogram (RFC 2675), and for a packet above 64 KiB that is not segmented yet
-        // (TSO).
+        // The payload length is 0 for a jumbogram (RFC 2675), and for a packet larger than 64 KiB that has not been
+        // segmented yet (TSO).
         let end = extent.end(of: start + 40, length: Int(payloadLength))
         guard start + 40 <= end else { throw .malformed(.ipv6, offset: start) }
         var offset = start + 40
@@ -569,7 +569,7 @@ extension PacketDecoder {
         return PacketExtent(wireEnd: end, reading: .opened, tunnels: extent.tunnels - 1)
     }
 
-    /// Decodes an IP datagram that is the payload of another one (RFC 2003, RFC 2473, RFC 4213).
+    /// Decodes an IP datagram that is the payload of another IP datagram (RFC 2003, RFC 2473, RFC 4213).
     static func decodeIPInIP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -665,7 +665,7 @@ extension PacketDecoder {
         if port == genevePort { return try decodeGeneve(bytes, at: start, end: end, extent) }
         if port == gtpPort { return try decodeGTP(bytes, at: start, end: end, extent) }
         // RFC 7348, section 5: the I flag is set. The reserved bits are 0, but extensions use them, so they are checked
-        // only on Linux's old port.
+        // only on the port that Linux used before IANA assigned a port.
         guard let flags = bytes.byte(at: start), flags & 0x08 != 0, let reserved = bytes.big32(at: start),
             bytes.byte(at: start + 7) != nil
         else { return nil }
@@ -681,8 +681,8 @@ extension PacketDecoder {
         }
     }
 
-    /// Decodes Geneve (RFC 8926, section 3.4): a header of eight bytes, which contains the EtherType of the payload,
-    /// and options.
+    /// Decodes Geneve (RFC 8926, section 3.4): a header of eight bytes, which contains the payload's EtherType,
+    /// followed by options.
     private static func decodeGeneve(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {

@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Hashes the two endpoints of a connection, in either order.
 ///
-/// The hash is keyed with random numbers, so that no capture can be crafted whose connections all collide.
+/// The hash is keyed with random numbers, so that nobody can craft a capture in which all connections collide.
 struct ConnectionHash: Sendable {
     private let seed: UInt64
     private let otherSeed: UInt64

@@ -3,7 +3,7 @@ import ProbeBase
 /// A share of the connections in a capture. Several analyses of one capture can run in parallel, each with its own
 /// share.
 ///
-/// The share that a connection belongs to depends only on its endpoints, so it is the same in each run.
+/// The share that a connection belongs to depends only on its endpoints, so the share is the same in each run.
 package struct ConnectionShare: Sendable, Hashable {
     package let number: Int
     /// The total number of shares.

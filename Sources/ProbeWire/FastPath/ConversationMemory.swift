@@ -4,7 +4,7 @@ import CBytes
 /// few connections of a list are ever moved.
 ///
 /// Arrays are not used, because every access to an element reads its array's header, and the headers would all be at
-/// the same position in a page, so that they would evict each other from the cache.
+/// the same position in a page. They would therefore evict each other from the cache.
 // @unchecked: many threads may read the memory, and only a list that is the sole owner of the memory changes it
 // (`ConversationList.makeUnique`).
 final class ConversationMemory: @unchecked Sendable {
@@ -43,7 +43,7 @@ final class ConversationMemory: @unchecked Sendable {
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }
-        // With small pages, analysing a capture with thousands of connections takes 10 % more CPU time, because the
+        // With small pages, analysing a capture with thousands of connections takes 10% more CPU time, because the
         // system clears and maps each page when it is first touched.
         let whole = roundedUp(size, to: largePage)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)

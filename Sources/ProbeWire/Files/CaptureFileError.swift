@@ -4,7 +4,7 @@ import ProbeBase
 /// valid.
 package struct CaptureFileError: Error, Sendable, Hashable {
     package enum Reason: Error, Sendable, Hashable {
-        /// The first four bytes of the file are not those of a capture file.
+        /// The first four bytes of the file do not identify a capture file.
         case notACapture(magic: UInt32)
         case unsupportedVersion(major: UInt16, minor: UInt16)
         /// The file ends inside a record or block of `length` bytes, and contains only the first `present` of these

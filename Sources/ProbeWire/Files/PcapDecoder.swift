@@ -92,8 +92,8 @@ struct PcapDecoder: Sendable {
             var original = word(header, 12)
         else { return nil }
         if mayHaveSwapped {
-            // In version 2.3, the order depends on the program that wrote the file. The check below is the same as
-            // libpcap's.
+            // In version 2.3, the order of the two lengths depends on the program that wrote the file. The check below
+            // is the same as libpcap's.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {

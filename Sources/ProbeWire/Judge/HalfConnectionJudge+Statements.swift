@@ -44,7 +44,7 @@ extension HalfConnectionStatement<Resolved> {
             limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
             limits.keptSegments = ConversationLimits.live.keptSegments
         case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
-        // Line ends of these kinds are counted as they arrive, so the bytes need not be kept.
+        // CRLF, LF and CR line ends are counted as they arrive, so the bytes need not be kept.
         case .lines(.crlf), .lines(.lf), .lines(.cr): limits.quotes = true
         case .messages(_, _, .crlf), .messages(_, _, .lf): break
         case .lines, .messages, .frames, .records, .tls, .lacks:

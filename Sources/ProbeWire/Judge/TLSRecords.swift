@@ -60,8 +60,7 @@ package struct TLSRecords: Equatable {
 
     // MARK: Headers
 
-    /// Returns the first flaw in a header of which possibly only the first bytes are present; `nil` if these bytes are
-    /// valid.
+    /// Returns the first flaw in a header that may be incomplete; `nil` if the bytes that are present are valid.
     private static func flaw(of header: Span<UInt8>) -> Flaw? {
         guard header.count > 0 else { return nil }
         guard 20...24 ~= header[0] else { return .contentType(header[0]) }
@@ -108,8 +107,8 @@ package struct TLSRecords: Equatable {
         guard let length = length(bytes) else { return .undecided }
         if length > 1 << 14 || bytes[0] == alert && length != 2 { return .other }
         guard bytes.count > headerLength else { return .undecided }
-        // This byte is the level of an alert (1 is a warning, 2 a fatal alert) or the type of a handshake message (1 is
-        // a ClientHello, 2 a ServerHello).
+        // The first byte after the record header is the level of an alert (1 is a warning, 2 is a fatal alert) or the
+        // type of a handshake message (1 is a ClientHello, 2 is a ServerHello).
         guard 1...2 ~= bytes[5] else { return .other }
         if bytes[0] == alert { return bytes.count < 7 ? .undecided : .record }
         // The protocol version follows the message's type and length. The version is in this record unless the message

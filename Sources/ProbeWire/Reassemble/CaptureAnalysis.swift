@@ -16,7 +16,7 @@ package struct CaptureAnalysis: Sendable {
     package internal(set) var unfollowedCount = 0
     /// The index of the first packet that could not be decoded, and its error.
     package internal(set) var firstError: (index: Int, error: PacketError)?
-    /// The number of packets that are copies of a packet captured before.
+    /// The number of packets that are copies of a previously captured packet.
     package internal(set) var copyCount = 0
     var recent = RecentPackets()
     private var fragments = FragmentReassembler()
@@ -60,7 +60,7 @@ package struct CaptureAnalysis: Sendable {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
             isOwn = share.contains(hash: ends.hash)
-            // As on the fast path, the packet and any error in it are counted by the other share.
+            // As on the fast path, the packet and any error in it are counted by the share that the packet belongs to.
             if !isOwn { return nil }
         }
         var isCounted = false
@@ -129,8 +129,8 @@ package struct CaptureAnalysis: Sendable {
     /// are such packets, no statement about a flow is certain.
     package var unread: String? { sentence(\.isUnread) }
 
-    /// The same as `unread`, but also covers the packets that may belong to flows none of whose packets can be read. It
-    /// is used for statements about a capture in which no flow was found.
+    /// Like `unread`, but also covers the packets that may belong to flows none of whose packets can be read. It is
+    /// used for statements about a capture in which no flow was found.
     package var unreadOrHidden: String? { sentence { $0.isUnread || $0.isHidden } }
 
     private func sentence(_ isIncluded: (OtherPacket) -> Bool) -> String? {

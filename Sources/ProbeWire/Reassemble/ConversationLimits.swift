@@ -5,7 +5,7 @@ package struct ConversationLimits: Sendable, Hashable {
     package var keptBytes: Int
     /// The number of bytes that may wait after a gap before the gap is skipped. Each waiting chunk adds 64 bytes of
     /// overhead. If the peer has acknowledged the missing bytes, skipping the gap is not reported as reaching a limit,
-    /// unless the bytes arrive afterwards.
+    /// unless the bytes arrive later.
     package var waitingBytes: Int
     /// The maximum number of entries in each list (repeated segments, closed windows, urgent data). Later events are
     /// only counted.

@@ -46,8 +46,8 @@ package struct ConversationTable: Sendable {
         return add(tcp, payload: packet.bytes.span.extracting(tcp.payload), time: packet.time)
     }
 
-    /// Adds a segment. If `index` is `nil`, the summary's `packetIndex` is the number of packets added to this table
-    /// before.
+    /// Adds a segment. If `index` is `nil`, the summary's `packetIndex` is the number of packets that were previously
+    /// added to this table.
     @discardableResult
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
@@ -76,7 +76,7 @@ package struct ConversationTable: Sendable {
     }
 
     /// Frees memory when the limit for all connections is exceeded. Connections stop waiting for missing bytes that the
-    /// peer has acknowledged; the connection at `position` is the first.
+    /// peer has acknowledged, starting with the connection at `position`.
     private mutating func releaseMemory(_ position: Int) {
         change(position) { $0.giveUpReceived() }
         guard heldBytes > limits.totalBytes, packetCount >= nextSweep else { return }
@@ -99,7 +99,7 @@ package struct ConversationTable: Sendable {
         heldBytes += conversations.heldBytes(at: position) - before
     }
 
-    /// Returns the connections, other than that of the last packet, for which `takeParts` may return parts.
+    /// Returns the connections, other than the last packet's connection, for which `takeParts` may return parts.
     package mutating func takeConversationsWithReleasedParts() -> [Int] {
         if withReleasedParts.isEmpty { return [] }
         defer { withReleasedParts = [] }
@@ -199,7 +199,7 @@ package struct ConversationTable: Sendable {
 
 extension ConversationList {
     /// Returns whether a packet with the same endpoints opens another connection. A SYN opens another connection if its
-    /// sequence number differs from that of the SYN with which the connection at `position` began.
+    /// sequence number differs from its sender's initial sequence number in the connection at `position`.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)

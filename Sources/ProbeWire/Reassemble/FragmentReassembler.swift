@@ -145,7 +145,7 @@ package struct FragmentReassembler: Sendable {
             held -= entry.size
             lostCount += 1
         }
-        // The elements of completed datagrams remain in the queue and are skipped here.
+        // The elements of completed datagrams remain in the queue, so they must be skipped.
         while queueHead < queue.count, pending[queue[queueHead].key]?.order != queue[queueHead].order { queueHead += 1 }
         if queueHead > 64, queueHead * 2 > queue.count {
             queue.removeFirst(queueHead)

@@ -172,10 +172,11 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.otherSYNs }
     }
 
-    /// Whether the SYN was sent more than once, so that it is unknown which SYN was answered.
+    /// Whether the SYN was sent more than once. If so, it is unknown which SYN was answered.
     package var hasRepeatedSYN: Bool { events.value.hasRepeatedSYN }
 
-    /// The number of packets that are copies of a packet captured before. Copies are not included in any other count.
+    /// The number of packets that are copies of a previously captured packet. Copies are not included in any other
+    /// count.
     package internal(set) var copyCount: Int {
         get { events.value.copies }
         set { events.value.copies = newValue }
@@ -355,7 +356,7 @@ extension HalfConnection {
 
     private var isAllAcknowledged: Bool { (acknowledgedEnd ?? Int64.min) >= sentEnd }
 
-    /// Applies rules 1 to 3. Returns `nil` if they do not apply, so that the segment must be inserted into the stream.
+    /// Applies rules 1 to 3. Returns `nil` if none applies and the segment must be inserted into the stream.
     func probeKind(_ place: Placement, isPeerWindowShut: Bool) -> SegmentKind? {
         guard place.flags.isDisjoint(with: [.syn, .fin, .rst]) else { return nil }
         if place.payloadLength <= 1, place.start == sentEnd - 1, isAllAcknowledged {
@@ -377,7 +378,7 @@ extension HalfConnection {
     /// The smoothed round-trip time in nanoseconds; 0 if it is unknown.
     var roundTrip: UInt64 { UInt64(roundTripUnits) << 16 }
 
-    /// Adds a round-trip measurement, smoothed the way senders smooth it (RFC 6298, section 2.3).
+    /// Adds a round-trip measurement, with the smoothing that senders use (RFC 6298, section 2.3).
     @inline(__always)
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
@@ -411,7 +412,7 @@ extension HalfConnection {
     @inline(__always)
     mutating func noteNewAcknowledgment(_ offset: Int64, time: UInt64) -> Bool {
         guard offset > (acknowledgedEnd ?? Int64.min) else { return false }
-        // The round trip of a segment that was sent twice is not measured, because it is unknown which of the two was
+        // The round trip of a segment that was sent twice is not measured, because it is unknown which transmission was
         // acknowledged (Karn's algorithm).
         if offset == sentEnd, !hasProbedTail, time > tailTime { noteRoundTrip(time &- tailTime) }
         acknowledgedEnd = offset
@@ -474,7 +475,7 @@ extension HalfConnection {
     /// Returns the offset up to which a packet from the other side acknowledges this stream; `nil` without a valid ACK.
     mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
         guard tcp.flags.contains(.ack) else { return nil }
-        // If a SYN-ACK was captured before the SYN, the number that it acknowledges is certain nonetheless.
+        // Even if a SYN-ACK was captured before the SYN, the number that it acknowledges is certain.
         if base == nil, !tcp.flags.contains(.rst) {
             base = tcp.acknowledgment
             // If only one direction was captured, offsets count from the first acknowledged number.
@@ -570,7 +571,7 @@ extension HalfConnection {
 
     mutating func finish() {
         let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) }
-        // An acknowledgment of the FIN is one more than the stream's length.
+        // The number that acknowledges the FIN is one more than the stream's length.
         stream.finish(lastOffset: fin?.offset ?? acknowledged)
     }
 }
@@ -784,7 +785,7 @@ extension HalfConnection {
     }
 }
 
-/// A tail-loss probe (RFC 8985, section 7) of which it is not known yet whether it replaced a lost segment.
+/// A tail-loss probe (RFC 8985, section 7) for which it is not yet known whether it replaced a lost segment.
 struct TailProbe: Sendable {
     /// The index of the probe in `repeats`; `nil` if it is not listed there because of the limits.
     var repeatIndex: Int?

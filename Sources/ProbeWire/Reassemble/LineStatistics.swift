@@ -21,7 +21,7 @@ package struct LineStatistics: Sendable {
     package private(set) var endsWithCR = false
     /// Whether the byte before the next byte is missing and may have been a CR.
     private var followsGap = false
-    /// Whether bytes of the stream are missing, so that the counts cover only what was captured.
+    /// Whether bytes of the stream are missing. If so, the counts cover only what was captured.
     package private(set) var isInterrupted = false
     /// Whether the stream contains a bare LF or CR.
     private(set) var hasBare = false

@@ -7,8 +7,8 @@ import ProbeBase
 /// oldest one, so memory and time per packet are constant. A copy that follows the original after too many other
 /// packets is not recognized.
 struct RecentPackets: Sendable {
-    /// The values of a packet that identify it. They are packed into words, because an entry is written for each
-    /// packet, directly from registers.
+    /// The values that identify a packet. They are packed into words, because an entry is written for each packet,
+    /// directly from registers.
     fileprivate struct Entry {
         /// The sequence and acknowledgment numbers.
         var numbers: UInt64
@@ -187,7 +187,7 @@ struct RecentPackets: Sendable {
         }
     }
 
-    private final class Memory: @unchecked Sendable {  // changed only by its sole owner, see `rings()`
+    private final class Memory: @unchecked Sendable {  // changed only by its sole owner; see `rings()`
         let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
         private static let size = 2 * Ring.size
 

@@ -207,7 +207,8 @@ package struct StreamAssembler: Sendable {
     }
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
-        // Bytes must be kept before they are counted, because `isKeptWhole` compares the two numbers.
+        // Bytes must be kept before they are counted, because `isKeptWhole` compares the numbers of kept and counted
+        // bytes.
         if limits.deliversParts || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         lines.feed(payload, quotes: limits.quotes)
         end += Int64(payload.count)
