@@ -293,7 +293,7 @@ int probe_set_up_loopback(int mtu) {
 
 int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
 
-// Declared here because older systems do not have <linux/openat2.h>.
+// The structure is declared here because older systems do not have <linux/openat2.h>.
 struct probe_open_how {
     uint64_t flags, mode, resolve;
 };
