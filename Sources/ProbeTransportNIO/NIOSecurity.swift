@@ -5,8 +5,8 @@ import ProbeTransport
 
 /// TLS for one connection, implemented with NIOSSL, as a client that verifies both the certificate chain and the name.
 ///
-/// If the name is a numeric address, NIOSSL can verify only the address to which the connection was made, so the two
-/// addresses must be the same. A numeric address is not sent as SNI.
+/// If the name is a numeric address, NIOSSL can verify only the address to which the connection was made, so the name
+/// must be that address. A numeric address is not sent as SNI.
 struct NIOSecurity: Sendable {
     private let context: NIOSSLContext
     /// The host name to verify; `nil` if the peer is identified by a numeric address.

@@ -7,7 +7,7 @@ public import ProbeTransport
 ///
 /// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage
 /// return before it), binary lengths of a fixed width (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras implements
-/// no other framings, so they are `unsupported`.
+/// no other framings, so all others are `unsupported`.
 ///
 /// TLS is implemented by NIOSSL.
 public struct NIOTransportFactory: TransportFactory {
