@@ -20,9 +20,9 @@ package final class ChildProcess {
     package private(set) var outputLog = OutputLog()
     /// The number of descendants that could not be ended; set once all other descendants have ended.
     package private(set) var left: Int?
-    /// Whether the program's guard was killed, so that the guardian must end the program's descendants.
+    /// Whether the program's guard was killed. The guardian must then end the program's descendants.
     package private(set) var isUnguarded = false
-    /// Whether the program was killed only because its guard was killed, so that ``exit`` does not describe the program
+    /// Whether the program was killed only because its guard was killed. If so, ``exit`` does not describe the program
     /// itself.
     package private(set) var exitIsUnknown = false
     /// The reason why input could not be written to the program.
@@ -37,8 +37,8 @@ package final class ChildProcess {
     private let program: GuardedProgram
     private var input: Int32?
     private var output: [Stream: Int32] = [:]
-    /// The input that has not yet been written to the program's stdin, as complete writes. The first `writtenInput`
-    /// bytes of the first write have been written.
+    /// The writes to the program's stdin that have not been completed. The first `writtenInput` bytes of the first
+    /// write have been written.
     private var pendingInput: [[UInt8]] = []
     private var writtenInput = 0
     /// The number of bytes of pending input.
@@ -103,11 +103,11 @@ package final class ChildProcess {
         program.signalGroup(number)
     }
 
-    /// Ends all descendants of the program, whatever their process group, session and environment. ``left`` is set when
-    /// they have ended.
+    /// Ends all descendants of the program, whatever their process group, session and environment. The number of
+    /// descendants that could not be ended is then in ``left``.
     package func endDescendants() { program.end() }
 
-    /// Kills the guard if it did not end the processes in time; the guardian then ends them.
+    /// Kills the guard if the guard has not ended the processes in time; the guardian then ends them.
     package func giveUp() { program.giveUp() }
 
     /// Writes to the program's stdin. Bytes that the pipe can't accept now are written later.
@@ -125,18 +125,18 @@ package final class ChildProcess {
         input = nil
     }
 
-    /// Reads the program's pipes, and its exit status if it has ended, without waiting for the reactor.
+    /// Reads the program's output and, if the program has ended, its exit status, without waiting for the reactor.
     package func look() {
         for stream in output.keys { read(stream) }
         if exit == nil { handleEvents() }
     }
 
-    /// Releases the lines of output before the given line, which are no longer needed.
+    /// Releases the lines of output that precede the given line and are no longer needed.
     package func releaseOutput(before line: Int) { outputLog.release(before: line) }
 
     private func flush() {
         guard let raw = input else { return }
-        // At most 1 MiB is written per call, so that timers and other descriptors are also served if the program reads
+        // At most 1 MiB is written per call, so that timers and other descriptors are served even if the program reads
         // as fast as this process writes.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {

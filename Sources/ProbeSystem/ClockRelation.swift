@@ -7,8 +7,8 @@ package enum WallClock {
     package static var now: UInt64 { UInt64(clamping: probe_realtime_ns()) }
 }
 
-/// The difference between the wall clock and the monotonic clock at the time of the measurement. It remains valid until
-/// the system's clock is set.
+/// The measured difference between the wall clock and the monotonic clock. It remains valid until the system's clock is
+/// set.
 package struct ClockRelation: Sendable, Hashable {
     /// The wall-clock time minus the monotonic time, in nanoseconds.
     package let offset: Int64

@@ -55,7 +55,7 @@ package struct ConfinedFile {
     }
 
     /// Opens the path component by component without following links. If a component is a link, the components of its
-    /// target are processed next. `..` returns to the descriptor of the parent folder, so that renaming a folder in the
+    /// target are processed next. `..` returns to the descriptor of the parent folder, so renaming a folder in the
     /// meantime has no effect.
     private func walk(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         func parts(_ path: String) throws(SystemError) -> [Substring] {

@@ -3,7 +3,7 @@ import Glibc
 package import ProbeBase
 
 /// A TCP connection of the harness. It reads incoming bytes immediately into its own buffer, writes each piece as a
-/// separate segment, and distinguishes whether the peer ends it with a FIN or an RST.
+/// separate segment, and detects whether the peer ends it with a FIN or an RST.
 ///
 /// Confined to its reactor's thread. `onChange` is called on that thread after every change that an expectation may be
 /// waiting for.
@@ -34,7 +34,7 @@ package final class Connection {
     package enum Reading: Sendable, Equatable {
         case atOnce
         case stopped
-        /// Reads at most `bytes` bytes at each interval.
+        /// Reads at most `bytes` bytes once per interval.
         case slowly(bytes: Int, every: Duration)
     }
 
@@ -46,7 +46,8 @@ package final class Connection {
     package internal(set) var phase: Phase
     package internal(set) var local: SocketAddress?
     package internal(set) var peer: SocketAddress?
-    /// How the connection began, which identifies it among captured connections with the same addresses.
+    /// How the connection began. The origin identifies the connection among captured connections with the same
+    /// addresses.
     package internal(set) var origin: ConnectionOrigin
     package let createdAt = MonotonicTime.now
     /// The time at which the connection was accepted or `connect` succeeded.
@@ -65,7 +66,7 @@ package final class Connection {
     package var urgent = ReceiveBuffer()
     package internal(set) var readEnd: ReadEnd?
     package internal(set) var reading: Reading = .atOnce
-    /// Whether the receive buffer has reached its limit, so that reading has stopped.
+    /// Whether reading has stopped because the receive buffer has reached its limit.
     package internal(set) var hasOverflowed = false
 
     var outgoing: [SendOperation] = []
@@ -74,7 +75,7 @@ package final class Connection {
     package internal(set) var cutSends: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
-    /// Whether the script reset the connection, in which case unread bytes are discarded.
+    /// Whether the script reset the connection. If so, unread bytes are discarded.
     package internal(set) var wasAborted = false
     /// Whether the connection was ended without a packet (``Vanishing``).
     package internal(set) var hasVanished = false
@@ -93,7 +94,7 @@ package final class Connection {
 
     /// The layer that the connection's bytes pass through; `nil` if they are sent and received unchanged.
     package var layer: (any ConnectionLayer)?
-    /// The socket after the script has closed the connection, while the peer's response to the close is awaited.
+    /// The socket that awaits the peer's response after the script has closed the connection.
     private var lingering: LingeringSocket?
     /// The socket of a connection that has vanished silently.
     var silenced: SilencedSocket?
@@ -232,7 +233,7 @@ package final class Connection {
         if isUnix { connectToPath() } else { finishConnecting() }
     }
 
-    /// Connects to a Unix socket. The attempt succeeds or fails immediately. If the listener's queue is full, the
+    /// Connects to a Unix socket. Each attempt succeeds or fails immediately. If the listener's queue is full, the
     /// attempt is repeated every millisecond, because the kernel does not report when the queue has room again.
     private func connectToPath() {
         guard let peer else { return }
@@ -311,18 +312,18 @@ package final class Connection {
     /// Sends FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
     /// first.
     ///
-    /// - Returns: the number of unread bytes in the kernel's buffer, because of which the socket was not closed
-    ///   (closing it would send an RST); 0 if the connection has been closed.
+    /// - Returns: the number of unread bytes in the kernel's buffer; 0 if the connection has been closed. A socket with
+    ///   unread bytes is not closed, because closing it would send an RST.
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            // The peer may send more bytes while earlier bytes are being read; the additional bytes are read, too.
+            // While earlier bytes are being read, the peer may send more bytes, which are also read.
             if reading == .atOnce || layer != nil { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
-            // FIN is sent before the socket is closed: bytes that arrive at a closed socket would cause an RST, which
-            // no step can expect.
+            // The FIN is sent before the socket is closed, because bytes that arrive at a closed socket cause an RST,
+            // and no step can expect that RST.
             shutdown(raw, Int32(SHUT_WR))
             endedAt = .now
             if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
@@ -381,8 +382,8 @@ extension Connection {
         updateInterest()
         switch mode {
         case .atOnce:
-            // Reading here clears the descriptor's readiness, so the reactor would not notify code that waits for these
-            // bytes.
+            // `receive` clears the descriptor's readiness, so the reactor would not report the bytes to code that waits
+            // for them.
             receive()
             notifyChange()
         case .stopped: break
@@ -390,7 +391,7 @@ extension Connection {
         }
     }
 
-    /// Reads `bytes` bytes after each interval, until the mode changes.
+    /// Reads `bytes` bytes after each interval, until the reading mode changes.
     func tick(bytes: Int, every interval: Duration) {
         readTimer = reactor.schedule(at: .now + interval) { [weak self] in
             guard let self, self.raw >= 0, self.readEnd == nil else { return }
@@ -403,7 +404,7 @@ extension Connection {
     /// Reads until the kernel's buffer is empty, the peer's direction has ended, or the receive buffer is full.
     package func receive() {
         guard raw >= 0, phase == .open else { return }
-        // At most 4 MiB is read per call, so that timers and other descriptors are also served if the peer never stops
+        // At most 4 MiB is read per call, so that timers and other descriptors are served even if the peer never stops
         // sending.
         var rounds = 0
         while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
@@ -420,7 +421,7 @@ extension Connection {
         updateInterest()
     }
 
-    /// Reads and discards the bytes in the kernel's buffer, at most 4 MiB in case the peer never stops sending.
+    /// Reads and discards the bytes in the kernel's buffer, but at most 4 MiB, in case the peer never stops sending.
     func discard() {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
@@ -481,9 +482,9 @@ extension Connection {
     /// Whether `recv` would return bytes, or report a FIN or an RST.
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
-    /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing with
-    /// unread bytes would send an RST instead of a FIN. The TLS layer reads these bytes before it closes the
-    /// connection.
+    /// The number of bytes that are unread in the kernel's buffer because reading is stopped or slow. Closing the
+    /// socket with unread bytes would send an RST instead of a FIN. The TLS layer reads these bytes before it closes
+    /// the connection.
     package var unreadAtClose: Int {
         phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
     }
@@ -497,8 +498,8 @@ extension Connection {
 }
 
 extension Connection {
-    /// The maximum number of sends whose pieces are checked in the capture. A proxy creates a send of this kind for
-    /// each piece that it forwards.
+    /// The maximum number of sends whose pieces are checked in the capture. The number is limited because a proxy
+    /// creates such a send for each piece that it forwards.
     private static let maxCutSends = 4096
 
     /// Queues an operation, and starts it immediately if all earlier operations have finished.
@@ -540,8 +541,8 @@ extension Connection {
             let start = operation.piece == 0 ? 0 : operation.ends[operation.piece - 1]
             let end = operation.ends[operation.piece]
             if operation.taken == start {
-                // The previous piece must have left the kernel before the next one is written; otherwise both could be
-                // sent in one segment.
+                // The previous piece must have left the kernel before the next one is written; otherwise both pieces
+                // could be sent in one segment.
                 if operation.isCut || lastWasCut, !hasLeft(operation, now: now) { return false }
                 if let earliest = operation.earliestDeparture(), now < earliest {
                     pumpLater(at: earliest)

@@ -14,7 +14,7 @@ package protocol ConnectionLayer: AnyObject {
     /// The number of received bytes that the layer still holds and that can no longer be read.
     var held: Int { get }
 
-    /// Whether the peer is expected to respond to this side's end. A socket that was closed before the response arrived
-    /// would answer the response with an RST.
+    /// Whether the peer is expected to respond when this side ends the connection. If the socket were closed before the
+    /// response arrived, the kernel would answer the response with an RST.
     var awaitsAnswer: Bool { get }
 }

@@ -8,8 +8,8 @@ import Glibc
 package enum ConnectionOrigin: Sendable, Hashable {
     /// The connection's SYN was sent after the given time.
     case connected(after: UInt64)
-    /// The connection was accepted: the peer's SYN arrived before the given time and had the given sequence number,
-    /// which is `nil` if the kernel did not keep the SYN.
+    /// The connection was accepted: the peer's SYN arrived before the given time and had the given sequence number. The
+    /// number is `nil` if the kernel did not keep the SYN.
     case accepted(sequence: UInt32?, before: UInt64)
 
     /// Returns the sequence number of the SYN of an accepted connection, read from the headers that TCP_SAVED_SYN

@@ -51,7 +51,7 @@ package struct DirectOutput: ~Copyable {
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Whether this is the process's own standard output or standard error.
+    /// Whether the descriptor refers to the process's own standard output or standard error.
     package var isOwnOutput: Bool {
         guard let identity = FileStatus(of: descriptor)?.identity else { return false }
         return [1, 2].contains { FileStatus(of: $0)?.identity == identity }

@@ -2,13 +2,13 @@ import Glibc
 
 /// The location that a user's path refers to: a folder, opened once, and a name in it.
 ///
-/// A symbolic link at the end of the path is followed and kept. It is not followed if another user may have created it:
-/// in a folder that others can write to, the link must belong to this user or to the folder's owner, as the kernel
-/// requires in `/tmp`.
+/// If the path ends in a symbolic link, the link is followed, and the link itself is not replaced. A link that another
+/// user may have created is not followed: in a folder that others can write to, the link must belong to this user or to
+/// the folder's owner, as the kernel requires in `/tmp`.
 package struct FilePlace: Sendable {
     package let folder: Folder
     package let name: String
-    /// The status of the file at that location; `nil` if no file exists there.
+    /// The status of the file at the location; `nil` if no file exists there.
     package let status: FileStatus?
 
     package init(_ path: String) throws(SystemError) {
@@ -30,7 +30,7 @@ package struct FilePlace: Sendable {
         throw SystemError("open", code: ELOOP)
     }
 
-    /// Splits a path.
+    /// Splits a path into its folder and its name.
     ///
     /// - Parameter folder: the folder that a relative path starts from; `nil` for the current folder.
     private static func split(_ path: String, from folder: Folder?) throws(SystemError) -> (Folder, String) {

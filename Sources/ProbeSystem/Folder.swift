@@ -49,8 +49,8 @@ package final class Folder: Sendable {
         return String(decoding: buffer[0..<count], as: UTF8.self)
     }
 
-    /// Returns the status of the file with this name in the folder; `nil` if there is none. A symbolic link is not
-    /// followed.
+    /// Returns the status of the file with this name in the folder; `nil` if there is no such file. A symbolic link is
+    /// not followed.
     package func status(of name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         if fstatat(raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
@@ -144,7 +144,7 @@ extension Folder {
 
     /// Opens a folder below another one, and creates the missing parts of the path.
     ///
-    /// - Parameter parts: the components of the path; none of them may be `.`, `..` or contain a slash.
+    /// - Parameter parts: the components of the path; none of them may be `.` or `..`, or contain a slash.
     /// - Throws: `EINVAL` for an invalid name, `ENOTDIR` if a component is a file or a symbolic link.
     package convenience init(making parts: [String], below folder: Folder) throws(SystemError) {
         guard let last = parts.last else {

@@ -9,7 +9,7 @@ package final class FrameSocket: Sendable {
     ///
     /// - Parameter receives: `false` for a socket that only sends.
     package init(interface: String, receives: Bool) throws(SystemError) {
-        // The capability CAP_NET_RAW is made effective only for this call and for the capture.
+        // The capability CAP_NET_RAW is effective only while this socket or a capture is being opened.
         let wasEffective = probe_set_capability(PROBE_CAP_NET_RAW, 1)
         descriptor = probe_open_frames(interface, receives ? 1 : 0)
         let error = descriptor < 0 ? SystemError("socket(AF_PACKET)") : nil

@@ -17,7 +17,7 @@ package final class GuardedProgram {
     }
 
     package let pid: Int32
-    /// A descriptor that is readable if an event is available.
+    /// A descriptor that is readable when an event is available.
     package let descriptor: Int32
     private let guardPid: Int32
     private var isGone = false
@@ -76,7 +76,7 @@ package final class GuardedProgram {
         let result = probe_next_news(descriptor, &event, Int32(clamping: timeout.nanoseconds / 1_000_000))
         if result == 0 { return nil }
         if result > 0, event.kind == Int32(PROBE_NEWS_EXIT) {
-            // After this call, the kernel may reuse the process id, so the program must not be signalled again.
+            // After `probe_take_exit`, the kernel may reuse the process id, so the program must not be signalled again.
             probe_take_exit(descriptor)
             return .exit(event.value, MonotonicTime(nanoseconds: event.time))
         }
@@ -101,7 +101,7 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// Kills the guard if it did not end the descendants in time; the guardian then ends them.
+    /// Kills the guard if the guard has not ended the descendants in time; the guardian then ends them.
     package func giveUp() {
         // As long as the guard's end of the socket is open, the process id belongs to the guard.
         if !isGone { kill(guardPid, SIGKILL) }
@@ -109,8 +109,8 @@ package final class GuardedProgram {
 
     /// Ends all descendants and waits until they have ended.
     ///
-    /// - Returns: the program's status if it was not known before, and whether the guard has ended the descendants;
-    ///   otherwise, the guardian will end them soon.
+    /// - Returns: the program's status, if it was not known before, and whether the guard has ended the descendants. If
+    ///   it has not, the guardian will end them soon.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()
@@ -144,9 +144,9 @@ private struct Pipe: ~Copyable {
 
 /// The network that a program is started in, if the program does not run in the harness's network.
 package struct ProgramPlace: Sendable {
-    /// A descriptor of the network namespace, which the caller keeps open while programs are started in it.
+    /// A descriptor of the network namespace. The caller keeps it open while programs are started in the namespace.
     package var namespace: Int32
-    /// Whether names are looked up by the resolver of that network; see ``NameLookup``.
+    /// Whether names are looked up by the resolver of the network; see ``NameLookup``.
     package var usesNames: Bool
 
     package init(namespace: Int32, usesNames: Bool = false) {

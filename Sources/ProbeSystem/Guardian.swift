@@ -35,7 +35,7 @@ package enum Guardian {
     ) throws(SystemError) -> (pid: Int32, guard: Int32, news: Int32) {
         try state.withLock { (state) throws(SystemError) in
             try retrying(&state) { (state) throws(SystemError) in
-                // A program may have stopped the guardian.
+                // The guardian is resumed with SIGCONT, because a program may have stopped it.
                 kill(state.pid, SIGCONT)
                 var news: Int32 = -1
                 let code = withCStrings(words) { words in
@@ -92,7 +92,7 @@ package enum Guardian {
     /// Ends the guardian and everything it has started; returns when all these processes have ended.
     package static func end() { state.withLock { end(&$0) } }
 
-    /// Calls `body` with a running guardian. If that guardian turns out to have ended, starts a new one and calls
+    /// Calls `body` with a running guardian. If the guardian turns out to have ended, starts another one and calls
     /// `body` again.
     private static func retrying<R>(
         _ state: inout State, _ body: (inout State) throws(SystemError) -> R
@@ -143,7 +143,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // In the meantime, either the guardian or only this program's guard was killed.
+                // During the wait, either the guardian or only this program's guard was killed.
                 throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }

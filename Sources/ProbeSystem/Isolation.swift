@@ -1,35 +1,35 @@
 import CShims
 import Glibc
 
-/// Moves this process into a private network namespace. Its loopback interface has no other traffic, capturing needs no
-/// privilege, and segments are as large as on Ethernet.
+/// Moves this process into a private network namespace. In the namespace, the loopback interface carries no traffic of
+/// other processes, capturing requires no privilege, and segments are as large as on Ethernet.
 package enum Isolation {
-    /// The MTU of Ethernet, with which a TCP segment carries 1,448 bytes (with timestamps).
+    /// The MTU of Ethernet. With this MTU, a TCP segment with timestamps carries 1,448 bytes.
     package static let mtu: Int32 = 1500
 
     /// The step that failed, and the reason why.
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
-        /// Whether the process has already entered the namespace, so that the process can't continue.
+        /// Whether the process has already entered the namespace and therefore can't continue.
         package var isAfterUnshare = true
     }
 
     /// Enters a new namespace. The process must have only one thread. Programs that the process starts later also run
     /// in the namespace.
     ///
-    /// Without CAP_SYS_ADMIN, a user namespace is created as well. The user keeps their id in the user namespace, so
-    /// programs do not appear to run as root.
+    /// If the process lacks CAP_SYS_ADMIN, a user namespace is also created. The user keeps their id in the user
+    /// namespace, so programs do not appear to run as root.
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0
         // The files in /proc of a program with file capabilities belong to root, so the process is made dumpable for a
-        // short time. Another process of the user can't exploit that: a traced process loses the capabilities
-        // (capabilities(7), PTRACE).
+        // short time. Another process of the user can't exploit the dumpable state: a traced process loses the
+        // capabilities (capabilities(7), PTRACE).
         let wasDumpable = withUser ? probe_set_dumpable(1) : 1
         defer { if wasDumpable != 1 { _ = probe_set_dumpable(0) } }
         if withUser {
-            // These files are checked before `unshare`, which can't be undone.
+            // The files are checked before `unshare` is called, because `unshare` can't be undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
                 throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isAfterUnshare: false)
             }
@@ -47,7 +47,7 @@ package enum Isolation {
         if probe_set_up_loopback(mtu) < 0 { throw Failure(step: "setting up lo", reason: reason()) }
     }
 
-    /// Whether the process may capture (CAP_NET_RAW, capabilities(7)).
+    /// Whether the process may capture packets (CAP_NET_RAW, capabilities(7)).
     package static var mayCapture: Bool { probe_may_use_capability(PROBE_CAP_NET_RAW) != 0 }
 
     private static func write(_ text: String, to path: String) throws(Failure) {

@@ -2,11 +2,11 @@ import CShims
 import Glibc
 import ProbeBase
 
-/// The socket of a connection that the script has closed, after its FIN. The peer of a TLS connection responds with its
-/// own close_notify, and a socket that had already been closed would answer the close_notify with an RST.
+/// The socket of a connection that the script has closed. The socket has sent its FIN, but stays open until the peer
+/// has responded or closed its side. The peer of a TLS connection responds with its own close_notify, and a socket that
+/// had already been closed would answer the close_notify with an RST.
 ///
-/// The socket stays open until the peer has responded or closed. The socket answers data with an RST, as a closed
-/// socket does.
+/// The socket answers data with an RST, as a closed socket does.
 final class LingeringSocket {
     private var descriptor: OwnedDescriptor?
     private let layer: any ConnectionLayer
@@ -20,8 +20,8 @@ final class LingeringSocket {
     init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
         (self.layer, self.reactor) = (layer, reactor)
         if reactor.isRegistered(descriptor.raw) { reactor.unregister(descriptor.raw) }
-        // Bytes that have already arrived were in flight when this side closed, so they do not count as data after the
-        // end.
+        // Bytes that have already arrived were sent before the peer could know of the close, so they do not count as
+        // data after the end.
         var rounds = 0
         while rounds < 64, let count = receive(descriptor.raw).count, count > 0 { rounds += 1 }
         guard layer.awaitsAnswer else { return }
@@ -59,8 +59,8 @@ final class LingeringSocket {
 
     /// Reads from the socket.
     ///
-    /// - Returns: the number of bytes received, which is `nil` if none have arrived yet and 0 at the end of the
-    ///   connection; and whether any of them were data.
+    /// - Returns: the number of bytes received, and whether any of them were data. The number is `nil` if no bytes have
+    ///   arrived yet, and 0 at the end of the connection.
     private func receive(_ raw: Int32) -> (count: Int?, isData: Bool) {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             let count = recv(raw, buffer.baseAddress, buffer.count, 0)

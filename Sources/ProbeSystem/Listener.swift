@@ -40,7 +40,7 @@ package final class Listener {
         self.address = SocketAddress.local(of: raw) ?? address
     }
 
-    /// Takes over a socket that is already listening, possibly in another process as well.
+    /// Takes over a socket that is already listening, possibly also in another process.
     package init(shared socket: consuming OwnedDescriptor) throws(SystemError) {
         guard let address = SocketAddress.local(of: socket.raw) else { throw SystemError("getsockname") }
         _ = fcntl(socket.raw, F_SETFD, FD_CLOEXEC)
@@ -59,7 +59,7 @@ package final class Listener {
     deinit {
         if isShared { return }
         // A program that another thread is starting has a copy of the descriptor until it calls `exec`. `shutdown` also
-        // ends listening for the copy.
+        // stops the copy from listening.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
     }
 
@@ -74,7 +74,7 @@ package final class Listener {
 
     /// How the connections of a crowd are distinguished from other connections.
     package enum Steering: Sendable, Equatable {
-        /// The source addresses of the crowd are in an IPv4 network, which is given as numbers.
+        /// The source addresses of the crowd are in an IPv4 network.
         case address(network: UInt32, mask: UInt32)
         /// The source ports of the crowd are in a range.
         case port(Range<Int>, isIPv6: Bool)
@@ -109,7 +109,7 @@ package final class Listener {
         while true {
             var raw: Int32 = -1
             let listener = descriptor.raw
-            // `accept` returns the peer's address. `getpeername` would fail if the connection has been reset in the
+            // `accept` returns the peer's address. `getpeername` would fail if the connection had been reset in the
             // meantime.
             let peer = SocketAddress.read {
                 raw = Glibc.accept(listener, $0, $1)

@@ -37,7 +37,7 @@ package enum ListeningSockets {
     }
 
     /// Returns the endpoints on which a process of `group` listens and that other hosts can't reach: loopback addresses
-    /// with a port on which the group listens at no other address.
+    /// with a port on which the group listens on no other address.
     package static func loopbackOnly(ownedByGroup group: Int32) -> [String] {
         let owned = ports(ownedByGroup: group).ports
         let places = Dictionary(grouping: all().map(\.endpoint.unmapped).filter { owned.contains($0.port) }, by: \.port)
@@ -54,8 +54,8 @@ package enum ListeningSockets {
         [AF_INET, AF_INET6].flatMap { diagnosed($0) ?? listed($0) }
     }
 
-    /// Returns the kernel's answer to a request for the listening sockets of an address family (sock_diag(7)); `nil` if
-    /// the kernel does not support such requests.
+    /// Returns the kernel's response to a request for the listening sockets of an address family (sock_diag(7)); `nil`
+    /// if the kernel does not support such requests.
     private static func diagnosed(_ family: Int32) -> [Socket]? {
         var capacity = 256
         while true {

@@ -25,7 +25,8 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// Finds the error in a transport's message: the system's message at the end of the text, or `errno: 24`.
+    /// Finds the error in a transport's message: the system's message at the end of the text, or a number such as
+    /// `errno: 24`.
     package init?(text: String) {
         let found = Self.allCases.first { fault in
             text.hasSuffix(fault.reason) || text.contains("errno: \(fault.code))")
@@ -35,7 +36,7 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// The errors that no case provokes, regardless of a connection's destination.
+    /// The errors that no case can provoke, whatever the destination of its connections.
     package static let shortages: [MachineError] = [.EADDRNOTAVAIL, .EMFILE, .ENFILE, .ENOBUFS, .ENOMEM]
 
     /// Returns the errors of a connection that a case may have provoked, and that therefore do not indicate a problem
@@ -58,8 +59,8 @@ package enum MachineError: String, Sendable, CaseIterable {
 
 /// The remaining amounts of the resources that a program can exhaust, as text.
 package enum ResourcesLeft {
-    /// Returns the amounts that remain for this process and in this thread's network namespace. The function opens no
-    /// descriptor, because none may be available, and omits amounts that it can't determine.
+    /// Returns the amount of each resource that is left for this process and in this thread's network namespace.
+    /// Amounts that can't be determined are omitted. The function opens no descriptor, because none may be available.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -71,8 +72,8 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// Returns the amounts that remain for each of the processes under its own limit, and in the processes' network
-    /// namespace.
+    /// Returns the amount of each resource that is left for each of the processes under its own limit, and in the
+    /// processes' network namespace.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {
@@ -110,8 +111,8 @@ package enum ResourcesLeft {
             "\(range.count - taken) of the \(range.count) ports from which the kernel chooses (\(ends[0]) to \(ends[1])) are left"
     }
 
-    /// Returns the number of ports in use on the address that has the most of them, according to tables in the format
-    /// of `/proc/net/tcp`. A socket that is bound to all addresses counts for every address.
+    /// Returns the largest number of ports in use on any single address, according to tables in the format of
+    /// `/proc/net/tcp`. A socket that is bound to all addresses counts for every address.
     static func maxPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
         var ports: [IPAddress: Set<UInt16>] = [:]
         var everywhere: Set<UInt16> = []

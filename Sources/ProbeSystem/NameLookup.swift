@@ -3,7 +3,7 @@ import CShims
 import Glibc
 
 /// How programs in a link's network look up names: with the resolver at 127.0.0.53 in that network, regardless of the
-/// machine's /etc/resolv.conf. Such a program has private mounts, which disappear when it has ended.
+/// machine's /etc/resolv.conf. Such a program has private mounts, which disappear when the program ends.
 package enum NameLookup {
     /// The address on which the resolver listens over UDP and TCP.
     package static let resolver = SocketAddress(IPAddress(v4: 0x7f00_0035), port: 53)
@@ -23,8 +23,8 @@ package enum NameLookup {
         return code == 0 ? nil : "/etc/resolv.conf can't be replaced for a program: \(String(cString: strerror(code)))"
     }()
 
-    /// Returns the services listed on the `hosts:` line (nsswitch.conf(5)); `nil` if there is no such line, in which
-    /// case the C library also queries a resolver.
+    /// Returns the services listed on the `hosts:` line (nsswitch.conf(5)); `nil` if there is no such line. Without
+    /// such a line, the C library also queries a resolver.
     static func hostServices(in bytes: [UInt8]) -> [String]? {
         for line in bytes.split(separator: 10) {
             let text = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)

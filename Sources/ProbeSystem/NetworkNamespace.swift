@@ -2,10 +2,10 @@ import CShims
 import Glibc
 
 /// A private network: its interfaces, addresses and ports are separate from those of other networks. The network
-/// disappears when its descriptor has been closed and no program or socket is left in it, and therefore also if this
-/// process is killed.
+/// disappears when its descriptor has been closed and no program or socket is left in it. It therefore also disappears
+/// if this process is killed.
 package final class NetworkNamespace: Sendable {
-    /// The descriptor of the namespace, which is passed to programs that are started in it.
+    /// The descriptor of the namespace. Programs that are started in the namespace receive the descriptor.
     package let descriptor: Int32
 
     /// Creates a network whose loopback interface is up.
@@ -32,8 +32,8 @@ package final class NetworkNamespace: Sendable {
         return try body()
     }
 
-    /// Whether no TCP connection in the network may still send data: only connections in TIME_WAIT, which both sides
-    /// have closed, are left.
+    /// Whether no TCP connection in the network can send any more data: the only connections left are in TIME_WAIT,
+    /// that is, closed by both sides.
     package var isQuiet: Bool {
         run {
             ["tcp", "tcp6"].allSatisfy { table in
@@ -72,7 +72,7 @@ package final class NetworkNamespace: Sendable {
     /// The reason why this process can't create a network; `nil` if it can.
     package static var obstacle: String? { missingPrivilege ?? trial }
 
-    /// The result of an attempt to create a network, because a container may forbid that even to root with all
+    /// The result of an attempt to create a network, because a container may forbid the attempt even to root with all
     /// capabilities.
     private static let trial: String? = {
         do throws(SystemError) {

@@ -19,7 +19,7 @@ package struct OutputLog: Sendable {
         package var isComplete: Bool { ended != nil }
         /// The time at which the terminator arrived or the line was split; `nil` while the line is unfinished.
         package fileprivate(set) var ended: MonotonicTime?
-        /// The later reads that extended the line, each with the offset after its last byte and its time.
+        /// The later reads that extended the line. For each read, `end` is the offset after its last byte.
         fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
 
         /// Returns the time at which the byte at `offset` was read.
@@ -28,7 +28,7 @@ package struct OutputLog: Sendable {
             return (additions.first { offset < $0.end } ?? additions.last ?? first).time
         }
 
-        /// The number of bytes in the first read.
+        /// The number of the line's bytes that the first read returned.
         fileprivate var firstCount = 0
 
         fileprivate init(
@@ -135,7 +135,7 @@ package struct OutputLog: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         if let line = broken.removeValue(forKey: stream) {
-            // The terminator arrived exactly at the point at which the line was split.
+            // The line was split directly before the terminator.
             change(line) {
                 $0.isBroken = false
                 if $0.bytes.last == 13 { $0.bytes.removeLast() }
@@ -202,8 +202,8 @@ package struct OutputLog: Sendable {
         lines.removeFirst(count)
         dropped += count
         guard keptSize > OutputLog.keptLimit else { return }
-        // The older half is dropped at once, because dropping lines one by one would move all the remaining lines each
-        // time.
+        // The older half is dropped in one operation, because dropping lines one by one would move all the remaining
+        // lines each time.
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
             if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {
@@ -219,7 +219,7 @@ package struct OutputLog: Sendable {
 
     private func isUnfinished(_ index: Int) -> Bool { open.values.contains(index) || broken.values.contains(index) }
 
-    /// Drops the kept lines before the given index, which no caller needs any longer.
+    /// Drops the kept lines before the given index. No caller needs these lines any longer.
     ///
     /// Lines that were unfinished when they were dropped are still kept, because they have not been searched for every
     /// pattern.

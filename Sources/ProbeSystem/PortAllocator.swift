@@ -5,8 +5,8 @@ import Synchronization
 /// Assigns ports to servers and processes. Each run has one allocator. Its ports are below the kernel's range for
 /// outgoing connections, so that no outgoing connection can take a port that has been chosen but is not used yet.
 ///
-/// If possible, no other allocator in this network namespace has the same block of ports, so that another run does not
-/// take a port on which nothing listens temporarily (`stop listening`).
+/// If possible, no other allocator in this network namespace has the same block of ports. Otherwise, another run could
+/// take a port while nothing listens on it (`stop listening`).
 package final class PortAllocator: Sendable {
     /// All ports that the allocator may assign; the capture filter includes all of them.
     package let range: ClosedRange<UInt16>
@@ -49,7 +49,7 @@ package final class PortAllocator: Sendable {
     /// runs on this machine.
     private static let blockSize: UInt16 = 2048
 
-    /// Returns the next candidate port. The port may be in use, in which case `bind` fails.
+    /// Returns the next candidate port. If the port is in use, `bind` fails.
     package func candidate() -> UInt16 {
         next.withLock { next in
             defer { next = next >= range.upperBound ? range.lowerBound : next + 1 }
@@ -59,8 +59,8 @@ package final class PortAllocator: Sendable {
 
     /// Returns a loopback port to which no socket is currently bound.
     ///
-    /// A port with closed connections in TIME_WAIT is chosen only if there is no other, because some programs can't
-    /// bind such a port.
+    /// A port with closed connections in TIME_WAIT is chosen only if there is no other port, because some programs
+    /// can't bind such a port.
     package func freePort(address: SocketAddress) throws(SystemError) -> UInt16 {
         do throws(SystemError) {
             return try freePort(address: address, reusesAddress: false)
@@ -86,7 +86,7 @@ package final class PortAllocator: Sendable {
         throw last
     }
 
-    /// Returns whether a socket listens on the port at 127.0.0.1 or at all addresses.
+    /// Returns whether a socket listens on the port, either on 127.0.0.1 or on all addresses.
     package static func isListenedOn(_ port: UInt16) -> Bool {
         let address = SocketAddress.loopback(port: port)
         // If no descriptor is available, the answer is unknown and treated as `false`, so that the caller does not

@@ -57,7 +57,7 @@ package enum ProcessTable {
     /// searched.
     private static let hasLists = SmallFile.exists("/proc/thread-self/children")
 
-    /// Returns the children from the lists of the process's threads; `nil` if there are no lists.
+    /// Returns the children that the kernel lists for the process's threads; `nil` if the kernel has no such lists.
     private static func listedChildren(of process: String) -> [Int32]? {
         var found: [Int32] = []
         var isKnown = false

@@ -40,8 +40,8 @@ package struct ProcessTree: Sendable, Equatable {
         members().reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
     }
 
-    /// Returns the processor time used since the start, including the time of ended processes for which their parent
-    /// has waited.
+    /// Returns the processor time used since the start, including the time of ended processes whose parents have waited
+    /// for them.
     package func processorTime() -> Duration {
         stable { members in
             // Parents are read first, so that the time of a child that ends in the meantime is not counted twice.
@@ -52,8 +52,8 @@ package struct ProcessTree: Sendable, Equatable {
         }
     }
 
-    /// Returns the number of descriptors of each kind, in descending order: `socket`, `pipe`, `anon_inode:[eventpoll]`,
-    /// `file`.
+    /// Returns the number of descriptors of each kind, the largest number first: `socket`, `pipe`,
+    /// `anon_inode:[eventpoll]`, `file`.
     package func kindsOfDescriptors() -> [(kind: String, count: Int)] {
         var counts: [String: Int] = [:]
         for pid in members() {
@@ -74,9 +74,9 @@ package struct ProcessTree: Sendable, Equatable {
 
     // MARK: Members
 
-    /// Returns a measurement of the members. The measurement is repeated, at most a few times, until the members before
-    /// and after it are the same. If a process ends during the measurement, its children become children of the guard,
-    /// which may already have been read.
+    /// Returns a measurement of the members. The measurement is repeated, at most a few times, until no members are
+    /// added or removed during the measurement. If a process ends during the measurement, its children become children
+    /// of the guard, whose children may already have been read.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()
         for _ in 0..<8 {

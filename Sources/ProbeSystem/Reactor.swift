@@ -6,8 +6,8 @@ import Synchronization
 /// A thread that waits for descriptors and timers, and runs Swift jobs between them.
 ///
 /// A reactor is a serial executor and a task executor: actors that use it as their executor run on the thread that
-/// waits for their descriptors, so that a step of the engine never switches threads. Handlers and timers are used only
-/// on that thread; `enqueue`, `post` and `stop` may be called from any thread.
+/// waits for their descriptors, so a step of the engine never switches threads. Handlers and timers are used only on
+/// that thread; `enqueue`, `post` and `stop` may be called from any thread.
 ///
 /// `@unchecked Sendable`: the descriptor table and the timers have no lock. They are used only on the loop's thread,
 /// which `checkIsolated` verifies. The state that other threads use is in `posted`.
@@ -110,7 +110,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Runs a closure soon on the loop's thread. May be called from any thread.
+    /// Queues a closure that the loop's thread will run. May be called from any thread.
     package func post(_ call: @escaping @Sendable () -> Void) {
         let mustWake = posted.withLock { posted in
             posted.calls.append(call)
@@ -128,7 +128,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter can't overflow: if it is full, the descriptor is readable anyway.
+        // The result is ignored: if the counter is full, the descriptor is already readable.
         _ = write(wakeUp, &one, 8)
     }
 
@@ -146,7 +146,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 defer {
                     posted.jobs = []
                     posted.calls = []
-                    // Jobs that are enqueued while a batch runs are found below without a system call.
+                    // The queue is checked again after the batch, so a job that is enqueued in the meantime needs no
+                    // system call to wake the loop.
                     posted.isAwakened = true
                 }
                 return (posted.jobs, posted.calls, posted.isStopping)
@@ -163,8 +164,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             }
             if !mustNotSleep { armTimer() }
             watch.worked()
-            // If a timer is pending, the loop wakes up regularly, so that after a stall the time at which it last ran
-            // is known.
+            // If a timer is pending, the loop wakes up regularly, so that the time at which it last ran is known after
+            // a stall.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
             let looksAgain = spin > .zero && watch.lastRun < spinEnd && patience != 0
@@ -223,7 +224,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let next = timers.nextDeadline?.nanoseconds ?? 0
         if next == armedFor { return }
         armedFor = next
-        // 0 would disarm the timer. A time in the past makes it fire immediately.
+        // The value 0 would disarm the timer. The value 1 is a time in the past, so the timer fires immediately.
         _ = probe_timerfd_set(timer, timers.nextDeadline == nil ? 0 : max(next, 1))
     }
 

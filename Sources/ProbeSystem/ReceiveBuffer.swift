@@ -19,8 +19,8 @@ package struct ReceiveBuffer: Sendable {
     /// The number of bytes of the stream that have been consumed.
     package private(set) var consumed = 0
 
-    /// The bytes received since the last `takeArrivals()`, including those that have been consumed since; `nil` if
-    /// received bytes are not recorded.
+    /// The bytes received since the last `takeArrivals()`, even if they have been consumed; `nil` if received bytes are
+    /// not recorded.
     private var arrivals: [Arrival]?
 
     package init() {}
@@ -83,8 +83,8 @@ package struct ReceiveBuffer: Sendable {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
-    /// Returns the offset of the first unread byte that differs from `expected`, within the length of the shorter of
-    /// the two; `nil` if all these bytes are equal.
+    /// Returns the offset of the first unread byte that differs from `expected`; `nil` if there is no difference. Bytes
+    /// beyond the end of the shorter sequence are not compared.
     ///
     /// - Parameter start: the number of leading bytes that are known to be equal.
     package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
@@ -164,8 +164,8 @@ package struct ReceiveBuffer: Sendable {
             rest += storage[(head + range.upperBound)..<(head + next)]
         }
         storage.replaceSubrange((head + first.lowerBound)..., with: rest)
-        // The positions of the bytes before a removed range increase by the range's length, so that each byte keeps its
-        // arrival time.
+        // `consumed` increases by the number of removed bytes. The positions of the bytes before a removed range
+        // therefore also increase, so that each byte keeps its arrival time.
         var (gap, before) = (0, 0)
         for index in firstMark..<marks.count {
             let end = marks[index].end - consumed

@@ -4,9 +4,10 @@ import ProbeBase
 /// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
 /// The temporary file is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so that nothing is written through a
-/// link or into a file that another user prepared. The temporary file is removed if it is never renamed. A process that
-/// is killed can't remove its temporary file, which is instead removed when a file with the same name is next written.
-/// The temporary file is locked (`flock`) while it is written, which distinguishes a file in use from an abandoned one.
+/// link or into a file that another user prepared. The temporary file is removed if it is never renamed. If a process
+/// is killed before it can remove its temporary file, that file is removed the next time a file with the same name is
+/// written. The temporary file is locked (`flock`) while it is written. The lock distinguishes a file in use from an
+/// abandoned one.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String
@@ -20,7 +21,7 @@ package struct ReplacementFile: ~Copyable {
     /// - Parameters:
     ///   - mode: the permissions of a new file, to which the umask applies, unless `isExact`. If these permissions
     ///     grant nothing to other users, an existing file's permissions are reduced to those of its owner.
-    ///   - isExact: whether `mode` applies exactly, so that an existing file's permissions are not kept.
+    ///   - isExact: whether `mode` applies exactly and an existing file's permissions are not kept.
     ///   - removed: the status that ``keptStatus(of:in:)`` returned before the caller removed the file.
     package init(
         _ name: String, in folder: Folder, mode: UInt32 = 0o666, isExact: Bool = false,
@@ -137,7 +138,7 @@ package struct ReplacementFile: ~Copyable {
     /// user, or that is in a folder to which no other user can write. In a shared folder, any user could have prepared
     /// the file.
     package static func keptStatus(of name: String, in folder: Folder) -> FileStatus? {
-        // If the name can't be looked up, the error is reported when the temporary file is renamed to it.
+        // If the name can't be looked up, the error is reported when the temporary file is renamed.
         guard let status = try? folder.status(of: name), status.isRegular else { return nil }
         if status.owner == geteuid() { return status }
         // If the folder's status can't be read, its permissions are unknown.
@@ -148,7 +149,7 @@ package struct ReplacementFile: ~Copyable {
     private static func apply(_ kept: FileStatus, to descriptor: Int32, isPrivate: Bool) {
         var mode = kept.mode & (isPrivate ? 0o700 : 0o777)
         // The group permissions are intended for the previous file's group. If the new file can't be given that group,
-        // its group gets the permissions of others.
+        // its group gets the permissions of other users.
         if FileStatus(of: descriptor)?.group != kept.group, fchown(descriptor, uid_t.max, kept.group) < 0 {
             mode = mode & 0o707 | (mode & 0o007) << 3
         }
@@ -166,7 +167,7 @@ extension Folder {
 }
 
 extension SmallFile {
-    /// Writes all bytes, even if the kernel accepts only a part at a time.
+    /// Writes all bytes, even if the kernel accepts only some of them at a time.
     ///
     /// - Returns: the errno of the write that failed; `nil` if all bytes were written.
     package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {

@@ -2,7 +2,8 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Tracks the processes and folders of the run, so that they are ended and removed regardless of how the run ends.
+/// Tracks the processes and folders of the run, so that the processes are ended and the folders are removed, regardless
+/// of how the run ends.
 package enum ResourceTracker {
     /// A folder that was created, and the folder that contains it, both of them open, so that no path is resolved
     /// again.
@@ -17,9 +18,11 @@ package enum ResourceTracker {
         var folders: [String: CreatedFolder] = [:]
         /// The parent folders of the folders that were created, by path; usually only `$TMPDIR`.
         var parents: [String: Folder] = [:]
-        /// The children that existed before the run (before an `exec`), which do not belong to the run.
+        /// The children that this process already had before the run, for example from before an `exec`. They do not
+        /// belong to the run.
         var preexistingChildren: Set<Int32> = []
-        /// Whether every other child belongs to the run, so that this process also adopts the orphans of its children.
+        /// Whether this process also adopts the orphans of its children. If so, every child that did not exist before
+        /// the run belongs to the run.
         var adopts = false
     }
 
@@ -29,7 +32,7 @@ package enum ResourceTracker {
     /// descendants.
     ///
     /// Must not be called if the package is used as a library: the process's other children belong to other code, which
-    /// would wait indefinitely for an exit status that was collected here.
+    /// would wait indefinitely for an exit status that this process had already collected.
     package static func begin() {
         let preexistingChildren = Set(ProcessTable.children())
         let adopts = probe_become_subreaper() == 0
@@ -104,15 +107,15 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends every child, including those without the marker, and removes every folder and every Unix socket that was
-    /// bound.
+    /// Ends every child, even a child without a marker, and removes every folder that was created and every Unix socket
+    /// that was bound.
     ///
     /// - Returns: the folders that could not be removed, and the reasons.
     package static func endAll() -> [(folder: String, reason: String)] {
         let preexistingChildren = state.withLock { $0.preexistingChildren }
         Guardian.end()
         // If guardians were killed, this process has adopted their descendants. When one of these descendants ends,
-        // this process adopts its children as well, so the loop repeats until no children are left.
+        // this process also adopts the children of that descendant, so the loop repeats until no children are left.
         for _ in 0..<1000 {
             let children = ProcessTable.children().filter { !preexistingChildren.contains($0) }
             if children.isEmpty { break }

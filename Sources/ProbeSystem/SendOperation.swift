@@ -6,7 +6,7 @@ package final class SendOperation {
     package enum State: Sendable, Equatable {
         case queued
         case underWay
-        /// The kernel had accepted all bytes at the given time.
+        /// The kernel had accepted all bytes by the given time.
         case done(MonotonicTime)
         case failed(SystemError, MonotonicTime)
         /// The connection was closed before the send was complete.
@@ -18,7 +18,7 @@ package final class SendOperation {
     package let ends: PieceEnds
     package let pace: Pace?
     package let isUrgent: Bool
-    /// Whether the script divides the bytes into pieces, so that the pieces are looked for in the capture.
+    /// Whether the script divides the bytes into pieces. If so, the pieces are looked for in the capture.
     package let isCut: Bool
     /// Whether the FIN is sent in the same segment as the last piece.
     package let carriesFIN: Bool
@@ -28,7 +28,7 @@ package final class SendOperation {
     package internal(set) var taken = 0
     /// The position of the first byte in the connection's outgoing stream.
     package internal(set) var streamOffset = 0
-    /// The times at which the kernel had accepted each completed piece.
+    /// The time by which the kernel had accepted each completed piece.
     package internal(set) var departures: [MonotonicTime] = []
     /// The time at which the kernel last accepted or sent a byte.
     package internal(set) var lastProgress: MonotonicTime
@@ -40,7 +40,7 @@ package final class SendOperation {
     /// Creates a send.
     ///
     /// - Parameters:
-    ///   - pieces: at least one piece; together the pieces are the bytes of the statement.
+    ///   - pieces: at least one piece; together, the pieces contain the bytes of the statement.
     ///   - carriesFIN: whether this is the connection's last send, and the FIN is sent with its last piece.
     ///   - leavesAlone: whether even a single piece must be sent in its own segment.
     package init(
@@ -76,8 +76,8 @@ package final class SendOperation {
     /// The earliest time at which the next piece may be sent, if the pace determines it.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
 
-    /// The maximum number of bytes to hold back until the FIN, because the kernel holds back at most half of the peer's
-    /// window.
+    /// The maximum number of bytes to hold back until the FIN. The number is small, because the kernel holds back at
+    /// most half of the peer's window.
     private static let maxHeldBack = 16 << 10
 
     /// Returns the end of the next write of a piece, and the flags for its call to `send`. Before the last write of a

@@ -12,8 +12,8 @@ package struct SendShortcut {
 
     /// Passes bytes to the kernel immediately, if no send is queued or in progress.
     ///
-    /// - Returns: the number of bytes that the kernel has accepted; 0 also if the connection has ended, which the next
-    ///   read reports.
+    /// - Returns: the number of bytes that the kernel has accepted. It is also 0 if the connection has ended; the next
+    ///   read then reports the end.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard connection.isIdle, connection.raw >= 0, let base = bytes.baseAddress else { return 0 }
         while true {
@@ -31,7 +31,7 @@ package struct SendShortcut {
 
     /// Ends the sends that are queued or in progress.
     ///
-    /// - Returns: their bytes that the kernel has not accepted.
+    /// - Returns: the bytes of these sends that the kernel has not accepted.
     package func takeBack() -> [UInt8] {
         var rest: [UInt8] = []
         for operation in connection.outgoing {

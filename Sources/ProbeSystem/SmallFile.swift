@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads small files completely, for example those of the kernel in `/proc`, without Foundation.
+/// Reads small files completely, such as the kernel's files in `/proc`, without Foundation.
 package enum SmallFile {
     /// Returns the contents of the file; `nil` if it can't be read, for example because the process has ended.
     package static func read(_ path: String) -> [UInt8]? {

@@ -132,8 +132,8 @@ package struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// Binds a Unix socket to a unique abstract name that the kernel chooses, which distinguishes it from other
-    /// sockets.
+    /// Binds a Unix socket to a unique abstract name, chosen by the kernel. The name distinguishes the socket from
+    /// other sockets.
     package static func bindToOwnName(_ descriptor: Int32) -> Int32 {
         withUnixAddress([]) { bind(descriptor, $0, $1) }
     }

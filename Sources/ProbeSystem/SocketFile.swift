@@ -78,7 +78,8 @@ package struct SocketFile: Sendable, Hashable {
 
     private static let own = Mutex<[String: FileStatus.Identity]>([:])
 
-    /// Records the socket that this process has just bound, so that it is removed regardless of how the run ends.
+    /// Records the socket that this process has just bound, so that the socket's file is removed regardless of how the
+    /// run ends.
     package static func bound(_ path: String) {
         guard let identity = socket(at: path) else { return }
         own.withLock { $0[path] = identity }
@@ -92,7 +93,7 @@ package struct SocketFile: Sendable, Hashable {
         try? removeAbandoned(path)
     }
 
-    /// Removes every socket that this process has bound, even if it is still listening.
+    /// Removes the file of every socket that this process has bound, even if the socket is still listening.
     package static func releaseAll() {
         let all = own.withLock { own in
             defer { own = [:] }

@@ -3,22 +3,22 @@ package import ProbeBase
 /// The stalls of a reactor's thread: the periods in which the thread had something to do but did not run, because the
 /// process was stopped, the machine was suspended or busy, or the harness itself was busy.
 ///
-/// Events that occurred during a stall were noticed later, and every wait in this process was delayed as well. The
-/// value has no clock: times are passed as arguments.
+/// Events that occurred during a stall were noticed later, and every wait in this process was also delayed. The value
+/// has no clock: times are passed as arguments.
 package struct Standstills: Sendable {
     private struct Interval: Sendable {
         var from: MonotonicTime
         var to: MonotonicTime
 
         var length: Duration { to - from }
-        /// The time by which events of the stall have been read and processed, including by other threads of this
-        /// process, which resume one after another if the machine is busy.
+        /// The time by which all threads of this process have read and processed the events of the stall. If the
+        /// machine is busy, the threads resume one after another.
         var settled: MonotonicTime {
             to + min(length, max(.milliseconds(20), min(length / 8, .milliseconds(500))))
         }
     }
 
-    /// The maximum delay with which a thread is still considered on time.
+    /// The maximum delay at which a thread is considered on time.
     package static let tolerance: Duration = .milliseconds(2)
     /// The interval at which a waiting thread wakes up, so that the time at which it last ran is known after a stall.
     package static let heartbeat: Duration = .milliseconds(20)
@@ -78,7 +78,7 @@ package struct Standstills: Sendable {
         return false
     }
 
-    /// Returns the earliest time at which the thread might have done what it did at `time`, if it had not been stalled
+    /// Returns the earliest time at which the thread could have done what it did at `time`, if it had not been stalled
     /// immediately before.
     ///
     /// A step that ended right after a stall ended late, so a period that is measured from the step's end may have
@@ -115,7 +115,7 @@ package struct Standstills: Sendable {
         all(from: start, to: end).max { $0.to - $0.from < $1.to - $1.from }
     }
 
-    /// Returns the stalls that were not settled by the given time, in chronological order.
+    /// Returns the stalls whose events had not all been processed by the given time, in chronological order.
     private func after(_ time: MonotonicTime) -> ArraySlice<Interval> {
         var first = intervals.count
         while first > 0, intervals[first - 1].settled > time { first -= 1 }

@@ -57,7 +57,7 @@ package enum Loopback {
 
     private static let state = Mutex(State())
 
-    /// Whether the interface is up now; `true` if that can't be determined.
+    /// Whether the interface is up now; `true` if its state can't be determined.
     package static var isUp: Bool {
         state.withLock { state in
             look(&state)
@@ -75,8 +75,7 @@ package enum Loopback {
 
     private static func look(_ state: inout State) {
         if state.changes == nil {
-            // The socket subscribes to changes before the state is read, so that no change is missed between the two
-            // calls.
+            // The socket subscribes to changes before the state is read, so that a change after the read is not missed.
             state.changes = probe_watch_links()
             state.isUp = probe_loopback_is_up() != 0
         }

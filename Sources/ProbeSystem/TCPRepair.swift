@@ -2,8 +2,8 @@ import CShims
 import Glibc
 
 /// The repair state of a socket (TCP_REPAIR, tcp(7)): when a socket in this state is closed, the kernel sends nothing
-/// to the peer. The repair state was designed for moving connections between machines; here, it simulates a loss of
-/// power.
+/// to the peer. The repair state was designed for moving connections between machines. The harness uses it to simulate
+/// a loss of power.
 package enum TCPRepair {
     /// The reason why sockets can't be put into repair state on this system; `nil` if they can.
     package static let obstacle: SystemError? = {

@@ -15,8 +15,8 @@ package struct Vanishing {
     /// bytes as long as the socket exists.
     package var unacknowledged: Int { max(0, Int(probe_unacknowledged_bytes(connection.raw))) }
 
-    /// Whether both sides have ended the connection or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT), so
-    /// that the peer would not notice that the connection vanished.
+    /// Whether both sides have ended the connection or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT). In
+    /// these states, the peer would not notice that the connection has vanished.
     package var hasEnded: Bool {
         var info = probe_tcp_info()
         // A socket without a TCP state, such as a Unix socket, is considered open.
@@ -24,8 +24,8 @@ package struct Vanishing {
         return [6, 7].contains(info.state)
     }
 
-    /// Ends the connection as if its host had rebooted, so that the host responds to later packets from the peer with
-    /// an RST. Requires a privilege: see ``TCPRepair``.
+    /// Ends the connection as if its host had rebooted: the host responds to later packets from the peer with an RST.
+    /// Requires a privilege: see ``TCPRepair``.
     package func end() throws(SystemError) {
         try TCPRepair.start(connection.raw)
         connection.wasAborted = true
