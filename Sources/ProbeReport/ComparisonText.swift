@@ -4,15 +4,15 @@ import ProbeEvents
 /// The expected bytes above the actual bytes, escaped, with the first difference marked.
 ///
 /// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown unchanged. If the first
-/// difference is far into the data, the two lines begin later, at the same byte, so that the equal bytes before the
-/// mark are aligned.
+/// difference is far into the data, both lines begin at the same, later byte, so that the equal bytes before the mark
+/// are aligned.
 enum ComparisonText {
     /// The maximum width of the data in one line, in columns.
     static let widest = 96
     /// The maximum number of bytes that are shown if only expected bytes, or only actual bytes, are given.
     private static let alone = 400
 
-    /// Returns one to three lines; empty if there are no bytes.
+    /// Returns one to three lines, or an empty text if there are no bytes.
     static func text(expected: [UInt8]?, actual: [UInt8]?, paint: Paint = .plain) -> String {
         switch (expected, actual) {
         case (nil, nil): ""
@@ -35,7 +35,7 @@ enum ComparisonText {
         let lines = "    expected  \(window(expected, from: start))\n    actual    \(window(actual, from: start))\n"
         guard let difference, let shared else { return lines + "              (the same bytes)\n" }
         // The columns before the mark: the ellipsis if the window does not begin at the first byte, the quote, and the
-        // equal part.
+        // equal bytes.
         let before = (start > 0 ? 1 : 0) + 1 + columns(expected, start..<shared)
         let width = max(markWidth(expected, shared), markWidth(actual, shared))
         let mark = String(repeating: "^", count: width)
@@ -76,7 +76,7 @@ enum ComparisonText {
         return start(of: widest / 3, before: difference, bytes)
     }
 
-    /// Moves back from a byte, by complete characters, until they fill the given number of columns.
+    /// Moves back from a byte, by complete characters, until the characters fill the given number of columns.
     private static func start(of width: Int, before difference: Int, _ bytes: [UInt8]) -> Int {
         var start = difference
         var used = 0

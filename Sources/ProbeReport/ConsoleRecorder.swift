@@ -5,8 +5,8 @@ import ProbeScenario
 /// The report for people: a line for each case, the failure detail of each case that did not pass, and a summary.
 ///
 /// The layout is the same with and without colour. Text that does not come from the tool itself is escaped before it
-/// reaches the terminal. While a progress line is shown, output is written at most ten times a second: later lines are
-/// buffered until the next ``tick(at:)`` or event after that interval.
+/// reaches the terminal. While a progress line is shown, output is written at most ten times a second. Lines are
+/// buffered until the first ``tick(at:)`` or event after a tenth of a second.
 package struct ConsoleRecorder: Recorder {
     package struct Style: Sendable {
         package var usesColor: Bool

@@ -174,7 +174,7 @@ enum JSONEncoding {
         ])
     }
 
-    /// Returns an object that contains each value by its name, as shown to people.
+    /// Returns an object with one member for each value: the name of the value, and the text that people see.
     private static func named(_ values: [NamedText]) -> JSONValue {
         .object(values.map { (key: $0.name, value: .string($0.text)) })
     }

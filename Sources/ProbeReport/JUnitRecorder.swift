@@ -6,8 +6,8 @@ import ProbeScenario
 ///
 /// `failed` is reported as a `failure`, `error` and `inconclusive` as an `error`. `skipped`, `unsupported` and cases
 /// that were not run are reported as `skipped`. An expected failure, and a failure of a level that does not fail the
-/// run, are also `skipped`, and include the failure detail. A problem with the run itself (an interruption, a report
-/// that could not be written) is an error in a final suite named `tcpprobe`.
+/// run, are also reported as `skipped`, and include the failure detail. A problem with the run itself (an interruption,
+/// a report that could not be written) is an error in a final suite named `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
         var name: String
@@ -29,7 +29,7 @@ package struct JUnitRecorder: Recorder {
                 errors: left.errors + right.errors, skipped: left.skipped + right.skipped)
         }
 
-        /// The attributes of the root element, which has no attribute `skipped`.
+        /// The attributes of the root element, which has no `skipped` attribute.
         var totals: String { "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"" }
         var attributes: String { "\(totals) skipped=\"\(skipped)\"" }
     }
@@ -154,7 +154,7 @@ package struct JUnitRecorder: Recorder {
     }
 
     /// Returns the element for a case that is reported as skipped. The reason and the details are the element's
-    /// content, because the Jenkins schema allows no attributes here.
+    /// content, because the Jenkins schema allows the element no attributes.
     private func skipped(_ message: String, _ detail: String) -> String {
         let text = detail.isEmpty ? Escaped.text(message) : Escaped.text(message) + "\n" + detail
         return "      <skipped>\(XMLText.content(text))</skipped>\n"

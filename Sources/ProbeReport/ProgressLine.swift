@@ -37,7 +37,7 @@ struct ProgressLine: Sendable {
         }
         if !running.isEmpty { parts.append(running.map { Escaped.text($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")
-        // A line that reaches the last column would wrap, and could then not be erased.
+        // A line that reaches the last column would wrap, so it could not be erased.
         return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))
     }
 

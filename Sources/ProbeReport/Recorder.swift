@@ -8,7 +8,7 @@ package protocol Recorder: Sendable {
     /// Records an event.
     ///
     /// - Parameter time: the nanoseconds since the run began.
-    /// - Returns: the next bytes of the document, which are often empty.
+    /// - Returns: the next bytes of the document; often, there are none.
     mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8]
 
     /// Updates the progress line. The caller calls this about ten times a second while a recorder shows progress.
@@ -23,7 +23,7 @@ extension Recorder {
 package struct ReportOptions: Sendable {
     /// The rules that determine which results fail the run: levels, expectations and `--strict`.
     package var rules = RunRules()
-    /// Whether the run has several subjects, in which case the name of each case includes its subject.
+    /// Whether the run has several subjects. If so, the name of each case includes its subject.
     package var hasSeveralSubjects = false
     /// The version of the tool.
     package var version = ""

@@ -2,16 +2,16 @@ package import ProbeEvents
 
 /// The recorders of one run: one for the console, and one for each report that was requested.
 ///
-/// Before the summary is passed to the recorders, the set completes it with the cases that were not run, the failures
-/// that do not fail the run, and the reports that could not be written, so that all reports agree. The exit code must
-/// be taken from ``summary``.
+/// The set completes the summary before it passes the summary to the recorders, so that all reports agree. It adds the
+/// cases that were not run, the failures that do not fail the run, and the reports that could not be written. The exit
+/// code must be taken from ``summary``.
 package struct RecorderSet: Sendable {
     private struct Output {
         var recorder: any Recorder
         var write: @Sendable ([UInt8]) throws -> Void
-        /// The report's file; `nil` for a stream, which remains in use after the run's end.
+        /// The report's file; `nil` for a stream, which remains in use after the run has ended.
         var file: ReportFile?
-        /// Whether a write has failed, in which case no further writes are attempted.
+        /// Whether a write has failed. If so, no further writes are attempted.
         var isBroken = false
     }
 
@@ -72,7 +72,7 @@ package struct RecorderSet: Sendable {
 
     /// Completes every report of a run that can't end normally, with the results that are available.
     ///
-    /// - Parameter signal: the signal that ends the run; `nil` if an error ends it, which `runErrors` then contains.
+    /// - Parameter signal: the signal that ends the run; `nil` if an error ends it. The error is then in `runErrors`.
     package mutating func abort(signal: Int32?, runErrors: [String] = [], at time: Int64) {
         // A case that is still running has no verdict, so it is recorded as interrupted.
         if signal != nil, summary == nil {

@@ -86,7 +86,7 @@ package final class ReportFile: Sendable {
         unlinkat(place.folder.raw, place.name, 0)
     }
 
-    /// Releases the path of an unfinished report; its temporary file is removed with `output`.
+    /// Releases the path of an unfinished report; its temporary file is removed when `output` is released.
     deinit {
         if let key, !isFinished { ReportFile.release(key) }
     }

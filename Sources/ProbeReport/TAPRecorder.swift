@@ -130,7 +130,7 @@ package struct TAPRecorder: Recorder {
 
     private func comment(_ text: String) -> String { "# \(Escaped.text(text))\n" }
 
-    /// Escapes backslashes, and `#` characters, which would begin a directive.
+    /// Escapes backslashes and `#` characters, because a `#` would begin a directive.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

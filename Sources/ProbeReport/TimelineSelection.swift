@@ -4,9 +4,9 @@ import ProbeScenario
 /// Selects the entries of a timeline that a report shows in a limited number of lines.
 ///
 /// The selection always contains the failed step and the entries directly before it, each actor's first and last packet
-/// and event, and the packets that open and close each connection. The next in priority are the first entry of each
-/// kind (a step of the script, a packet in one direction, an event of an actor), so that the first round of a loop
-/// shows its body, and then the latest entries. A line for each gap states how many entries are omitted.
+/// and event, and the packets that open and close each connection. The first entry of each kind has the next priority,
+/// so that the body of a loop is shown once. A kind is a step of the script, a packet in one direction, or an event of
+/// an actor. The remaining lines show the latest entries. A line for each gap states how many entries are omitted.
 struct TimelineSelection {
     enum Line: Equatable {
         case entry(Int)
@@ -43,7 +43,7 @@ struct TimelineSelection {
         }
     }
 
-    /// Returns the lines to show. Their number is at most `limit`, unless the required entries need more.
+    /// Returns the lines to show. Their number is at most `limit`, unless the required entries need more lines.
     func lines(limit: Int) -> [Line] {
         if entries.count - folded.count <= limit {
             let whole = entries.indices.filter { !folded.contains($0) }
@@ -58,7 +58,7 @@ struct TimelineSelection {
         return lines(order.ranked.prefix(count).sorted())
     }
 
-    /// Returns the number of lines that these entries require: one for each entry, and one for each gap.
+    /// Returns the number of lines that the given entries require: one for each entry, and one for each gap.
     private func lineCount(_ shown: [Int]) -> Int {
         var count = shown.count
         var last = -1

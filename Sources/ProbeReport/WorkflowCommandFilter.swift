@@ -1,13 +1,13 @@
 /// Prevents a CI runner from interpreting text as commands. GitHub's runner looks for `::` at the start of each line,
 /// after any white space, and for `##[` anywhere in a line.
 ///
-/// The second colon is written as `\u003a` and the bracket as `\u005b`, which represent the same characters in a JSON
-/// string. The text may be filtered in pieces that are cut anywhere.
+/// The second colon is written as `\u003a` and the bracket as `\u005b`. In a JSON string, these escapes represent the
+/// same characters. The text may be filtered in pieces of any length.
 package struct WorkflowCommandFilter: Sendable {
     private enum Position {
         /// The line consists only of white space so far.
         case start
-        /// After the first colon at the start of the line.
+        /// The last character was the first colon at the start of the line.
         case colon
         case inside
     }
@@ -53,6 +53,6 @@ package struct WorkflowCommandFilter: Sendable {
             position = .inside
         }
         // Every byte that is not visible ASCII counts as white space, because Unicode has multibyte white space, and a
-        // runner may accept still other characters.
+        // runner may accept further characters.
     }
 }

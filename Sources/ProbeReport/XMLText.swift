@@ -8,7 +8,7 @@ enum XMLText {
     static func content(_ text: String) -> String { escaped(text, isAttribute: false) }
 
     /// Returns the value of an attribute, without its double quotes. Line feeds and tabs are written as character
-    /// references, because a parser converts them to spaces otherwise.
+    /// references, because a parser would otherwise convert them to spaces.
     static func attribute(_ text: String) -> String { escaped(text, isAttribute: true) }
 
     private static func escaped(_ text: String, isAttribute: Bool) -> String {
@@ -21,8 +21,8 @@ enum XMLText {
             case 0x22: result += "&quot;"
             case 0x0A where !isAttribute: result.unicodeScalars.append(scalar)
             case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
-            // These characters include all that XML 1.0 forbids or discourages (section 2.2). They are shown as escapes
-            // of the script language.
+            // The invisible characters include all characters that XML 1.0 forbids or discourages (section 2.2). They
+            // are shown as escapes of the script language.
             case _ where !scalar.isVisible: result += Escaped.code(of: scalar)
             default: result.unicodeScalars.append(scalar)
             }

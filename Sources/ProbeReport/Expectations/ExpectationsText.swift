@@ -23,7 +23,7 @@ struct ExpectationsText {
     private struct Line {
         var key: CaseKey
         var verdict: Verdict
-        /// See ``ExpectedVerdict/isAtTimes``.
+        /// Whether the case may also pass; see ``ExpectedVerdict/isAtTimes``.
         var isAtTimes = false
         var comment: String?
         var above: [String] = []
@@ -68,7 +68,7 @@ struct ExpectationsText {
         footer = carried + (old?.footer ?? [])
     }
 
-    /// Whether the result is consistent with the expectation.
+    /// Returns whether the result is consistent with the expectation.
     private static func isStillValid(_ expected: ExpectedVerdict, _ cell: ResultMatrix.Cell) -> Bool {
         guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
         return verdict == .skipped || verdict == expected.verdict || (verdict == .passed && expected.isAtTimes)
@@ -98,8 +98,7 @@ struct ExpectationsText {
         return ExpectationsText.joined(all + footer)
     }
 
-    /// Returns the lines, in which consecutive empty lines are reduced to one empty line, and empty lines at the end
-    /// are removed.
+    /// Returns the lines without the empty lines at the end, and with consecutive empty lines reduced to one.
     private static func joined(_ lines: [String]) -> String {
         var kept: [String] = []
         for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }

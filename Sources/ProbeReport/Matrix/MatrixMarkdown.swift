@@ -3,11 +3,11 @@ import ProbeEvents
 import ProbeScenario
 
 /// Writes the matrix as Markdown that GitHub renders in a file, a comment or a job summary: first the scores, then a
-/// table for each group, then a line for each result that did not pass.
+/// table for each group, and then a line for each result that did not pass.
 struct MatrixMarkdown {
     let matrix: ResultMatrix
     let summary: RunSummary
-    /// The components of the path of the file's folder; see ``RelativePath``.
+    /// The path components of the file's folder; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -96,9 +96,9 @@ struct MatrixMarkdown {
 
 /// Escapes text so that Markdown renders it literally.
 enum MarkdownText {
-    /// Returns the text, in which every character with a meaning in Markdown, in a table or in HTML is escaped:
-    /// punctuation with a backslash (CommonMark, section 2.4), and `<`, `>` and `&` as entities. The text must not
-    /// contain line breaks (``Escaped/text(_:)-(String)``).
+    /// Returns the text with escapes for all characters that have a meaning in Markdown, in a table or in HTML.
+    /// Punctuation is escaped with a backslash (CommonMark, section 2.4), and `<`, `>` and `&` are written as entities.
+    /// The text must not contain line breaks (``Escaped/text(_:)-(String)``).
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// Writes the matrix as a single self-contained HTML page: first the scores, then the table, in which each cell links
-/// to the details of its result.
+/// Writes the matrix as a single self-contained HTML page: first the scores, and then the table. Each cell of the table
+/// links to the details of its result.
 ///
 /// The page has no script (``PageFrame``); style rules (`:target`, `:has()`) open and close the details and filter the
 /// rows. Without CSS, the page is a table with links to the details below it.
@@ -11,7 +11,7 @@ struct MatrixPage {
     let matrix: ResultMatrix
     let summary: RunSummary
     let options: ReportOptions
-    /// The components of the path of the page's folder; see ``RelativePath``.
+    /// The path components of the page's folder; see ``RelativePath``.
     let folder: [String]
 
     var bytes: [UInt8] {
@@ -167,7 +167,7 @@ struct MatrixPage {
         .element("i", ["aria-hidden": "true"], look.mark)
     }
 
-    /// Whether at least one subject did not pass the case, or passed it although it was expected to fail.
+    /// Whether at least one subject did not pass the case, or passed it unexpectedly.
     private static func isOpen(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }

@@ -31,7 +31,7 @@ package struct MatrixRecorder: Recorder {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - path: the path of the file, to which the links to captures are relative.
+    ///   - path: the path of the file. Links to captures are relative to the file.
     ///   - planned: the cases of the run, once for each subject.
     package init(_ format: Format, path: String, planned: [PlannedCase], options: ReportOptions) {
         self.format = format

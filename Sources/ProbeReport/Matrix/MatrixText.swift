@@ -131,8 +131,7 @@ struct MatrixText {
         return scripts
     }
 
-    /// Whether at least one subject failed the case, could not be judged on it, or passed it although it was expected
-    /// to fail.
+    /// Whether at least one subject failed the case, could not be judged on it, or passed it unexpectedly.
     private func isShown(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }

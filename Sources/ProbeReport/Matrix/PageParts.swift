@@ -33,8 +33,8 @@ enum PageAnchor {
 
     static func of(_ id: String, _ subject: String?) -> String { "\(encoded(id)):\(encoded(subject ?? ""))" }
 
-    /// Returns the text with some bytes escaped as `~` and two digits: the bytes that a URL fragment can't contain (RFC
-    /// 3986, section 3.5), and some at which programs assume the end of a link.
+    /// Returns the text with some bytes escaped as `~` and two hexadecimal digits: the bytes that a URL fragment can't
+    /// contain (RFC 3986, section 3.5), and some bytes at which programs assume that a link ends.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789abcdef")
         var result = ""
@@ -94,7 +94,7 @@ enum FailureMarkup {
     }
 
     static func timeline(_ timeline: String) -> HTMLText {
-        // The title of the timeline is removed, because the page has its own.
+        // The title of the timeline is removed, because the page has its own title for the timeline.
         let lines = timeline.drop { $0 != "\n" }.dropFirst()
         return self.lines(String(lines)) { line in
             if line.hasPrefix("  > ") { return "blamed" }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Creates links between files that remain valid if the two files are moved together.
+/// Creates links between files. A link remains valid if both files are moved together.
 enum RelativePath {
     /// Returns the components of the absolute path of a file's folder, without `.` and `..`. Symbolic links are not
     /// resolved.
     static func folder(of path: String) -> [String] { Array(parts(path).dropLast()) }
 
     /// Returns the link from a page in `folder` to the file at `path`, for use in an `href` or in Markdown. Every byte
-    /// other than a letter, a digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it has no
-    /// other meaning.
+    /// other than a letter, a digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that no byte
+    /// has a special meaning.
     static func link(from folder: [String], to path: String) -> String {
         let target = parts(path)
         let same = zip(folder, target).prefix { $0 == $1 }.count

@@ -29,10 +29,9 @@ struct ResultMatrix: Sendable {
         /// The verdict; `nil` if the case was not run.
         var verdict: Verdict?
         var disposition = Disposition.fine
-        /// Whether the case ended because the run was interrupted, in which case its verdict does not apply to the
-        /// subject.
+        /// Whether the case ended because the run was interrupted. If so, its verdict does not apply to the subject.
         var isInterrupted = false
-        /// The number of rounds of the case, and how many of them ended with `verdict`.
+        /// The number of rounds of the case, and the number of rounds that ended with `verdict`.
         var rounds = 0
         var roundsWithVerdict = 0
         /// The duration of the worst round, in nanoseconds.

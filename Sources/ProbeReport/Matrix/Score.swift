@@ -30,9 +30,9 @@ package struct Score: Sendable, Equatable {
         }
     }
 
-    /// The number of cases that passed, in all levels.
+    /// The number of cases that passed, across all levels.
     package var allPassed: Int { passed.values.reduce(0, +) }
-    /// The number of cases that were judged, in all levels.
+    /// The number of cases that were judged, across all levels.
     package var allJudged: Int { judged.values.reduce(0, +) }
 
     /// The levels that have judged cases; only `must` if no case was judged.

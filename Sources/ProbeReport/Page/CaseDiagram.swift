@@ -9,13 +9,13 @@ struct CaseDiagram {
     private static let maxRows = 600
     /// The maximum width of a payload, in columns.
     private static let payloadWidth = 30
-    /// The smallest MSS that a connection can have (RFC 9293, 3.7.1). If a segment is smaller, the MSS did not limit
-    /// its size.
+    /// The smallest MSS that a connection can have (RFC 9293, section 3.7.1). If a segment is smaller, the MSS did not
+    /// limit its size.
     private static let smallestMSS = 536
 
     private let result: CaseResult
     private var diagram: SequenceDiagram
-    /// The timeline indices of the segments that end at a cut, so that the next segment continues the sender's bytes.
+    /// The timeline indices of the segments that end at a cut; the next segment continues the sender's bytes.
     private var cuts: Set<Int> = []
 
     init(_ result: CaseResult) {
@@ -142,7 +142,7 @@ struct CaseDiagram {
     }
 }
 
-/// A segment described in words, for its arrow.
+/// The words that describe a segment above its arrow.
 struct SegmentWords {
     let label: String
     let tone: SequenceDiagram.Tone

@@ -13,7 +13,7 @@ struct CaseMarkup {
 
     let result: CaseResult
     let options: ReportOptions
-    /// The components of the path of the page's folder; see ``RelativePath``.
+    /// The path components of the page's folder; see ``RelativePath``.
     let folder: [String]
     let anchor: String
 
@@ -35,8 +35,8 @@ struct CaseMarkup {
         return CellAppearance(cell)
     }
 
-    /// Whether the result is expanded when the page is loaded, which is the case for a result that is neither a pass
-    /// nor an expected failure.
+    /// Whether the result is expanded when the page is loaded. A result is expanded unless it is a pass or an expected
+    /// failure.
     var isOpen: Bool {
         if case .expected = options.disposition(of: result) { return false }
         return result.verdict < .unsupported || options.disposition(of: result) != .fine
@@ -78,7 +78,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// The scripts, in which the failed lines are marked; `nil` if the text of the script is not available.
+    /// The scripts, with the failed lines marked; `nil` if the text of the script is not available.
     var script: HTMLText? {
         let spans = result.findings.compactMap(\.span)
         var files = [0]

@@ -63,7 +63,7 @@ struct CrowdMarkup {
         return plot
     }
 
-    /// Returns one bar for each percentile, for waits that have no histogram.
+    /// Returns a chart with one bar for each percentile, for waits that have no histogram.
     private func percentilePlot(_ latency: CrowdResult.Latency) -> Plot? {
         let known = latency.percentiles.compactMap { item in item.time.map { (item.name, max(1, $0)) } }
         guard let largest = known.map(\.1).max() else { return nil }

@@ -17,7 +17,7 @@ package struct HTMLRecorder: Recorder {
 
     /// Creates a recorder.
     ///
-    /// - Parameter path: the path of the page, to which the links to captures are relative. `-` is standard output.
+    /// - Parameter path: the path of the page; `-` is standard output. Links to captures are relative to the page.
     package init(path: String, options: ReportOptions) {
         self.init(path: path, options: options, limits: PageCases.Limits())
     }

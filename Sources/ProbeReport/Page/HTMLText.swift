@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeEvents
 
-/// HTML markup in which untrusted text can't become markup, neither in an element nor in an attribute value. Only this
-/// type writes tags; their names are literals, and all other strings are escaped.
+/// HTML markup that can safely include untrusted text: the text can't become markup, either in an element or in an
+/// attribute value. Only this type writes tags; their names are literals, and all other strings are escaped.
 ///
 /// A template library is not used, because the maintained library for Swift, swift-mustache, imports Foundation, which
 /// `tcpprobe run` does not load.
 package struct HTMLText: Sendable {
-    /// The markup, which is well-formed, in UTF-8.
+    /// The well-formed markup, in UTF-8.
     package private(set) var bytes: [UInt8] = []
 
     package var markup: String { String(decoding: bytes, as: UTF8.self) }
@@ -23,7 +23,8 @@ package struct HTMLText: Sendable {
     package static let newline = HTMLText(safe: "\n")
 
     /// Returns markup that shows untrusted text. Control characters and invisible characters are shown as escapes of
-    /// the script language; then the characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
+    /// the script language; then the characters with a meaning in HTML are escaped (WHATWG HTML, sections 13.1.2 and
+    /// 13.1.4).
     package static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
     /// Returns markup that shows multi-line untrusted text, keeping its line breaks.
@@ -80,7 +81,7 @@ package struct HTMLText: Sendable {
     /// Returns an SVG path that consists of lines. The lines have the colour of the text, even if the page has no style
     /// sheet.
     ///
-    /// - Parameter data: the path (SVG 2, 9.3).
+    /// - Parameter data: the path (SVG 2, section 9.3).
     package static func path(_ style: String?, _ data: String, dashes: String? = nil) -> HTMLText {
         shape(
             "path",

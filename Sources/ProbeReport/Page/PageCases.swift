@@ -5,8 +5,9 @@ import ProbeScenario
 /// Collects the results of a page as markup, within limits on the size.
 ///
 /// A page with many results loads slowly, and the results of a large run would use too much memory. Therefore the least
-/// important parts are omitted first, and the page reports the omissions. The order is: the diagrams of cases that
-/// passed, the scripts of these cases, and then the diagrams and scripts of the last cases that did not pass.
+/// important parts are omitted first, and the page reports the omissions. They are omitted in this order: the diagrams
+/// of cases that passed, the scripts of these cases, and then the diagrams and scripts of the last cases that did not
+/// pass.
 struct PageCases: Sendable {
     enum Section: Int, CaseIterable, Sendable {
         case bad, passed, other
@@ -27,7 +28,7 @@ struct PageCases: Sendable {
         var all = 24 << 20
         var passedDiagrams = 4 << 20
         var passedScripts = 6 << 20
-        /// The maximum size of the parts that can't be omitted. Results above this limit are only counted.
+        /// The maximum size of the parts that can't be omitted. Results beyond this limit are only counted.
         var least = 96 << 20
     }
 
@@ -57,7 +58,8 @@ struct PageCases: Sendable {
     private var entries: [Entry] = []
     private var scripts: [SharedScript] = []
     private var scriptIndices: [String: Int] = [:]
-    /// The results whose diagrams or scripts can be omitted, as indices into `entries`; the last one is omitted first.
+    /// The results whose diagrams or scripts can be omitted, as indices into `entries`; the last result is omitted
+    /// first.
     private var badDiagrams: [Int] = []
     private var badScripts: [Int] = []
     private var passedDiagrams: [Int] = []
@@ -174,7 +176,7 @@ struct PageCases: Sendable {
         passedDiagrams.append(index)
     }
 
-    /// Omits the least important parts until the page is below the limit.
+    /// Omits the least important parts until the page is within the size limit.
     private mutating func shrink() {
         while size > limits.all {
             if let index = passedDiagrams.popLast() {

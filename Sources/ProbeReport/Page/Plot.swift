@@ -3,7 +3,7 @@ import ProbeBase
 /// A small SVG chart that scales with the page: bars or lines above a horizontal axis. A table or legend next to the
 /// chart contains the numbers.
 package struct Plot: Sendable {
-    /// A line of the chart. Lines differ in their dash patterns as well as in their colours.
+    /// A line of the chart. Lines differ both in their dash patterns and in their colours.
     package struct Series: Sendable {
         package var name: String
         package var points: [(x: Double, y: Double)]
@@ -27,13 +27,13 @@ package struct Plot: Sendable {
         (self.title, self.largest, self.ticks) = (title, largest, ticks)
     }
 
-    /// Adds bars of equal width. Each height is a share of the highest bar, from 0 to 1.
+    /// Adds bars of equal width. Each height is a fraction of the height of the chart, from 0 to 1.
     package mutating func addBars(_ shares: [Double]) {
         guard !shares.isEmpty else { return }
         let width = Double(Self.area.right - Self.area.left) / Double(shares.count)
         var bars = HTMLText.empty
         for (index, share) in shares.enumerated() where share > 0 {
-            // A very small share, such as one in a million, must still be visible.
+            // A bar must be visible even if its fraction is very small, such as one in a million.
             let height = max(1.5, share * Double(Self.area.bottom - Self.area.top))
             bars += .shape(
                 "rect",

@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// A script on a page: numbered lines, in which the failed lines are marked.
+/// A script on a page: numbered lines, with the failed lines marked.
 struct ScriptMarkup {
-    /// The maximum number of lines that are shown. In a longer script, these are the lines around the failures.
+    /// The maximum number of lines that are shown. In a longer script, only the lines around the failures are shown.
     private static let maxLines = 400
     /// The maximum number of bytes shown of a line.
     private static let widestLine = 2000
@@ -38,7 +38,7 @@ struct ScriptMarkup {
         return start..<(start + Self.maxLines)
     }
 
-    /// Returns a line, in which the part that a finding refers to is marked.
+    /// Returns a line, with the part that a finding refers to marked.
     private func line(_ number: Int, _ span: SourceSpan) -> HTMLText {
         let range = file.range(ofLine: number)
         let start = min(max(span.start, range.lowerBound), range.upperBound)

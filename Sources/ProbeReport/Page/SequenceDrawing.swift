@@ -5,8 +5,7 @@ import ProbeBase
 /// The drawing is not scaled, so its text is as large as the text of the page; a drawing that is wider than the page
 /// scrolls within its frame. If there is room, the steps are in a separate column on the left. Otherwise they extend
 /// across the lifelines, each in a separate row. The style sheet (``PageStyle/diagram``) decides which of the two
-/// layouts is used, so that the page contains the drawing only once. The drawing is complete without the style sheet
-/// too.
+/// layouts is used, so the page contains the drawing only once. Even without the style sheet, the drawing is complete.
 package struct SequenceDrawing {
     private let layout: SequenceLayout
 

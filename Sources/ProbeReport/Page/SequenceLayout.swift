@@ -3,9 +3,9 @@ import ProbeBase
 /// Computes the position of each part of a sequence diagram, in pixels. Lifelines are next to each other, and rows are
 /// below each other.
 ///
-/// The font is monospaced, so that the width of each text is known. Text that does not fit is truncated, so that texts
-/// never overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a long
-/// period without rows is folded and shown as its duration.
+/// The font is monospaced, so the width of each text is known. Text that does not fit is truncated, so texts never
+/// overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a long period
+/// without rows is folded and shown as its duration.
 package struct SequenceLayout: Sendable {
     /// The position of a row: its top, its height, and the texts as they are drawn.
     struct Place: Sendable {
@@ -22,10 +22,10 @@ package struct SequenceLayout: Sendable {
 
     enum Side: Sendable { case left, right }
 
-    /// The width of a character in pixels, with a reserve for wider fonts.
+    /// The width of a character in pixels, with an allowance for wider fonts.
     private static let column = 7.35
     static let nameHeight = 22
-    /// The top of the lifelines, which are below the names.
+    /// The top of the lifelines, below the names.
     static let head = 30
     private static let foldHeight = 26
     private static let remarkHeight = 15
@@ -179,7 +179,7 @@ package struct SequenceLayout: Sendable {
         return max(4, Int(Double(pixels) / Self.column))
     }
 
-    /// The left edge of notes, which are aligned with the texts of steps.
+    /// The left edge of notes. Notes are aligned with the texts of steps.
     var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
 
     /// Returns the centre of a message's texts. If possible, it is between two neighbouring lifelines, so that no

@@ -11,7 +11,7 @@ struct CrowdShareMerge {
         var share: Share?
     }
 
-    /// A share of the crowd for which there is no result of the case.
+    /// A share of the crowd that has no result for the case.
     struct MissingShare {
         var finding: Finding
         var isInterrupted: Bool
@@ -142,7 +142,7 @@ struct CrowdShareMerge {
         }
     }
 
-    /// Returns the percentage that a name such as `p99.9` states; 100 for `max`.
+    /// Returns the percentage denoted by a name such as `p99.9`; 100 for `max`.
     private static func percent(_ name: String) -> Double? {
         if name == "max" { return 100 }
         guard name.hasPrefix("p"), let value = Double(String(name.dropFirst())), (0...100).contains(value) else {

@@ -5,10 +5,11 @@ import ProbeScenario
 /// A results file that has been read: the description of its run, and its cases.
 ///
 /// A case that passed without further data is kept in a few machine words; other results are read from the bytes again
-/// when they are needed. Without this, a large run with many timelines would take many times as much memory as its
-/// file.
+/// when they are needed. If all results were kept in full, a large run with many timelines would take many times as
+/// much memory as its file.
 package struct ResultsFile: Sendable {
-    /// The result of a case. ``ResultsFile/planned`` contains the data of the case that is known before it runs.
+    /// The result of a case. ``ResultsFile/planned`` contains the data about the case that is known before the case
+    /// runs.
     struct Entry: Sendable {
         /// The case, as an index into ``ResultsFile/planned``.
         var item: Int
@@ -191,7 +192,7 @@ package struct ResultsFile: Sendable {
         return planned.count - 1
     }
 
-    /// Throws an error if cases have been removed from the file, or added to it, since its run wrote it.
+    /// Throws an error if cases have been removed from the file or added to it since it was written.
     private func requireAllCases() throws(JSONContentError) {
         let missing = head.places.filter { indices[$0] == nil }
         if let first = missing.first {
@@ -298,7 +299,7 @@ extension ResultsFile {
         return summary.interruptionText
     }
 
-    /// An error stating that results are missing, or that the run failed, if the file gives no reason for this;
+    /// An error stating that results are missing or that the run failed, if the file does not give the reason;
     /// otherwise `nil`.
     var gapText: String? {
         guard end.interruptedBy == nil, !end.hasGivenUpSubject, ownExitCode == 0 else { return nil }
@@ -319,8 +320,7 @@ extension ResultsFile {
             : "\(path): \(head.name) ended with exit code \(end.exitCode), but no result explains why; \(again)"
     }
 
-    /// An error stating that the run of the file failed, for a merged run without other failures; `nil` if the run
-    /// passed.
+    /// An error stating that the file's run failed, for a merged run without other failures; `nil` if the run passed.
     var failureText: String? {
         let code = max(end.exitCode, ownExitCode)
         return code == 0 ? nil : "\(path): \(head.name) ended with exit code \(code), so the merged run did not pass"

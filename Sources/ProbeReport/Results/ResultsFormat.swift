@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The data of a case that is known only after the case has run.
+/// The data about a case that is known only after the case has run.
 struct ResultsCase: Sendable {
     var result: CaseResult
     /// The index of the case's sources in the file's list of sources.
@@ -55,8 +55,8 @@ enum ResultsFormat {
             .list("notes", \.notes, .texts), .list("runErrors", \.runErrors, .texts),
         ])
 
-    /// The codec of the data of a case that is known before it runs. The case's position in the plan precedes this
-    /// data.
+    /// The codec of the data about a case that is known before the case runs. The case's position in the plan precedes
+    /// this data.
     static let planned = JSONCodec.object(
         PlannedCase(id: "", path: "", subject: nil),
         [

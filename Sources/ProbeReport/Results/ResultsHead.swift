@@ -46,8 +46,8 @@ package struct ResultsHead: Sendable, Equatable {
     }
 }
 
-/// The reason why a file can't be read as results, or why files can't be merged. The description is a sentence in which
-/// file names and quoted texts are escaped.
+/// The reason why a file can't be read as results, or why files can't be merged. The reason is a sentence in which file
+/// names and quoted texts are escaped.
 package struct ResultsProblem: Error, Equatable, CustomStringConvertible {
     package var description: String
 
@@ -56,7 +56,7 @@ package struct ResultsProblem: Error, Equatable, CustomStringConvertible {
 
 /// How a run ended, as recorded in its results file.
 struct ResultsEnd: Sendable, Equatable {
-    /// Whether the run was not interrupted. For a merged run, this value and the exit code are computed anew.
+    /// Whether the run ended without an interruption. For a merged run, this value and the exit code are computed anew.
     var isComplete = true
     var exitCode: Int32 = 0
     var interruptedBy: Int32?

@@ -19,7 +19,7 @@ package struct ResultsMerge: Sendable {
     private let files: [ResultsFile]
     /// The results in order. The results of the shares of a crowd are next to each other.
     private var order: [Place] = []
-    /// The number of results, in which the shares of a crowd count as one result.
+    /// The number of results. The shares of a crowd count as one result.
     private var resultCount = 0
     /// The number of cases that have no result.
     private var unrunCount = 0
@@ -113,7 +113,7 @@ package struct ResultsMerge: Sendable {
 
     /// Returns the merged result of a case.
     ///
-    /// - Parameter places: all results of the case in one round: one result, or one for each share of a crowd.
+    /// - Parameter places: all results of the case in one round, that is, one result or one for each share of a crowd.
     private func result(of places: ArraySlice<Place>) throws(ResultsProblem) -> CaseResult {
         var parts: [CrowdShareMerge.Part] = []
         for place in places {

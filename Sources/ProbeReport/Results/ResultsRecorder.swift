@@ -126,8 +126,8 @@ package struct ResultsRecorder: Recorder {
         return maps.count - 1
     }
 
-    /// Returns whether two lists of sources are equal. The cases of a script usually share its bytes, in which case the
-    /// comparison is fast.
+    /// Returns whether two lists of sources are equal. The comparison is fast if the lists share their bytes, as the
+    /// lists of one script's cases usually do.
     private func isSame(_ map: [Int], _ sources: [SourceFile]) -> Bool {
         map.count == sources.count
             && zip(map, sources).allSatisfy { files[$0].path == $1.path && files[$0].bytes == $1.bytes }
