@@ -17,8 +17,8 @@ package struct CheckRun: Sendable {
         package var step: String?
     }
 
-    /// The number and the endpoints of a flow. An outcome does not contain the conversation itself, because that would
-    /// take too much memory.
+    /// The number and the endpoints of a flow. An outcome does not contain the conversation itself, because the
+    /// conversation would take too much memory.
     package struct ConnectionName: Sendable, Hashable {
         package var number: Int
         package var client: SocketEndpoint
@@ -216,8 +216,8 @@ package struct CheckRun: Sendable {
 
         package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-        /// The exit code, which is the same as that of a run: 1 if a statement failed, otherwise 3 if a statement is
-        /// inconclusive, otherwise 0.
+        /// The exit code, as for a run: 1 if a statement failed, otherwise 3 if a statement is inconclusive, otherwise
+        /// 0.
         package var exitCode: Int32 {
             if self[.failed] > 0 { return 1 }
             return counts.keys.allSatisfy { $0 == .passed } ? 0 : 3

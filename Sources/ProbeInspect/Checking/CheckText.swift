@@ -38,7 +38,7 @@ package enum CheckText {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Returns the expected and the actual value, one above the other, starting shortly before their first difference.
+    /// Returns the expected and the actual value, one above the other, starting shortly before the first difference.
     private static func comparison(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)

@@ -6,9 +6,9 @@ package import ProbeWire
 /// Judges wire statements on the capture of a run, using the notes that the run wrote into the capture.
 ///
 /// A statement that names actors applies to the connection that the names referred to. A statement that is also a step
-/// of the script is judged as that step was: on the same connection, and on the packets that had been captured by then.
-/// As in the run, a statement applies to sent packets, or to received packets if it contains `arrived`. All functions
-/// are pure.
+/// of the script is judged as the step was: on the same connection, and on the packets that had been captured by the
+/// time of the step. As in the run, a statement applies to sent packets, or to received packets if it contains
+/// `arrived`. All functions are pure.
 package struct RunCheck {
     /// The part of the capture on which a statement is judged.
     package struct Scope: Hashable, Sendable {
@@ -67,7 +67,7 @@ package struct RunCheck {
             } else if names.contains(where: notes.names.contains) {
                 target(of: names)
             } else {
-                // Every flow has the ends `client` and `server`.
+                // The two sides of every flow are named `client` and `server`.
                 .every(except: [])
             }
         return [
@@ -98,8 +98,8 @@ package struct RunCheck {
             : .inconclusive("it is unknown which connection is the one \(between)")
     }
 
-    /// Returns an earlier connection of an actor that has connected again since, if the other name still refers to that
-    /// connection.
+    /// Returns the earlier connection between two actors if one of them has connected again since, and the name of the
+    /// other one still refers to the earlier connection.
     private func earlierEnd(of names: [String]) -> CaptureNotes.Target? {
         guard names.count > 1 else { return nil }
         for number in notes.connections.indices.reversed() {

@@ -41,7 +41,7 @@ package struct ConnectionAnomalies: Sendable, Hashable {
         case .keepAlive: keepAlives += 1
         case .zeroWindowProbe: zeroWindowProbes += 1
         case .outOfWindow: outOfWindow += 1
-        // A later packet may show what kind of packet this was, so the flow counts it.
+        // `Conversation` counts packets of these kinds, because a later packet may change a packet's kind.
         case .tailLossProbe, .retransmissionOrProbe, .copy: break
         case .control, .new, .retransmission: break
         }

@@ -20,7 +20,7 @@ package struct ConnectionReport: Sendable {
         package var isReset: Bool
         package var packetIndex: Int
         package var time: UInt64
-        /// The reason why an RST had no effect; `nil` if the RST had an effect, or if this is a FIN.
+        /// The reason why an RST had no effect; `nil` if the RST had an effect, or if the packet is a FIN.
         package var refusal: CloseMark.Refusal?
 
         package var text: String {

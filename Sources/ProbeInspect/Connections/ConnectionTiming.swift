@@ -14,7 +14,7 @@ package struct ConnectionTiming: Sendable, Hashable {
         package var silent: ConversationSide
     }
 
-    /// The time of the client's last data before the first response, which is taken as the end of the request.
+    /// The time of the client's last data before the first response. The request is considered to end with this data.
     private var request: UInt64?
     private var answer: UInt64?
     private var lastClient: UInt64?
@@ -63,8 +63,8 @@ package struct ConnectionTiming: Sendable, Hashable {
     private func pause(until time: UInt64, by side: ConversationSide, closes: Bool) -> Pause? {
         guard let turn else { return nil }
         let duration = DurationText.difference(from: turn.time, to: time)
-        // If only one side retransmitted, that side was waiting for the other. If the pause ends with a FIN or RST, the
-        // side that sent last was waiting.
+        // If only one side retransmitted, it was waiting for the other side. If the pause ends with a FIN or RST, the
+        // side that sent last was waiting for the other side.
         let waits: ConversationSide? =
             repeaters.count == 1 ? repeaters.first : closes ? turn.side : nil
         return Pause(duration: duration, silent: waits?.opposite ?? side)
@@ -77,7 +77,7 @@ package struct ConnectionTiming: Sendable, Hashable {
         return DurationText.difference(from: request, to: answer)
     }
 
-    /// The longest pause, and the side that the other was waiting for; `nil` for a flow with a single packet.
+    /// The longest pause, and the side that the other side was waiting for; `nil` for a flow with a single packet.
     package var longestPause: Pause? {
         guard let turn, repeaters.count == 1, let end = [lastClient, lastServer].compactMap(\.self).max() else {
             return longest

@@ -30,7 +30,7 @@ package struct MessageScan: Sendable {
         return frame.payload[...]
     }
 
-    /// Returns the range of a message's content, excluding prefix and terminator. For an unfinished message, this is
+    /// Returns the range of a message's content, excluding prefix and terminator. For an unfinished message, returns
     /// the range of the content received so far.
     package static func content(of message: Message, _ framing: Framing) -> Range<Int> {
         let end = message.bytes.count - message.terminatorLength

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// An axis of a graph: the range of values that it shows, and the round numbers along it.
+/// An axis of a graph: the range of values that it shows, and the round numbers at its ticks.
 package struct GraphAxis: Sendable, Hashable {
     package struct Tick: Sendable, Hashable {
         package var value: Int64
@@ -62,7 +62,7 @@ package struct GraphAxis: Sendable, Hashable {
         self.ticks = ticks.map(\.tick)
     }
 
-    /// Returns the position of a value on the axis, which is 0 at the low end and 1 at the high end. Values outside the
+    /// Returns the position of a value on the axis, from 0 at the low end to 1 at the high end. Values outside the
     /// range are placed at the ends.
     package func place(_ value: Int64) -> Double { Self.place(min(max(value, low), high), low, folds, kept) }
 

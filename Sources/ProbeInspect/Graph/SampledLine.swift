@@ -1,7 +1,7 @@
 /// A value over time, drawn as a line in a graph. The number of points is limited, however many values are added.
 ///
-/// If there are too many values, time is divided into columns, and the values in each column are reduced to the first,
-/// the smallest, the largest and the last value, so that the drawn line looks the same.
+/// If there are too many values, time is divided into columns. The values in each column are reduced to the first, the
+/// smallest, the largest and the last value, so that the drawn line looks the same.
 package struct SampledLine: Sendable, Hashable {
     package struct Point: Sendable, Hashable {
         /// The time in nanoseconds.
@@ -29,7 +29,8 @@ package struct SampledLine: Sendable, Hashable {
         if points.count > Self.limit { points = Self.reduced(points, columns: Self.limit / 8) }
     }
 
-    /// Moves the last point to its place in the order of time, after points with the same time. Times may go backwards.
+    /// Moves the last point to its place in chronological order, after points with the same time. Times may go
+    /// backwards.
     private mutating func putInOrder() {
         let point = points.removeLast()
         let place = points.lastIndex { $0.time <= point.time }.map { $0 + 1 } ?? 0

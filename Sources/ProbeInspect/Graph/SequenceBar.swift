@@ -4,8 +4,8 @@ package struct SequenceBar: Sendable, Hashable {
     /// The time of the first packet, in nanoseconds. `end` is the time of the last packet.
     package var start: Int64
     package var end: Int64
-    /// The lowest sequence number that the mark covers, relative to the SYN. `high` is the end of the covered range,
-    /// which is equal to `low` for a packet that occupies no sequence numbers.
+    /// The lowest sequence number that the mark covers, relative to the SYN. `high` is the end of the covered range.
+    /// For a packet that occupies no sequence numbers, `high` is equal to `low`.
     package var low: Int64
     package var high: Int64
     /// The number of packets that the mark represents.

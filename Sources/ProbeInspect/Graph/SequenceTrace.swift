@@ -90,8 +90,8 @@ package struct SequenceTrace: Sendable {
         let summary = packet.summary
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
-            // An older acknowledgment that was overtaken contains no new information, and its window is outdated as
-            // well (RFC 9293, 3.10.7.4).
+            // An older acknowledgment that was overtaken contains no new information, and its window is also outdated
+            // (RFC 9293, section 3.10.7.4).
             guard acknowledgment >= highestAcknowledgment else { return }
             highestAcknowledgment = acknowledgment
             acknowledgments.add(acknowledgment, at: time)
@@ -99,7 +99,7 @@ package struct SequenceTrace: Sendable {
             if summary.isDuplicateAck { mark(.duplicateAck, time, acknowledgment, 0) }
             addWindow(summary, above: acknowledgment, time)
         } else if summary.flags.contains(.ack), acknowledgments.points.isEmpty {
-            // None of the sender's packets has been captured yet. Its data will begin at the relative sequence number
+            // None of the sender's packets has been captured yet. The data will begin at the relative sequence number
             // 1.
             addWindow(summary, above: 1, time)
         }

@@ -8,7 +8,7 @@ package import ProbeReport
 /// The number of SVG elements is limited, because all marks of a kind form one path. Colours are defined in the page's
 /// style sheet.
 package struct TimeSequenceGraph {
-    /// The width of the drawing in SVG units, which the page scales. `height` is the drawing's height.
+    /// The width of the drawing in SVG units; the page scales the drawing. `height` is the drawing's height.
     static let width = 720.0
     static let height = 420.0
     /// The rectangle of the drawing that is inside the axes.
@@ -20,7 +20,7 @@ package struct TimeSequenceGraph {
     let trace: SequenceTrace
     /// The direction as text: `client to server`.
     let direction: String
-    /// The prefix of the ids of the graph's elements, which is unique on the page.
+    /// The prefix of the ids of the graph's elements. The prefix is unique on the page.
     let id: String
     let time: GraphAxis
     let sequence: GraphAxis
@@ -180,7 +180,7 @@ package struct TimeSequenceGraph {
 
     private enum Line { case acknowledgments, edges }
 
-    /// Returns a stepped line, on which each value extends to the time of the next value.
+    /// Returns a stepped line: each value extends to the time of the next value.
     private func line(_ line: Line, _ style: String) -> HTMLText {
         let points = SampledLine.reduced(
             line == .edges ? trace.edges.points : trace.acknowledgments.points, columns: 350)
@@ -246,7 +246,7 @@ extension TimeSequenceGraph {
 
     /// Returns the path of a bar.
     ///
-    /// - Parameter isWhole: whether to draw the ends of the bar as well. If there are too many bars, their ends would
+    /// - Parameter isWhole: whether the ends of the bar are also drawn. If there are too many bars, their ends would
     ///   merge into a blot.
     private func shape(_ kind: SequenceTrace.Kind, _ bar: SequenceBar, isWhole: Bool) -> String {
         let x = x(bar.start)

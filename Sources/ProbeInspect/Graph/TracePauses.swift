@@ -49,7 +49,7 @@ package struct TracePauses: Sendable {
 
     private static func length(_ pause: Range<Int64>) -> Int64 { pause.upperBound - pause.lowerBound }
 
-    /// The range of times from the first packet to the last.
+    /// The range of times from the first packet to the last packet.
     package var times: ClosedRange<Int64> { (first ?? 0)...max(first ?? 0, last) }
 
     /// The pauses that a graph shortens, in order. As few pauses as possible are shortened, such that the remaining

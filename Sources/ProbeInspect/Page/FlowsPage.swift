@@ -7,12 +7,12 @@ import ProbeWire
 package struct FlowsPage {
     /// The settings of the page.
     package struct Options: Sendable {
-        /// The name of the capture, which is shown in the page's title.
+        /// The name of the capture, shown in the page's title.
         package var name: String
         package var columns: [ConnectionColumn]
         /// The order of the flows; `nil` for the order in which they were captured.
         package var order: ConnectionOrder?
-        /// The version of tcpprobe, which the page states.
+        /// The version of tcpprobe, shown on the page.
         package var version: String
         /// Whether the records contain decrypted TLS data.
         package var isDecrypted: Bool

@@ -2,7 +2,7 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// Collects the data of the first flows of the capture, which the page shows in full.
+/// Collects the data of the first flows of the capture. The page shows these flows in full.
 package final class FlowsPageObserver: InspectionObserver {
     /// The collected data of each flow, by flow number.
     package private(set) var records: [Int: FlowRecord] = [:]
@@ -35,8 +35,8 @@ package final class FlowsPageObserver: InspectionObserver {
     package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let number = conversation.number
         guard let stream = streams[number] else { return }
-        // Data that will not be shown is not split into lines. If TLS is to be decrypted, however, the beginning of TLS
-        // is searched for until the end of the stream.
+        // Data that will not be shown is not split into lines. If TLS is to be decrypted, however, the entire stream is
+        // searched for the beginning of TLS.
         if !decrypts, records[number]?.isFull == true {
             records[number]?.noteMoreLines()
             return
@@ -55,8 +55,8 @@ package final class FlowsPageObserver: InspectionObserver {
         return decrypts ? DecryptionObserver(showing: lines) : lines
     }
 
-    /// Returns the observer of a flow's streams, to which decrypted data can be added; `nil` if the flow contains no
-    /// TLS.
+    /// Returns the observer of a flow's streams, so that decrypted data can be passed to it; `nil` if the flow contains
+    /// no TLS.
     package func encrypted(_ number: Int) -> DecryptionObserver? {
         guard let stream = streams[number] as? DecryptionObserver, stream.hasTLS else { return nil }
         return stream

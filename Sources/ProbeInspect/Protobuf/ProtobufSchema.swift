@@ -11,7 +11,7 @@ package struct ProtobufSchema: Sendable {
 
     package struct Field: Sendable, Equatable {
         package var name = ""
-        /// The type of the field's value; `nil` if it was introduced by a later version of protobuf.
+        /// The type of the field's value; `nil` if the type was introduced by a later version of protobuf.
         package var kind: Kind?
         /// The full name of the field's message or enumeration type: `demo.Point`.
         package var typeName = ""

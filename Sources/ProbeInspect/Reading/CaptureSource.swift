@@ -11,7 +11,7 @@ package struct CaptureSource: ~Copyable {
 
     private let descriptor: Int32
     private let isOwned: Bool
-    /// Whether the source is a regular file, so that it can be read again from the beginning (`rewind`).
+    /// Whether the source is a regular file, which can be read again from the beginning (`rewind`).
     package let isRegular: Bool
     /// The size of the file when it was opened; 0 if the source is not a regular file.
     let size: Int
@@ -116,7 +116,7 @@ package struct CaptureSource: ~Copyable {
     }
 
     /// The descriptor of an uncompressed regular file; `nil` for any other source. It may be used for positional reads
-    /// for as long as this value exists.
+    /// for as long as the source exists.
     var plainDescriptor: Int32? {
         guard isRegular else { return nil }
         var start = [UInt8](repeating: 0, count: 4)
@@ -151,7 +151,7 @@ package struct CaptureSource: ~Copyable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         if starts([0x1f, 0x8b, 8]) { return .gzip(GzipDecoder()) }
-        // A Zstandard frame may be preceded by a skippable frame (RFC 8878, 3.1).
+        // A Zstandard frame may be preceded by a skippable frame (RFC 8878, section 3.1).
         if starts([0x28, 0xb5, 0x2f, 0xfd]) { return .zstd(ZstdDecoder()) }
         if bytes.count >= 4, bytes[0] & 0xf0 == 0x50, bytes[1] == 0x2a, bytes[2] == 0x4d, bytes[3] == 0x18 {
             return .zstd(ZstdDecoder())

@@ -28,7 +28,7 @@ final class GzipDecoder {
         guard isOpen else { return .failure(.system("zlib could not be started")) }
         var position = 0
         while position < chunk.count {
-            // Zeros between and after members are padding, which is added on tapes and block devices.
+            // Zeros between and after members are padding, as added on tapes and block devices.
             if isBetween, chunk[position] == 0 {
                 position += 1
                 consumed += 1

@@ -9,7 +9,7 @@ package struct InspectedPacket: Sendable {
     /// The ranges that the packet's SACK blocks report, in order. They consist of the peer's sequence numbers, relative
     /// to the peer's SYN. The list is empty for a packet that was reassembled from fragments.
     package var sacks: [Range<Int64>] = []
-    /// Whether the packet's data fills the window that the receiver most recently advertised, so that the sender must
+    /// Whether the packet's data fills the window that the receiver most recently advertised. The sender must then
     /// wait.
     package var isWindowFull = false
     /// Whether the scale of the packet's window is known, because the handshake was captured.

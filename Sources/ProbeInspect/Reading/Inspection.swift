@@ -40,7 +40,7 @@ package struct Inspection: Sendable {
     package let packetCount: Int
     /// The number of packets that a packet filter excluded.
     package let excludedCount: Int
-    /// The reason why the file was not read to its end; `nil` if it was.
+    /// The reason why the file was not read to its end; `nil` if the whole file was read.
     package let problem: InspectionProblem?
 
     /// The number of packets that were dropped during the capture, according to the file (pcapng's interface
@@ -107,8 +107,8 @@ package struct Inspection: Sendable {
     ///   - measures: whether the result has `timings`, which require every packet to be examined.
     ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
     ///   - view: which of the packets captured at the ends of links are read.
-    ///   - workers: the maximum number of threads, which does not affect the result. By default, it depends on the size
-    ///     of the file.
+    ///   - workers: the maximum number of threads. The result does not depend on the number. By default, the number
+    ///     depends on the size of the file.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
@@ -135,7 +135,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Returns the result of a pass that skips gaps early, as described in the documentation of `of`.
+    /// Returns the result of the first pass of `of`, which skips gaps early.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
@@ -342,8 +342,8 @@ package struct InspectionPass {
 }
 
 extension CaptureAnalysis {
-    /// A sentence with the number of packets of flows that were not followed because of the limit; `nil` if all flows
-    /// were followed.
+    /// A sentence with the number of packets whose flows exceeded the limit on flows and were not followed; `nil` if
+    /// all flows were followed.
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count
@@ -354,7 +354,7 @@ extension CaptureAnalysis {
 
 /// The analysis of one share of a capture's connections on its own thread.
 ///
-/// Other threads may use this object only after that thread has been joined.
+/// Other threads may use this object only after the thread has been joined.
 private final class ShareWork: @unchecked Sendable {
     let number: Int
     let chunks: SharedChunks

@@ -2,9 +2,9 @@ import Glibc
 
 /// The bytes of an uncompressed file, which are read once and shared by several readers on different threads.
 ///
-/// A reader that needs a chunk that is not in memory reads the chunk into one of a few buffers, which are used in turn.
-/// If another reader is already reading that chunk, the reader reads the following chunk instead, if a buffer is free.
-/// A buffer is free once every reader has released its chunk, so the fastest reader waits for the slowest one.
+/// A reader that needs a chunk that is not in memory reads the chunk into one of a few buffers. The buffers are used in
+/// turn. If another reader is already reading that chunk, the reader reads the following chunk instead, if a buffer is
+/// free. A buffer is free once every reader has released its chunk, so the fastest reader waits for the slowest one.
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
         fileprivate(set) var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ final class SharedChunks: @unchecked Sendable {
     private var buffers: [Chunk]
     /// The number of chunks that have been read or are being read.
     private var begun = 0
-    /// The number of the first chunk that is not full, which is the last chunk of the file.
+    /// The number of the last chunk of the file, which is the first chunk that is not full.
     private var last = Int.max
     /// The number of chunks that each reader has received. `released` is the number of chunks that it has released.
     private var taken: [Int]
@@ -59,8 +59,8 @@ final class SharedChunks: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// The reason why the file could not be read to its end; `nil` if it was. Valid after `next` has returned an empty
-    /// chunk.
+    /// The reason why the file could not be read to its end; `nil` if the whole file was read. Valid after `next` has
+    /// returned an empty chunk.
     var failure: CaptureSourceError? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }

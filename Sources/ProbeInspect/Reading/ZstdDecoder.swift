@@ -1,6 +1,6 @@
 import CZstd
 
-/// Decompresses consecutive Zstandard frames (RFC 8878). Never traps. A window may be up to 128 MiB in size, which is
+/// Decompresses consecutive Zstandard frames (RFC 8878). Never traps. The maximum size of a window is 128 MiB,
 /// libzstd's default limit for streams.
 final class ZstdDecoder {
     private let stream: OpaquePointer?

@@ -1,8 +1,8 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Shows the unencrypted data that a connection transfers before TLS begins, followed by its TLS data, which another
-/// program decrypts.
+/// Shows the unencrypted data that a connection transfers before TLS begins, followed by its TLS data, as decrypted by
+/// another program.
 ///
 /// Each direction buffers only the few bytes that may be the beginning of the first TLS record.
 package final class DecryptionObserver: InspectionObserver {

@@ -2,8 +2,8 @@ package import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// Writes both streams of a flow in the order of the capture. Each line of a stream is written on its own line, and a
-/// long line is split into pieces.
+/// Writes both streams of a flow in the order of the capture. Each line of a stream is written on a separate line, and
+/// a long line is split into pieces.
 package final class FollowObserver: InspectionObserver {
     package enum Form: Sendable {
         /// Text in quotes, escaped so that the bytes can be recovered.

@@ -243,7 +243,7 @@ package enum InspectJSON {
 
     private static func base64(_ bytes: Span<UInt8>) -> String { Base64.encode(bytes.array) }
 
-    /// Returns the bytes as they would be written in a script, without quotes, so that they can be recovered.
+    /// Returns bytes in a script's notation, without quotes. The bytes can be recovered from the text.
     private static func text(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + 16)

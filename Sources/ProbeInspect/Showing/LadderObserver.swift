@@ -33,7 +33,7 @@ package final class LadderObserver: InspectionObserver {
 
     package func end(of conversation: Conversation) {}
 
-    /// Returns the text below the ladder, which describes how the flow ended and lists its anomalies.
+    /// Returns the text below the ladder. The text describes how the flow ended and lists its anomalies.
     package static func footer(_ report: ConnectionReport, width: Int? = nil) -> String {
         var text = "\(ByteText.count(report.conversation.packetCount, "packet")) in "
         text += DurationText.text(nanoseconds: report.duration)

@@ -24,7 +24,7 @@ package struct LadderText: Sendable {
 
     /// Creates a ladder of the given width.
     ///
-    /// - Parameter prefixWidth: the number of columns before the ladder that the caller fills.
+    /// - Parameter prefixWidth: the number of columns that the caller fills before the ladder.
     package init(width: Int, prefixWidth: Int = 0, paint: Paint = .plain) {
         self.prefixWidth = prefixWidth
         self.paint = paint
@@ -145,7 +145,8 @@ package struct LadderText: Sendable {
     private func marks(_ packet: InspectedPacket, captured: Int) -> String? {
         var marks = packet.marks
         let summary = packet.summary
-        // The number of captured bytes replaces the note that the payload was cut, because it is more informative.
+        // The number of captured bytes replaces the note that the payload was cut, because the number is more
+        // informative.
         if summary.payloadIsCut {
             marks[summary.marks.count - 1] = "\(captured) of \(summary.payloadLength) captured"
         }

@@ -21,7 +21,7 @@ struct TableCells {
 
     init(columnCount: Int) { widths = [Int](repeating: 0, count: columnCount) }
 
-    /// Adds a cell, whose contents `fill` appends to the buffer.
+    /// Adds a cell; `fill` appends the cell's contents to the buffer.
     mutating func end(_ fill: (inout [UInt8]) -> Void) {
         let start = bytes.count
         fill(&bytes)
@@ -66,7 +66,7 @@ struct TableCells {
     private struct Band {
         var columns: [Int] = []
         var used = 0
-        /// Whether the band has a single column that may be wider than the line, so that its cells are wrapped.
+        /// Whether the band has a single column that may be wider than the line. The cells of such a band are wrapped.
         var isWrapped = false
     }
 
