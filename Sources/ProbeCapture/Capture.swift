@@ -9,12 +9,12 @@ import Synchronization
 /// dropped at once. A fence completes when everything sent before it has been delivered to the subscriptions. If the
 /// capture fails, every fence reports the failure: a fence never hangs, and never reports success by mistake.
 package final class Capture: Sendable {
-    /// The default size of the kernel's ring, in bytes. The ring contains each packet only once, so 4 MiB hold about
+    /// The default size of the kernel's ring, in bytes. The ring contains each packet only once, so 4 MiB holds about
     /// 25,000 small packets. Opening a ring of 4 MiB takes half as long as opening a ring of 8 MiB.
     package static let defaultBufferSize = 4 << 20
-    /// The size of the kernel's ring for a run of many cases, in which the time to open the ring doesn't matter. If two
-    /// cases send megabytes in parallel while other cases compete for the processors, these two cases fill a ring of 4
-    /// MiB before the capture's thread is scheduled.
+    /// The size of the kernel's ring for a run of many cases. The time to open the ring doesn't matter in such a run.
+    /// If two cases send megabytes in parallel while other cases compete for the processors, these two cases can fill a
+    /// ring of 4 MiB before the capture's thread is scheduled.
     package static let largeBufferSize = 32 << 20
     /// The default maximum number of bytes that one subscription keeps before it overflows.
     package static let defaultSubscriptionLimit = 256 << 20
@@ -57,8 +57,8 @@ package final class Capture: Sendable {
         return Capture(core: core, thread: thread)
     }
 
-    /// Captures one more TCP port. The port is captured when the function returns, and no packets of other ports are
-    /// lost in the meantime.
+    /// Adds a TCP port to the capture. The port's packets are captured once the function has returned. No packets of
+    /// other ports are lost during the call.
     package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
     /// Returns a subscription without any connections; `PortSubscription.add` adds them.
@@ -75,7 +75,7 @@ package final class Capture: Sendable {
         return PortSubscription(store: store, core: core)
     }
 
-    /// Returns the totals as of the last packets that were read. The totals are exact after a fence.
+    /// Returns the packet counts as of the last packets that were read. The counts are exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
     /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions

@@ -10,7 +10,7 @@ final class CaptureCore: Sendable {
 
     struct State {
         var ports: CapturePorts
-        /// The filter expression for `ports`, which is attached to the capture's socket.
+        /// The filter expression for `ports`, attached to the capture's socket.
         var filter: String
         var router = ConnectionRouter<PacketStore>()
         /// The store for packets that belong to no other subscription.
@@ -29,8 +29,8 @@ final class CaptureCore: Sendable {
     let state: Mutex<State>
     let markers: FenceMarkers
     let linkType: Int32
-    /// An eventfd that wakes the thread from `poll`. The eventfd is closed when the core is released, when no thread
-    /// can use it anymore.
+    /// An eventfd that wakes the thread from `poll`. The eventfd is closed when the core is released. No thread can use
+    /// the eventfd at that time.
     let wakeDescriptor: Int32
 
     init(
@@ -55,18 +55,18 @@ final class CaptureCore: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // `write` fails only if the counter is at its limit, in which case the thread is already about to wake up.
+        // `write` fails only if the counter is at its limit. The thread is then already about to wake up.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     func clearWake() {
         var count: UInt64 = 0
-        // `read` fails only if the thread woke up for another reason, in which case there is nothing to clear.
+        // `read` fails only if the thread woke up for another reason. There is then nothing to clear.
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
     /// Delivers a segment's packet to the owners of its connection or, if the connection has no owner, to the
-    /// subscription to everything.
+    /// subscription to all packets.
     ///
     /// A segment is dropped if no subscription named one of its ports. Segments with other ports arrive before the
     /// filter is attached, or pass a filter whose port ranges had to be joined.

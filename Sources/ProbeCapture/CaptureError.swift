@@ -5,7 +5,8 @@ package enum CaptureError: Error, Sendable, Equatable {
     /// The process lacks CAP_NET_RAW.
     case notPermitted(interface: String)
     case noSuchInterface(String)
-    /// The interface is not loopback. Captures work only on loopback, because fence markers are sent over loopback.
+    /// The interface is not a loopback interface. Captures work only on loopback, because fence markers are sent over
+    /// loopback.
     case notLoopback(String)
     /// The interface is down, or went down during the capture. Because packets may then be missing, the capture ends.
     case interfaceDown(String)

@@ -1,7 +1,7 @@
 /// The TCP ports that a capture's filter accepts: the range from which the run assigns ports, and additional single
 /// ports.
 package struct CapturePorts: Sendable, Equatable {
-    /// The accepted ranges of ports, which are ascending, disjoint and not adjacent.
+    /// The accepted ranges of ports, in ascending order. The ranges are disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
     /// The traffic of crowds that is excluded from the capture even though its ports are accepted.
     private(set) var crowds: [CrowdTraffic] = []
@@ -62,14 +62,14 @@ package struct CapturePorts: Sendable, Equatable {
         let tcp =
             ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10\(crowds) and (\(ports.joined(separator: " or ")))) or "
         // With an Ethernet MTU, the fillers of a fence arrive in fragments, and only the first fragment contains the
-        // ports. The filter must accept the other fragments too, because otherwise no block would fill up. Fragments of
-        // other datagrams belong to no subscription, and are dropped.
+        // ports. The filter must accept the other fragments as well, because otherwise no block would fill up.
+        // Fragments of other datagrams belong to no subscription, and are dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 
     private func joined(to limit: Int) -> [ClosedRange<UInt16>] {
         guard ranges.count > limit else { return ranges }
-        // The widest gaps between ranges are kept. The result has one range more than it has gaps.
+        // The widest gaps between ranges are kept. The result has one more range than gaps.
         func gap(before index: Int) -> UInt16 { ranges[index].lowerBound - ranges[index - 1].upperBound }
         let gaps = (1..<ranges.count).sorted { gap(before: $0) > gap(before: $1) }.prefix(limit - 1).sorted()
         let starts = [0] + gaps

@@ -96,8 +96,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             return list[last].route
         }
         let owners = takeOwners(of: segment, time)
-        // A connection without an owner is tracked only if an earlier connection of the 4-tuple is tracked, so that its
-        // segments are not routed to the owner of the earlier connection.
+        // A connection without an owner is tracked only if an earlier connection of the 4-tuple is tracked. Otherwise,
+        // its segments would be routed to the owner of the earlier connection.
         if owners.isEmpty && list.isEmpty { return nil }
         lastNumber += 1
         let connection = TrackedConnection(number: lastNumber, syn: segment, owners: owners)
@@ -122,7 +122,7 @@ struct ConnectionRouter<Owner: AnyObject> {
             $0.since <= time && $0.scope == .client(syn.source, peer: syn.destination)
         }
         if let mine, let subscription = clients[syn.source]?.remove(at: mine) {
-            // The subscription applies to one connection only. Other connections may use the endpoint once this
+            // The subscription applies to one connection only. Other connections may use the endpoint once that
             // connection is closed.
             if clients[syn.source]?.isEmpty == true { clients[syn.source] = nil }
             add(subscription)

@@ -3,7 +3,7 @@
 struct FenceLedger<Completion> {
     /// The work that is due at the given time.
     struct Due {
-        /// The completions of the fences that have timed out, which have been removed from the ledger.
+        /// The completions of the fences that have timed out. These fences have been removed from the ledger.
         var expired: [Completion] = []
         /// The sequence numbers of the markers to send again.
         var resend: [UInt64] = []

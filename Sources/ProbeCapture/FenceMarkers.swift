@@ -65,8 +65,7 @@ final class FenceMarkers: Sendable {
         try check(withUnsafeBytes(of: (token.bigEndian, sequence.bigEndian), send))
     }
 
-    /// Sends enough fillers to fill a block of the ring, which makes the kernel release the block that is currently
-    /// open.
+    /// Sends enough fillers to fill a block of the ring, so that the kernel releases the block that is currently open.
     func sendFillers() throws(CaptureError) {
         for _ in 0..<Self.fillersPerBlock { try check(filler.withUnsafeBytes(send)) }
     }

@@ -84,8 +84,8 @@ struct PcapHandle: ~Copyable {
         try drain()
         droppedBefore = try counters().ps_drop
         if droppedBefore == 0 { return }
-        // The ring was full. Another CPU may still be processing a packet that it accepted before the filter was
-        // attached, which takes a few microseconds.
+        // The ring was full. For a few microseconds, another CPU may still be processing a packet that it accepted
+        // before the filter was attached.
         usleep(2000)
         try drain()
         droppedBefore = try counters().ps_drop

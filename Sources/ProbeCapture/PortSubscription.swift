@@ -63,7 +63,7 @@ package final class PortSubscription: Sendable {
         do {
             if !crowds.isEmpty { try core.change { ports in crowds.forEach { ports.readmit($0) } } }
         } catch {
-            // `change` fails only if the capture has ended, in which case its filter no longer exists.
+            // `change` fails only if the capture has ended. Its filter then no longer exists.
         }
         core.release(store)
         store.release()
@@ -73,7 +73,7 @@ package final class PortSubscription: Sendable {
 /// A captured packet and the connection that it belongs to.
 package struct ConnectionPacket: Sendable {
     package let packet: CapturedPacket
-    /// The number of the connection, which is unique within the capture; 0 in a subscription to everything.
+    /// The number of the connection, which is unique within the capture; 0 in a subscription to all packets.
     package let connection: Int
 
     package init(packet: CapturedPacket, connection: Int) {
@@ -89,8 +89,8 @@ package enum CaptureScope: Sendable, Hashable {
     case listener(EndpointPattern)
     /// Connections to a server outside the run. Every subscription that names the server gets these connections.
     case server(EndpointPattern)
-    /// The next connection to the peer from the given endpoint, which the owner has bound. A subscription to the peer
-    /// as a `server` does not get this connection.
+    /// The next connection to the peer from the given endpoint. The owner has bound this endpoint. A subscription to
+    /// the peer as a `server` does not get this connection.
     case client(SocketEndpoint, peer: SocketEndpoint)
 
     /// The port that the capture's filter must accept.
