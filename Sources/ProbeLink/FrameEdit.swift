@@ -27,7 +27,7 @@ enum FrameEdit {
         put(Int(value & 0xffff), at: place + 2, in: &frame)
     }
 
-    /// Writes the checksum of a TCP or ICMPv6 header, which also covers the pseudo-header with the IP addresses.
+    /// Writes the checksum of a TCP or ICMPv6 header. The checksum also covers the pseudo-header with the IP addresses.
     private static func seal(
         _ frame: inout [UInt8], transport: Range<Int>, checksum: Int, addresses: Range<Int>, next: UInt8
     ) {
@@ -67,8 +67,8 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the frame truncated after the first `size` bytes of its IP packet, or `nil` if the packet is no longer
-    /// than `size`.
+    /// Returns the frame truncated after the first `size` bytes of its IP packet, or `nil` if the packet has at most
+    /// `size` bytes.
     static func truncated(_ frame: [UInt8], _ view: LinkFrame, to size: Int) -> [UInt8]? {
         guard view.version != 0, size < view.length else { return nil }
         return Array(frame.prefix(LinkFrame.ip + size))
@@ -116,7 +116,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// Returns the fragments into which a hop with a smaller MTU divides an IPv4 packet (RFC 791, 3.2).
+    /// Returns the fragments into which a hop with a smaller MTU divides an IPv4 packet (RFC 791, section 3.2).
     static func fragments(_ frame: [UInt8], _ view: LinkFrame, mtu: Int) -> [[UInt8]] {
         let header = Int(frame[LinkFrame.ip] & 15) * 4
         let room = (mtu - header) / 8 * 8

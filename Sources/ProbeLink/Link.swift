@@ -9,8 +9,8 @@ import Synchronization
 /// Each network has an interface whose opposite end this object reads and writes. A thread forwards the frames
 /// according to the decisions of ``LinkCore``.
 ///
-/// Only descriptors of this process keep the link in existence, so that nothing remains of the link once the process
-/// has ended, for whatever reason.
+/// Only descriptors of this process keep the link in existence, so nothing remains of the link once the process has
+/// ended, for whatever reason.
 package final class Link: Sendable {
     private struct State {
         var core = LinkCore()
@@ -129,7 +129,7 @@ package final class Link: Sendable {
 
     private func signal() {
         var one: UInt64 = 1
-        // The write fails only if the counter is full, in which case the descriptor is readable anyway.
+        // The write fails only if the counter is full. The descriptor is then readable anyway.
         _ = write(wake, &one, 8)
     }
 
@@ -243,7 +243,7 @@ package final class Link: Sendable {
 
     /// Resets the link so that another case can use it.
     ///
-    /// - Returns: `false` if effects of the last case remain, so that the link can't be reused.
+    /// - Returns: `false` if the link can't be reused because effects of the last case remain.
     func recycle() -> Bool {
         let canBeReused = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
         guard canBeReused, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }

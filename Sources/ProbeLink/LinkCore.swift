@@ -113,7 +113,8 @@ package struct LinkCore: Sendable {
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// Subtracts from the count a packet that waited to be swapped, but was forwarded in its original order.
+    /// Subtracts a packet from the count, because the packet waited to be swapped, but was forwarded in its original
+    /// order.
     mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
@@ -405,7 +406,7 @@ extension LinkCore {
     }
 
     /// Sends an RST to the receiver of a direction, with exactly the sequence number that the receiver expects (RFC
-    /// 5961, 3.2).
+    /// 5961, section 3.2).
     ///
     /// - Parameter isOutside: whether to use a sequence number outside the receiver's window instead.
     mutating func reset(
@@ -557,8 +558,8 @@ extension LinkCore {
         }
     }
 
-    /// Returns whether the windows of a connection are scaled: both sides sent the window scale option (RFC 7323, 2.2),
-    /// and the option was not stripped.
+    /// Returns whether the windows of a connection are scaled: both sides sent the window scale option (RFC 7323,
+    /// section 2.2), and the option was not stripped.
     private func isScaled(_ key: LinkStreamKey, _ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP) -> Bool {
         let other = LinkStreamKey(frame, view, tcp, isReversed: true)
         let isStripped = LinkSide.allCases.contains { shapes[$0].stripped.contains { $0.option == .wscale } }

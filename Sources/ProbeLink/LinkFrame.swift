@@ -31,7 +31,7 @@ package struct LinkFrame: Sendable, Equatable {
     static let rst: UInt8 = 4
     static let push: UInt8 = 8
     static let ack: UInt8 = 16
-    /// The offset of the IP header, which is the length of the Ethernet header.
+    /// The offset of the IP header, equal to the length of the Ethernet header.
     static let ip = 14
 
     /// The IP version, 4 or 6; 0 if the frame is not an IP packet.

@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// The state of one direction of a link, which applies to every packet until it is healed.
+/// The state of one direction of a link, such as a delay or a rate limit. It applies to every packet until it is
+/// healed.
 struct LinkShape {
     struct Delay {
         var id: Int
@@ -25,7 +26,7 @@ struct LinkShape {
         /// The time at which the last queued packet will have been transmitted.
         var free: MonotonicTime?
         static let defaultQueue = 64 << 10
-        /// The shortest delay that is attributed to the rate. The machine itself may delay a packet by less.
+        /// The shortest delay that is attributed to the rate. A shorter delay may be caused by the machine itself.
         static let shortestWait = Duration.microseconds(100)
 
         /// Returns the time at which a packet of `length` bytes will have been transmitted, or `nil` if the queue is
@@ -51,8 +52,8 @@ struct LinkShape {
         /// The number of losses that are left in the current run.
         var left = 0
 
-        /// Decides whether the next packet is lost, and returns the commands whose effect a loss demonstrates. The
-        /// effect of a run is demonstrated by its second loss.
+        /// Decides whether the next packet is lost, and returns the commands that the loss shows to be in effect. A
+        /// command for runs of losses is shown to be in effect by the second loss of a run.
         mutating func next() -> (isLost: Bool, met: [Int]) {
             let isInBurst = left > 0 || burst == 1
             guard isNextLost() else { return (false, []) }
@@ -65,7 +66,8 @@ struct LinkShape {
                 return true
             }
             let value = Double(generator.next() >> 11) / Double(1 << 53)
-            // Each run loses several packets, so runs begin less often. At a fraction of 1, every packet is lost.
+            // Each run loses several packets, so runs begin less often than single losses would. At a fraction of 1,
+            // every packet is lost.
             guard fraction >= 1 || value < fraction / (Double(burst) - fraction * Double(burst - 1)) else {
                 return false
             }

@@ -37,14 +37,14 @@ struct LinkStreamKey: Hashable {
 
 /// One direction of a connection, as observed by a link.
 ///
-/// Sequence numbers are compared by their signed difference (RFC 9293, 3.4).
+/// Sequence numbers are compared by their signed difference (RFC 9293, section 3.4).
 struct LinkStream {
     /// The sequence number after the last byte that has been sent.
     private(set) var next: UInt32
     /// The sequence number of the SYN; `nil` if the link did not observe it.
     private(set) var initial: UInt32?
     private(set) var hasFIN = false
-    /// The last acknowledgment number that the sender sent, which acknowledges the opposite direction.
+    /// The last acknowledgment number that the sender sent. It acknowledges data of the opposite direction.
     private(set) var acknowledged: UInt32?
     /// The window field of the last segment, before scaling.
     private(set) var window: UInt16 = 0
@@ -64,12 +64,12 @@ struct LinkStream {
     struct SegmentNovelty {
         /// Whether the segment has payload that was not sent before.
         var bringsData = false
-        /// Whether the segment only repeats payload.
+        /// Whether the segment has payload that was sent before, and no other payload.
         var repeatsData = false
         var isNewSYN = false
         var isNewFIN = false
         /// Whether the segment is a keep-alive probe: its sequence number is one less than that of the next new byte,
-        /// and the segment carries nothing new (RFC 9293, 3.8.4).
+        /// and the segment carries nothing new (RFC 9293, section 3.8.4).
         var isKeepAlive = false
     }
 
@@ -135,8 +135,8 @@ struct LinkStream {
         func word(_ at: Int) -> UInt32 {
             UInt32(frame[at]) << 24 | UInt32(frame[at + 1]) << 16 | UInt32(frame[at + 2]) << 8 | UInt32(frame[at + 3])
         }
-        // Nearly every segment has only two NOPs and a timestamps option (RFC 7323, appendix A), which can be read
-        // without a list of options.
+        // Nearly every segment has only two NOPs and a timestamps option (RFC 7323, appendix A), so these options are
+        // read without creating a list.
         let first = tcp.start + 20
         if tcp.payload == first { return }
         if tcp.payload == first + 12, word(first) == 0x0101_080a {
