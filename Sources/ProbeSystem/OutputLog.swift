@@ -71,12 +71,13 @@ package struct OutputLog: Sendable {
 
     /// The lines that have not been dropped.
     package private(set) var lines: [Line] = []
-    /// The number of lines dropped from the front, including those in `kept`.
+    /// The number of lines removed from the front of `lines`, including the lines in `kept`.
     package private(set) var dropped = 0
-    /// The dropped lines that are kept because a caller asked for them or because they were unfinished.
+    /// The lines that were removed from `lines` but are kept, because a caller asked for them or because they were
+    /// unfinished.
     package private(set) var kept: [(index: Int, line: Line)] = []
-    /// The indices of kept lines that were unfinished when they were dropped, and therefore were not searched at that
-    /// time.
+    /// The indices of kept lines that were unfinished when they were removed from `lines`, and therefore were not
+    /// searched at that time.
     private var keptOpen: Set<Int> = []
     /// Whether a kept unfinished line was lost because the memory limit was reached.
     package private(set) var hasLostOpen = false
@@ -221,8 +222,8 @@ package struct OutputLog: Sendable {
 
     /// Drops the kept lines before the given index. No caller needs these lines any longer.
     ///
-    /// Lines that were unfinished when they were dropped are still kept, because they have not been searched for every
-    /// pattern.
+    /// Lines that were unfinished when they were removed from `lines` remain, because they have not been searched for
+    /// every pattern.
     package mutating func release(before index: Int) {
         guard let first = kept.first, first.index < index else { return }
         var rest: [(index: Int, line: Line)] = []
