@@ -69,7 +69,7 @@ package struct SequenceDiagram: Sendable, Equatable {
     private static let maxLifelines = 16
     private static let others = "others"
 
-    /// Returns the index of the lifeline with this name. A new lifeline is added on the right.
+    /// Returns the index of the lifeline with this name. If there is no such lifeline, adds one on the right.
     package mutating func lifeline(_ name: String) -> Int {
         if let index = indices[name] { return index }
         let isLast = lifelines.count >= Self.maxLifelines - 1

@@ -182,8 +182,8 @@ package struct SequenceLayout: Sendable {
     /// The left edge of notes. Notes are aligned with the texts of steps.
     var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
 
-    /// Returns the centre of a message's texts. If possible, it is between two neighbouring lifelines, so that no
-    /// lifeline crosses the texts.
+    /// Returns the centre of a message's texts. If possible, the centre is between two neighbouring lifelines, so that
+    /// no lifeline crosses the texts.
     func middle(of arrow: SequenceDiagram.Arrow, _ place: Place) -> Int {
         let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
         let needed = ([place.text] + place.remarks).map { Self.pixels($0) }.max() ?? 0
