@@ -25,8 +25,8 @@ struct LinkEffect: Sendable {
     let command: LinkCommand<Resolved>
     /// The side whose packets are affected; `nil` for both sides.
     let from: LinkSide?
-    /// The number of packets that the command dropped, changed, delayed or created. For a state that affects any
-    /// traffic, the number of packets that passed while the state was in effect.
+    /// The number of packets that the command dropped, changed, delayed or created. For a state that can affect any
+    /// packet, the number of packets that passed while the state was in effect.
     var count = 0
     /// The ordinals in a finite selection that have been affected, in ascending order; adjacent ranges are merged.
     private(set) var members: [ClosedRange<Int>] = []
