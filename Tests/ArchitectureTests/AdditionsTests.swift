@@ -21,7 +21,8 @@ struct AdditionsTests {
     }
 
     @Test(arguments: [
-        Addition(section: "A verb of a connection", limit: 4), Addition(section: "A verb of a subject too", limit: 9),
+        Addition(section: "A verb of a connection", limit: 4),
+        Addition(section: "A verb of connections and subjects", limit: 9),
         Addition(section: "An expectation", limit: 6), Addition(section: "A wire statement", limit: 5),
         Addition(section: "A fault of TLS", limit: 4), Addition(section: "A fault of a link", limit: 5),
         Addition(section: "A column of `inspect`", limit: 3), Addition(section: "An option of `run`", limit: 3),
