@@ -160,7 +160,7 @@ extension ConnectionAction {
                 (["send urgent \"!\""], "sends one out-of-band byte"),
                 (
                     ["send V with fin"],
-                    "sends the FIN in the segment of the last piece, not in a segment after it; like `half-close`, this closes the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
+                    "sends the FIN in the same segment as the last piece; like `half-close`, this closes the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
                 ),
                 (
                     ["send V in records of 1B"],

@@ -129,7 +129,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "close", ["expect close", "expect close 1000", "expect close 1000 \"bye\""],
-                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN is not part of it",
+                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN after it is expected separately",
                     example: "expect close 1000 \"bye\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in
@@ -157,7 +157,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once a step has expected the end, the same step succeeds again immediately",
+                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once such a step has succeeded, repeating it succeeds immediately",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
             Phrase(

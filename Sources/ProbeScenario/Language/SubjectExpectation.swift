@@ -138,7 +138,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "attempt-failed", ["expect attempt-failed refused"],
-                "with `reconnect`: expects the next failed attempt to connect, with this reason; failed attempts need no `expect`",
+                "with `reconnect`: expects the next failed connection attempt to have this reason; failed attempts need no `expect`",
                 example: "expect attempt-failed refused", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in .attemptFailed(reason: try parser.parseReason()) },
