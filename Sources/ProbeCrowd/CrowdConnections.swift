@@ -1,7 +1,7 @@
-/// The connections of a crowd's members, as ``CrowdCore`` uses them.
+/// The connections of a crowd's members: the interface through which ``CrowdCore`` uses sockets.
 ///
-/// A member is identified by a number, and has one connection at a time. No method blocks or calls back: the owner of
-/// the descriptors reports events to the core.
+/// A member is identified by a number, and has one connection at a time. No method blocks or calls the core. The owner
+/// of the descriptors reports events to the core.
 package protocol CrowdConnections: AnyObject {
     /// Starts connecting a member.
     func connect(_ member: Int) -> CrowdConnect

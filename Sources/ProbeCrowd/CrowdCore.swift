@@ -3,11 +3,11 @@ import ProbeBase
 
 /// The behaviour of a crowd's members, driven by a sequence of events.
 ///
-/// The core opens no sockets and reads no clock: ``CrowdConnections`` has the sockets, and times are passed as
+/// The core opens no sockets and reads no clock. ``CrowdConnections`` owns the sockets, and times are passed as
 /// arguments, in nanoseconds of CLOCK_MONOTONIC. Confined to one thread.
 ///
-/// A step is *due* when the preceding step is complete according to the schedule: a wait postpones the next step by
-/// exactly its duration, however late the thread is, and each member of a crowd with a rate has its own start time.
+/// A step is *due* when the preceding step is complete according to the schedule. A wait postpones the next step by
+/// exactly its duration, however late the thread is. Each member of a crowd with a rate has its own start time.
 /// Members' waits are measured from the due time, so that a crowd that is held up by a slow peer doesn't underreport
 /// its latency (coordinated omission).
 package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRecorder> {
@@ -19,8 +19,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     let matchers: [Int: MemberInput.LineMatcher]
     let input: MemberInput
 
-    /// A time at which a member wakes up or reads again. The timer is valid only as long as the member's own time has
-    /// the same value.
+    /// A time at which a member wakes up or reads again. The timer is stale if the member has since been given a
+    /// different time.
     struct Timer: Comparable {
         var at: Int64
         var member: UInt32
@@ -74,7 +74,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         return members[member].state != .done && members[member].state != .failed && looksAhead[place]
     }
 
-    /// Returns whether a member's script requires its current connection to continue.
+    /// Returns whether a member's script can't continue without its current connection.
     func needsConnection(_ member: Int) -> Bool {
         let place = Int(members[member].instruction)
         return place < needsConnectionAhead.count && needsConnectionAhead[place]
@@ -111,7 +111,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         run(member, at: now)
     }
 
-    /// Handles a connection from which bytes, the end or an error can be read.
+    /// Handles a connection from which bytes, a FIN or an error can be read.
     package func readable(_ member: Int, at now: Int64) {
         guard members[member].connection != .none else { return }
         members[member].flags.insert(.readable)
@@ -134,12 +134,12 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     /// Handles the peer's FIN, or an error. Must be called even if the member does not read.
     package func ended(_ member: Int, at now: Int64) {
-        // Unread bytes precede the end, and may be the bytes that the member waits for.
+        // Unread bytes precede the FIN, and the member may be waiting for them.
         guard members[member].connection == .open, !mayRead(member), !looksAhead(member) else { return }
         peerEnded(member, at: now)
     }
 
-    /// Performs everything that is due. Must be called at ``nextMoment`` or later.
+    /// Performs all actions that are due. Must be called at ``nextMoment`` or later.
     package func advance(to now: Int64) {
         let turn = ready
         ready.removeAll(keepingCapacity: true)
@@ -219,7 +219,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         case .connecting: fail(member, "no answer in time")
         case .blocked:
             // A member that doesn't read may itself be the reason why its peer doesn't read, so such a member does not
-            // fail.
+            // fail because its send is blocked.
             if mayRead(member) { fail(member, "the peer does not read") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }
@@ -324,8 +324,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 /// The bytes that a member received but that no statement of its script consumed.
 ///
 /// They are judged when the connection ends, and when the crowd is asked for its final report. Connections that the
-/// script resets and connections with `ignore rest` are exempt. For a member that has not finished its script, the rest
-/// of the script determines the result: bytes that an `expect` would consume or may still wait for are not left over.
+/// script resets and connections with `ignore rest` are exempt. For a member that has not finished its script, the
+/// remaining steps determine the result: bytes that an `expect` would consume or may still wait for are not counted.
 extension CrowdCore {
     /// The number of unconsumed bytes per member that are kept for the report.
     static var keptRest: Int { 64 }
@@ -339,7 +339,7 @@ extension CrowdCore {
     }
 
     /// Trims the input to the bytes that are kept for the report. Called when no later statement examines the input,
-    /// because the memory for all the input of a hundred thousand members would be too large.
+    /// because keeping all the input of a hundred thousand members would take too much memory.
     func trimRest(_ member: Int) {
         let rest = members[member].flags.contains(.ignoresRest) ? [] : members[member].rest
         members[member].surplus += max(0, rest.count - Self.keptRest)
@@ -367,7 +367,7 @@ extension CrowdCore {
         tally.snapshot.addRest(of: 1, rest)
     }
 
-    /// Counts the members whose open connections have bytes left over, after receiving everything in the kernel's
+    /// Counts the members whose open connections have unconsumed bytes, after receiving everything in the kernel's
     /// buffers.
     func openRests(at now: Int64) -> (members: Int, example: CrowdSnapshot.Rest?) {
         for member in members.indices where members[member].connection == .open { readable(member, at: now) }
@@ -399,8 +399,8 @@ extension CrowdCore {
 }
 
 extension MemberInput {
-    /// Returns the number of bytes that the following statements would consume, or `nil` if the remainder doesn't
-    /// matter or a statement may still wait for it.
+    /// Returns the number of bytes that the following statements would consume, or `nil` if unconsumed bytes are
+    /// permitted or a statement may still consume them.
     func taken(
         from rest: [UInt8], by program: MemberProgram, at instruction: Int, _ matchers: [Int: LineMatcher]
     ) -> Int? {
@@ -439,7 +439,7 @@ extension CrowdMember {
 extension CrowdSnapshot {
     /// Received bytes that no statement consumed.
     package struct Rest: Sendable, Equatable {
-        /// The first of the bytes; fewer than `count` if there are many, or if the member does not read.
+        /// The first of the unconsumed bytes; fewer than `count` if there are many, or if the member does not read.
         package var bytes: [UInt8]
         package var count: Int
 
@@ -457,7 +457,7 @@ extension CrowdCore {
     func step(_ member: Int, at now: Int64) -> Bool {
         let place = Int(members[member].instruction)
         if members[member].flags.contains(.atEnd), members[member].connection == .open, !looksAhead(member) {
-            // The FIN arrived together with the last expected bytes. The FIN is handled as if it had arrived now.
+            // A FIN that arrived together with the last expected bytes is handled as if it had just arrived.
             peerEnded(member, at: now)
             if members[member].state == .failed { return false }
         }
@@ -526,8 +526,8 @@ extension CrowdCore {
 
     private func sendEndlessly(_ member: Int, _ bytes: [UInt8], _ interval: Duration, at now: Int64) -> Bool {
         guard write(member, bytes, at: now) else { return false }
-        // Repeated sends follow a schedule that begins with the first send. If a send is late, missed sends are not
-        // made up for in a burst.
+        // Repeated sends follow a schedule that begins with the first send. Sends that were missed because an earlier
+        // send was late are skipped rather than made up for in a burst.
         members[member].state = .pausing
         setWake(member, at: max(later(members[member].due, by: interval), now))
         return false
@@ -625,7 +625,7 @@ extension CrowdCore {
         case .done, .failed: drop(member) { $0.close(member) }
         case .expecting: break
         case .waitingToStart, .running, .queued, .connecting, .blocked, .pausing:
-            // A later step of the script may examine the received bytes. Without such a step, the bytes no longer
+            // A later step of the script may examine the received bytes. If no later step does, the bytes no longer
             // matter.
             if looksAhead(member) { return }
             if needsConnection(member) { fail(member, closedText) } else { hangUp(member) }

@@ -10,15 +10,15 @@ struct CrowdMember {
         case waitingToStart
         /// The member continues when it is next run.
         case running
-        /// The member executes `connect`, and waits for its turn to connect.
+        /// The member is at `connect`, waiting for its turn to connect.
         case queued
-        /// The member executes `connect`, and waits for the connection to be established.
+        /// The member is at `connect`, waiting for the connection to be established.
         case connecting
-        /// The member executes `send`, and waits until the kernel accepts more bytes.
+        /// The member is at `send`, waiting for the kernel to accept more bytes.
         case blocked
-        /// The member executes `wait`, or pauses after a piece of a `send`.
+        /// The member is at `wait`, or pausing after a piece of a `send`.
         case pausing
-        /// The member executes `expect`, and waits for bytes.
+        /// The member is at `expect`, waiting for bytes.
         case expecting
         /// The member's script has ended.
         case done

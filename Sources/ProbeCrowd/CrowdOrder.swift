@@ -10,9 +10,9 @@ package struct CrowdOrder: Sendable {
         case servers(at: SocketEndpoint)
         /// Members are a crowd's connections to a server of the harness; the bytes that they receive are dropped.
         ///
-        /// The worker listens on the server's own address, as a member of its SO_REUSEPORT group. `place` is the
-        /// worker's index in the group, and `places` is the number of workers, not counting the server, which has the
-        /// first index.
+        /// The worker listens on the server's own address, in the server's SO_REUSEPORT group. `place` is the worker's
+        /// index in the group, and `places` is the number of workers, not counting the server, which has the first
+        /// index.
         case sink(at: SocketEndpoint, place: Int, places: Int)
     }
 
@@ -27,7 +27,7 @@ package struct CrowdOrder: Sendable {
     package var program: MemberProgram
     package var receiveBuffer: Int?
     package var sources: SourceAddresses?
-    /// The addresses to use if no port is free at the addresses of `sources`.
+    /// The addresses to use if none of the addresses in `sources` has a free port.
     package var otherSources: SourceAddresses?
     package var tls: MemberTLS?
     /// A file through which the workers of `servers` share their member count; `nil` if there is only one worker.
@@ -75,8 +75,8 @@ package struct SourceAddresses: Sendable, Equatable {
     /// Returns whether the member's address and port differ from those of all other members.
     package func suffices(for member: Int) -> Bool { member / addresses < ports.count }
 
-    /// The network that is reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and the network
-    /// identifies the connections of crowds to servers of the harness.
+    /// The network that is reserved for crowds, 127.64.0.0/10. The capture excludes packets of this network. A source
+    /// address in the network identifies a connection from a crowd to a server of the harness.
     package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
     /// The source ports of crowds, which are below the ports that the system assigns (ip_local_port_range begins at
     /// 32768).
@@ -95,7 +95,7 @@ package struct SourceAddresses: Sendable, Equatable {
     /// Returns the source address and port of a member's connection.
     ///
     /// - Parameter round: 0 for a member's first connection. Each later connection has a different port, because the
-    ///   peer may not have released the previous connection.
+    ///   peer may not have released the previous connection yet.
     package func endpoint(of member: Int, round: Int = 0) -> (address: UInt32, port: UInt16) {
         let place = offset + member / addresses + round * Self.stride
         return (first + UInt32(member % addresses), UInt16(ports.lowerBound + place % ports.count))

@@ -47,14 +47,14 @@ package struct CrowdSnapshot: Sendable {
 
     package init() {}
 
-    /// A reason for members' failures that does not indicate a problem with the server to which they connect.
+    /// A reason for members' failures that does not indicate a problem with the server to which the members connect.
     package enum Obstacle: Equatable {
         case harnessLimit
         case machine(MachineError)
 
         /// Returns the obstacle that a failure reason describes; `nil` if the reason does not describe an obstacle.
         ///
-        /// - Parameter reason: the reason of a failure.
+        /// - Parameter reason: the reason why a member failed.
         init?(_ reason: String) {
             if MemberInput.isLimit(reason) {
                 self = .harnessLimit
@@ -135,7 +135,7 @@ extension CrowdSnapshot: JSONConvertible {
         return standstills
     }
 
-    /// The latencies as JSON, by the names of the waits in their order; omitted if there are none.
+    /// The latencies as JSON, keyed by the names of the waits, in the order of the waits; omitted if there are none.
     private static let latencies = JSONCodec<[MemberWait: LatencyRecord]>("an object") { latencies in
         let records = MemberWait.allCases.compactMap { wait in latencies[wait].map { (wait.rawValue, $0.json) } }
         return .object(latencies.isEmpty ? [] : [("latencies", .object(records))])

@@ -46,7 +46,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
 
     /// Returns a snapshot of the tally.
     ///
-    /// - Parameter waits: the waits in progress and ahead; `nil` if latencies are not requested.
+    /// - Parameter waits: the waits in progress and the waits not reached yet; `nil` if latencies are not requested.
     func snapshot(_ waits: Waits?) -> CrowdSnapshot {
         var result = snapshot
         result.failures = failures.map {
@@ -93,7 +93,7 @@ extension CrowdCore {
     /// - Parameters:
     ///   - latencies: whether to include the durations of waits. Waits in progress are included with their duration so
     ///     far.
-    ///   - rests: whether to include the members whose open connections have bytes left over.
+    ///   - rests: whether to include the members whose open connections have unconsumed bytes.
     package func snapshot(at now: Int64, latencies: Bool, rests: Bool = false) -> CrowdSnapshot {
         let open = rests ? openRests(at: now) : nil
         var snapshot = snapshot(at: now, latencies: latencies)
@@ -104,7 +104,8 @@ extension CrowdCore {
     private func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
         guard latencies else { return tally.snapshot(nil) }
         var waits = CrowdTally<Recorder>.Waits()
-        /// The number of first-round members at each instruction.
+        /// For each instruction, the number of members that are at the instruction and have not completed the first
+        /// round of a `repeat`.
         var places = Array(repeating: 0, count: waitsAhead.count)
         for member in members where member.state != .failed && member.state != .done {
             let isRepeated = member.flags.contains(.hasRepeated)
@@ -139,7 +140,7 @@ extension CrowdCore {
         var ahead = isRepeated ? [:] : waitsAhead[place]
         let isAtWait = runningWait(of: members[member]) != nil || (isFailure && members[member].state == .running)
         if isAtWait, place < program.instructions.count, let wait = program.instructions[place].wait {
-            // In a later round, the duration so far is recorded as a lower bound.
+            // For a wait in a later round, the duration so far is recorded as a lower bound.
             if isFailure || !isRepeated { tally.failWait(wait) } else { tally.record(wait, now - members[member].due) }
             if !isRepeated { ahead[wait, default: 1] -= 1 }
         }

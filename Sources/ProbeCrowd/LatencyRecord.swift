@@ -57,7 +57,7 @@ package struct LatencyRecord: Sendable, Equatable {
     /// - Returns: `Int64.max` nanoseconds if the wait at the percentile failed; `nil` if there are no waits.
     package func value(at percentile: Double) -> Duration? { value(at: percentile, .soFar) }
 
-    /// Returns the range in which the final value at a percentile will be, or `nil` if there are no waits. Waits that
+    /// Returns the range in which the final value at a percentile will lie, or `nil` if there are no waits. Waits that
     /// members have not reached yet are included.
     package func bounds(at percentile: Double) -> ClosedRange<Duration>? {
         guard let least = value(at: percentile, .shortest), let most = value(at: percentile, .endless) else {

@@ -53,7 +53,7 @@ package struct MemberProgram: Sendable {
     }
 
     /// For each instruction, and for the end of the script, the number of waits of each kind from that point on. Within
-    /// a `repeat`, they are counted to the end of the round.
+    /// a `repeat`, waits are counted to the end of the round.
     var waitsAhead: [[MemberWait: Int]] {
         var result = Array(repeating: [MemberWait: Int](), count: instructions.count + 1)
         for (place, instruction) in instructions.enumerated().reversed() {

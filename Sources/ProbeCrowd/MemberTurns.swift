@@ -1,4 +1,5 @@
-/// Decides which members may begin and connect: in the order of their requests, and only a limited number at once.
+/// Decides when members may begin and when they may connect. Members connect in the order of their requests, and only a
+/// limited number of members connect at the same time.
 struct MemberTurns {
     /// Returns the start time of member `n`, in nanoseconds since the start of the crowd; `nil` if members start as
     /// soon as possible.
@@ -66,7 +67,7 @@ struct MemberTurns {
         return queue[queueStart]
     }
 
-    /// The time of the next turn; 0 for immediately, `nil` if there is none until the next event.
+    /// The time of the next turn; 0 for immediately, `nil` if no turn is due before the next event.
     var nextMoment: Int64? {
         if hasQueue, !isFull { return 0 }
         guard let begun, nextStart < starting else { return nil }
