@@ -14,7 +14,7 @@ package struct ArrivalText: Sendable {
 
     /// The maximum number of bytes that are shown at once, so that the terminal remains readable.
     private static let maxBytes = 16 << 10
-    /// The maximum number of bytes that are shown of a line.
+    /// The maximum number of bytes of a line that are shown.
     private static let longestLine = 2000
 
     /// Returns the lines, each with its terminator, such as `< 220 ready\r\n`.
@@ -40,8 +40,8 @@ package struct ArrivalText: Sendable {
     ///
     /// For a single piece, the text is `7 bytes`; for many pieces, `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
     ///
-    /// - Parameter areSegments: whether the pieces are segments. Otherwise they are the results of single reads, which
-    ///   may join segments, as the text then states.
+    /// - Parameter areSegments: whether the pieces are segments. If not, each piece is the result of one read, which
+    ///   may join several segments, and the text mentions the reads.
     package static func pieces(_ pieces: [Piece], areSegments: Bool) -> String {
         guard let first = pieces.first else { return "" }
         let counts = pieces.map(\.count)

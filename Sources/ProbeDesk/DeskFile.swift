@@ -11,7 +11,7 @@ struct DeskFile {
     private let name: String
     private let folder: Folder
 
-    /// Parses the arguments of `save` and opens the folder.
+    /// Parses the arguments of `save` and opens the folder of the file.
     ///
     /// - Parameters:
     ///   - words: the text after `save`: a name, optionally followed by `--force`.

@@ -5,7 +5,8 @@ import ProbeWire
 
 /// Shows the packets of a session as a ladder diagram.
 enum DeskLadder {
-    /// Returns the diagram, and whether the capture works; if it does not, the text is an error message.
+    /// Returns the text to show, and whether packets can be captured. The text is the diagram if they can, and
+    /// otherwise an error message.
     static func text(of caseRun: CaseRun, width: Int?, paint: Paint) async -> (text: String, isSeen: Bool) {
         guard let (link, packets) = await caseRun.packets() else {
             return ("error: no packets can be seen: \(await caseRun.captureProblem)\n", false)

@@ -84,7 +84,7 @@ package actor DeskSession {
                 if case .quit = typed { return await end(code) }
                 await handleLine(typed)
                 if isPiped, hasFailed { return await end(code) }
-                // The output has no reader, so the result of a further step could not be shown.
+                // No process reads the output any longer, so the result of a further step could not be shown.
                 if output.isReaderGone { return await end(code) }
             }
         }
@@ -124,7 +124,7 @@ package actor DeskSession {
 
     /// Connects, or waits for the first client.
     ///
-    /// - Returns: whether the connection was established.
+    /// - Returns: whether a connection was established.
     private func open() async -> Bool {
         defer { isOpen = true }
         switch script.end {
@@ -211,10 +211,10 @@ package actor DeskSession {
         }
     }
 
-    /// Expects the bytes that the user had seen before acting.
+    /// Expects the bytes that the user had seen before entering a step.
     ///
-    /// A user who acts at a terminal is assumed to have read the output. The scenario therefore expects the bytes that
-    /// were shown, and the next `expect` starts after them.
+    /// A user who enters a step at a terminal is assumed to have read the output. The scenario therefore expects the
+    /// bytes that were shown, and the next `expect` starts after them.
     ///
     /// - Returns: whether there were any bytes to expect.
     private func expectShownInput(_ seen: DeskArrivals.Shown) async -> Bool {
@@ -346,7 +346,7 @@ struct DeskFiles {
     fileprivate var last: (file: DeskFile, saved: SessionScript.Saved, count: Int)?
     /// The continuation of the `save` that is waiting for the scenario's text.
     fileprivate var waiting: CheckedContinuation<SessionScript.Saved?, Never>?
-    /// The number of the latest text whose creation was started; earlier texts were abandoned.
+    /// The number of the scenario text that was requested most recently; texts with lower numbers are discarded.
     fileprivate var number = 0
 
     var isSaving: Bool { waiting != nil }

@@ -45,7 +45,7 @@ enum DeskText {
             + "  hint: use `send line \(Escaped.literal(Array(words.utf8)))` to send these words as a line\n"
     }
 
-    /// Describes why a step failed, without its location, because the step is the line that was just typed.
+    /// Describes why a step failed, without the step's location, because the step is the line that was just typed.
     static func finding(_ finding: Finding, in plan: Plan, paint: Paint) -> String {
         var finding = finding
         finding.actors = []

@@ -37,7 +37,7 @@ package final class LineInput: Sendable {
         var prompt: String?
         var discards = false
         var hasEnded = false
-        /// The message to show if a line is discarded while it is empty.
+        /// The message to show if an empty line is discarded.
         var hint = ""
         /// The bytes that were read after the last complete line.
         var rest: [UInt8] = []

@@ -4,7 +4,7 @@ package import ProbeScenario
 
 /// The scenario of a session: its header, and the steps that have been performed.
 package struct SessionScript: Sendable {
-    /// The end of the connection that the session plays, with its address and options.
+    /// The session's own end of the connection, with the address and options.
     package enum End: Sendable {
         /// `target` is an address in the language's notation, and `options` is the text after it, such as
         /// ` tls name "a.test"`.
@@ -26,7 +26,7 @@ package struct SessionScript: Sendable {
     package private(set) var count = 0
     /// The number of bytes from peers that may still be written out, as counted by ``StreamStatements``.
     private var room: Int
-    /// The number of bytes of which steps expect only the count, because the limit for bytes that are written out was
+    /// The number of bytes that steps expect only by count, because the limit on bytes that are written out was
     /// reached.
     private var unwritten = 0
 
@@ -55,7 +55,7 @@ package struct SessionScript: Sendable {
 
     /// Returns the plan of the script before any step has been performed.
     package func beginning(allowing targets: AllowedTargets, loader: @escaping FileLoader) throws(Problem) -> Plan {
-        // A scenario must have at least one step, and the first step of the session is known.
+        // A scenario must have at least one step, so the session's first step, which is known in advance, is included.
         let script = Array((header + [firstStep, ""]).joined(separator: "\n").utf8)
         let result = ScenarioCompiler.compile(path: Self.path, bytes: script, allowing: targets, loader: loader)
         guard let plan = result.plan else { throw Problem(text: Self.text(of: result)) }
@@ -191,7 +191,7 @@ package struct SessionScript: Sendable {
     /// The contents of a scenario file.
     package struct Saved: Sendable, Equatable {
         package var bytes: [UInt8]
-        /// The number of bytes from peers of which only the count is expected, because the limit was reached.
+        /// The number of bytes from peers that are expected only by count, because the limit was reached.
         package var unwritten: Int
     }
 

@@ -23,8 +23,8 @@ package struct LineReader: Sendable {
     private let verbs: Set<String>
     private let statements: Set<String>
     private var actors: Set<String>
-    /// Whether an empty line is sent, because the line before it was sent. The empty line then ends the header of a
-    /// message.
+    /// Whether an empty line is sent rather than ignored. An empty line is sent after a line that was sent as text,
+    /// because it may end the header of a message.
     private var sendsEmptyLines = false
     /// The lines of a block that has not ended.
     private var block: [String] = []
