@@ -3,7 +3,7 @@ import ProbeScenario
 
 /// Text that can be inserted at a position.
 struct CompletionItem: Sendable {
-    /// The kind of item, with the protocol's number.
+    /// The kind of an item. The raw values are the protocol's numbers.
     enum Kind: Int, Sendable {
         case function = 3
         case variable = 6

@@ -324,8 +324,8 @@ private struct InsertionProbe {
     private let prefix: [UInt8]
     private let actors: [String: ActorKind]
 
-    /// Texts that may complete the statement after the inserted word. Without its operand, a valid word may cause an
-    /// error.
+    /// Texts that may complete the statement after the inserted word. A valid word whose operand is missing may cause
+    /// an error.
     private static let continuations = [
         "", " \"a\"", " 1", " 1s", " 1B", " 1B/s", " x", " /a/", " 1B every 1s", " to server",
     ]
@@ -364,7 +364,8 @@ enum ClauseWords {
     static func words(of form: String) -> [String] {
         let outline = ScriptOutline(Array(form.replacing("\\|", with: "|").utf8))
         return outline.tokens.enumerated().filter { index, token in
-            // A function is offered through its own entry, and a name in the example is not part of the language.
+            // Functions are omitted because they have their own entries, and names because they are not part of the
+            // language.
             token.kind == .word && !isOperand(outline, index)
         }.map { outline.text(of: $0.element) }
     }

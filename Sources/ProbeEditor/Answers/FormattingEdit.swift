@@ -28,7 +28,7 @@ enum FormattingEdit {
     }
 }
 
-/// The command of a code lens, which is shown above the title of a script.
+/// The command of a code lens that is shown above the title of a script.
 struct RunLens: Equatable, Sendable {
     /// The maximum number of lenses for individual cases.
     static let maxCases = 5

@@ -3,7 +3,7 @@ import ProbeScenario
 
 /// The text of a hover: the explanation from `tcpprobe explain`, and the definition of a name.
 struct HoverText: Sendable {
-    /// A part of the text, by its source.
+    /// A part of the hover text, classified by its source.
     enum Part: Equatable, Sendable {
         case explanation(String)
         case script(String)
@@ -148,7 +148,7 @@ extension ScriptAnalysis {
 }
 
 extension ScriptOutline.Role {
-    /// A human-readable description of the role.
+    /// A human-readable description of a name's role.
     var phrase: String {
         switch self {
         case .actor(.connection): "an accepted connection"

@@ -100,8 +100,8 @@ struct NamedPlace: Sendable {
 
     // MARK: Words
 
-    /// Returns the word at an offset, even in a comment or if it is not part of the language, so that diagnostic ids
-    /// are found.
+    /// Returns the word at an offset, even if the word is in a comment or is not part of the language, so that
+    /// diagnostic ids are found.
     func word(at offset: Int) -> String? {
         let bytes = outline.bytes
         guard offset <= bytes.count else { return nil }

@@ -36,7 +36,7 @@ struct StatementEntry: Sendable {
         case nil, .connection: entry.kind == .connection
         case .server: entry.kind == .server || entry.kind == .connection
         case .client: entry.kind == .client || entry.kind == .connection
-        // Data that passes through a proxy is expected in the same way as on a connection.
+        // Data that passes through a proxy is expected in the same way as data on a connection.
         case .proxy: entry.kind == .proxy || entry.category == .expectation && entry.kind == .connection
         case .subject, .process, .crowd, .link: entry.kind == kind
         }

@@ -102,7 +102,7 @@ struct DocumentText: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        // Between CR and LF, the line has already ended.
+        // An offset between CR and LF is treated as the end of the line.
         let last = min(offset, range(ofLine: low).upperBound)
         var index = lineStarts[low]
         var column = 0
@@ -122,7 +122,8 @@ struct DocumentText: Sendable {
     }
 
     /// Replaces the text between two positions, which may be in either order. If a position splits a UTF-16 surrogate
-    /// pair, the remaining half becomes U+FFFD, which also has one unit, so that later columns match the client's.
+    /// pair, the remaining half becomes U+FFFD, which also takes one UTF-16 unit, so that later columns match the
+    /// client's.
     mutating func replace(
         _ first: TextPosition, _ second: TextPosition, with text: [UInt8], _ encoding: PositionEncoding
     ) {
@@ -141,7 +142,7 @@ struct DocumentText: Sendable {
     mutating func replace(_ first: Int, _ second: Int, with text: some Collection<UInt8>) {
         let range = min(first, second)..<max(first, second)
         bytes.replaceSubrange(range, with: text)
-        // A line begins after each line end. Whether a CR is a line end depends on the byte after it, too.
+        // A line begins after each line end. Whether a CR is a line end also depends on the byte after it.
         var starts = Array(lineStarts[..<firstLine { $0 >= range.lowerBound }])
         if range.lowerBound == 0 { starts = [0] }
         let end = range.lowerBound + text.count

@@ -58,7 +58,7 @@ struct ScriptAnalysis: Sendable {
         if span.file == 0 { return span.start..<max(span.start, span.end) }
         guard files.indices.contains(span.file) else { return nil }
         var wanted = files[span.file].path
-        // A file is included by a file that was read before it.
+        // A file is always read after the file that includes it.
         for index in stride(from: span.file - 1, through: 0, by: -1) {
             let file = files[index]
             for reference in file.outline.files where reference.isInclude {

@@ -12,8 +12,8 @@ enum ClientMessage: Sendable {
     init(_ bytes: [UInt8]) {
         let value: JSONValue
         do throws(JSONError) {
-            // A client whose strings are UTF-16 may send half of a surrogate pair. If the change were rejected, the
-            // server's text would differ from the editor's.
+            // A client whose strings are UTF-16 may send half of a surrogate pair. If a change with such a half were
+            // rejected, the server's text would differ from the editor's.
             value = try JSONParser.parse(bytes.span, replacesInvalid: true)
         } catch {
             self = .malformed(id: .null, ResponseError(.parseError, "the message is not valid JSON: \(error.text)"))

@@ -117,8 +117,7 @@ package struct EditorServer {
         do throws(ResponseError) {
             try notice(method, params)
         } catch {
-            // A notification has no response. The error is logged but not shown, because the user is not responsible
-            // for it.
+            // A notification has no response. The error is logged but not shown, because the user did not cause it.
             let text = "\(Escaped.text(method)): \(error.message)"
             send(
                 ServerMessage.notification(
@@ -225,7 +224,7 @@ extension EditorServer {
     private mutating func close(_ params: JSONValue) throws(ResponseError) {
         let uri = try ProtocolValue.uri(params)
         guard let document = documents.removeValue(forKey: uri) else { return }
-        // Without this message, the diagnostics of the closed document would remain visible.
+        // Without an empty list, the diagnostics of the closed document would remain visible.
         sendDiagnostics([], of: document)
         forgetDependents(on: document.path, but: uri)
     }
@@ -294,7 +293,7 @@ extension EditorServer {
                     analysis: try analysis(of: uri), uri: uri, clientCapabilities: clientCapabilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
-                // This error can't occur, because the document was found above and is therefore open.
+                // The document was found above and is therefore open, so no error can occur.
             }
         }
     }
