@@ -1,9 +1,9 @@
 package import ProbeBase
 import ProbeWire
 
-/// The notes that a run writes into a capture about its names and its `wire` steps, so that `inspect --check` judges a
-/// line of the script as the run did: for the same connection, and with the packets that the run had captured when it
-/// judged the line.
+/// The notes that a run writes into a capture about its names and its `wire` steps. With these notes, `inspect --check`
+/// judges a line of the script as the run did: for the same connection, and with the packets that the run had captured
+/// when it judged the line.
 ///
 /// Each note is a comment in the capture file and contains one JSON object. Any program may have written the file, so
 /// unreadable notes are skipped.
@@ -160,8 +160,8 @@ extension CaptureNotes {
         var isNumbered = true
         for comment in comments where comment.hasPrefix("{") {
             let bytes = Array(comment.utf8)
-            // A comment that is not JSON, or has other members, is ignored, because another program or a person wrote
-            // it.
+            // A comment that is not a JSON object with the expected members is ignored, because another program or a
+            // person wrote it.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
             // A damaged note about the case is treated as missing.
             if value["framing"] != nil { try? Self.head.decode(value, into: &self) }

@@ -10,9 +10,9 @@ package struct CrowdResult: Sendable {
         /// determined because too many waits failed.
         package var percentiles: [(name: String, time: Int64?)]
         /// The histogram's nonempty buckets, in ascending order: the longest wait that belongs in the bucket, in
-        /// nanoseconds, and the number of waits in the bucket. The buckets contain all waits that did not fail; a wait
-        /// that was still in progress when the crowd ended is counted with the time that it had taken so far. With the
-        /// buckets, the histograms of a crowd's shares can be added up.
+        /// nanoseconds, and the number of waits in the bucket. The buckets contain all waits that did not fail. A wait
+        /// that was still in progress when the crowd ended is counted with the time that it had taken so far. The
+        /// buckets make it possible to add up the histograms of a crowd's shares.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
@@ -20,7 +20,7 @@ package struct CrowdResult: Sendable {
         }
     }
 
-    /// The state of a crowd at one time. All counts are totals since the crowd began.
+    /// The state of a crowd at one point in time. All counts are totals since the crowd began.
     package struct Sample: Sendable, Equatable {
         /// The time since the crowd was started, in nanoseconds.
         package var time: Int64
@@ -45,7 +45,7 @@ package struct CrowdResult: Sendable {
     /// `received` are numbers of bytes; `refused` is the number of connections that arrived when a crowd of servers was
     /// complete.
     package var counts: [(name: String, count: Int)]
-    /// The reasons why members failed, and where, one per line.
+    /// The reasons why members failed and where they failed, one per line.
     package var failures: [String]
     package var latencies: [Latency]
     /// Samples of the crowd's state over time, in order; at most a few hundred.

@@ -3,8 +3,8 @@ package import ProbeScenario
 /// The effect of a result on the run. A verdict describes the case; a disposition states whether the result fails the
 /// run.
 package enum Disposition: Sendable, Hashable {
-    /// The case was skipped or is unsupported, or it passed and no other verdict was expected, except perhaps an
-    /// occasional one.
+    /// The case was skipped or is unsupported, or it passed and no other verdict was expected. Passing is also fine if
+    /// an occasional verdict, such as `failed?`, was expected.
     case fine
     /// The case passed although another verdict was expected, so the expectation should be removed from its file. Such
     /// a result fails a strict run.
@@ -20,8 +20,8 @@ package enum Disposition: Sendable, Hashable {
 
 /// The rules by which a run determines the dispositions of its results.
 package struct RunRules: Sendable {
-    /// Whether `--strict` was given, so that the run fails because of a failure at level `should`, or because of a case
-    /// that passed although another verdict was expected.
+    /// Whether `--strict` was given. The run then also fails if a case fails at level `should`, or if a case passes
+    /// although another verdict was expected.
     package var isStrict = false
     package var expectations = Expectations()
     /// Whether a run in which no case was judged passes.

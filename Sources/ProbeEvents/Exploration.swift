@@ -13,11 +13,11 @@ package struct Exploration: Sendable, Equatable {
         package var law: Law
         /// The number of variations or faults that were run.
         package var tried: Int
-        /// The number of places for a single cut, or for a fault, that were not tried.
+        /// The number of untried places for a single cut or for a fault.
         package var left: Int
         /// The number of tried variations or faults that neither passed nor failed.
         package var inconclusive: Int
-        /// Whether all variations or faults were tried, so that none are left.
+        /// Whether all variations or faults were tried.
         package var isExhausted: Bool
         package var seed: Int
 

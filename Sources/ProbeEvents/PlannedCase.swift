@@ -1,7 +1,6 @@
 package import ProbeScenario
 
-/// A case with one subject that is planned for the run. It contains the data with which reports describe the case if it
-/// is never started.
+/// A planned case with one subject. It contains the data that reports need to describe the case if it is never started.
 package struct PlannedCase: Sendable, Equatable {
     /// The case's id: the script's path below the given root, without `.scn`, followed by `[x=…]` for a case of an
     /// `each`.

@@ -30,9 +30,9 @@ package struct RunSummary: Sendable {
     package var duration: Int64 = 0
     package var packetsCaptured = 0
     package var packetsDropped = 0
-    /// Errors that occurred outside the cases, for example when a report or a capture was written.
+    /// Errors that occurred outside the cases, for example while a report or a capture was being written.
     package var runErrors: [String] = []
-    /// Whether a subject was abandoned, so that its remaining cases were not run.
+    /// Whether a subject was abandoned. The subject's remaining cases were then not run.
     package var hasGivenUpSubject = false
     /// The exit code of a command that sets its own exit code, such as `explore`; `nil` if the exit code follows from
     /// the results.

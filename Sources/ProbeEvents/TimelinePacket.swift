@@ -7,7 +7,7 @@ package struct TimelinePacket: Sendable, Equatable {
         package var to: String
         /// The flags as shown in the line of text, such as `S`, `S.`, `P.`, `F.` or `R`.
         package var flags: String
-        /// The sequence number relative to that of the SYN, so that the first byte of the stream has the number 1.
+        /// The sequence number relative to that of the SYN. The first byte of the stream has the number 1.
         package var sequence: Int64
         /// The relative acknowledgment number; `nil` if the segment has no ACK flag, or if no segment of the peer was
         /// captured.
