@@ -1,11 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Passes the commit of the sources to `ProbeOrigin`. The plugin runs before each build, because a commit does not
-/// change a source file.
+/// Passes the commit of the sources to `ProbeOrigin`. The plugin runs before each build, because making a commit does
+/// not change any source file.
 ///
-/// `Context.gitInformation` would work without a plugin, but a manifest is cached, so it could contain an earlier
-/// commit.
+/// `Context.gitInformation` would work without a plugin, but SwiftPM caches the manifest, which could then contain an
+/// earlier commit.
 @main
 struct CommitPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -150,12 +150,12 @@ extension ScenarioSettings {
 }
 
 extension ScenarioCase {
-    /// Runs the case against a transport in this process, with real sockets on loopback. Their packets are captured if
+    /// Runs the case against a transport in this process, with real sockets on loopback. The packets are captured if
     /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need it are `inconclusive`.
     ///
     /// Cases may be run concurrently, for example by parallel tests: at most four cases per processor run at the same
     /// time, and the others wait. If the task is cancelled, its case ends. After a case that passed, the call waits 50
-    /// ms for late reports of the transport: a report about a connection that has already stopped fails the case.
+    /// ms for late reports from the transport. A report about a connection that has already stopped fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
@@ -184,7 +184,8 @@ extension ScenarioCase {
         // Another case may use the reactor while this case waits for late reports.
         ReactorPool.shared.give(back: reactor)
         guard let lateReports else { return ScenarioOutcome(self, result) }
-        // `try?`, because `sleep` throws only if the task is cancelled, and then there is no wait.
+        // `try?` is sufficient, because `sleep` throws only if the task is cancelled, and a cancelled task need not
+        // wait.
         try? await Task.sleep(for: LateReportCollector.silence)
         return ScenarioOutcome(self, lateReports.settle(result))
     }

@@ -35,8 +35,8 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
     /// `skipped`), or failed at a level that does not fail the run (`should`, `may`).
     public var isAcceptable: Bool { isAcceptable(strict: false) }
 
-    /// Returns whether this result leaves the exit code of a run at 0, optionally with the rules of `--strict`, by
-    /// which a failure at level `should` fails the run.
+    /// Returns whether this result leaves the exit code of a run at 0, optionally under the rules of `--strict`: a
+    /// failure at level `should` then fails the run.
     public func isAcceptable(strict: Bool) -> Bool {
         let rules = RunRules(strict: strict)
         return !rules.failsRun(rules.disposition(of: counted.verdict, level: counted.level, expectation: nil))

@@ -7,11 +7,11 @@ import Synchronization
 /// The capture that all cases of this process share. The first case opens it.
 enum SharedCapture {
     /// The allocator of the ports for the harness's servers. The range of ports must be known when the capture is
-    /// opened, because the capture's filter contains it.
+    /// opened, because the capture's filter contains the range.
     static let ports = PortAllocator(seed: getpid())
 
     private static let opening = Task<(Capture?, String?), Never> {
-        // Opening a capture waits for a thread and a first packet, which must not block a thread of the concurrency
+        // Opening a capture waits for a thread and a first packet. The wait must not block a thread of the concurrency
         // pool.
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { open { continuation.resume(returning: ($0, $1)) } }

@@ -224,7 +224,7 @@ struct CrowdWorker {
             case "begin":
                 let moment = Int64(line["at"]?.integer ?? 0)
                 core.begin(at: moment)
-                // A stall before the members began delayed nothing.
+                // A stall before the members began did not delay any member.
                 reportedUntil = max(reportedUntil, MonotonicTime(nanoseconds: moment))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }

@@ -13,7 +13,7 @@ final class MemberSecurity {
         /// Decrypted bytes that the member has not read yet.
         var plain: [UInt8] = []
         var isSecured = false
-        /// The peer's close or an error, which is reported after the decrypted bytes.
+        /// The end of the stream or an error, which is reported after the decrypted bytes.
         var end: CrowdRead?
 
         init(_ session: TLSSession) { self.session = session }

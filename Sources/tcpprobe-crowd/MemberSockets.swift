@@ -15,7 +15,7 @@ final class MemberSockets: CrowdConnections {
     /// connection are dropped.
     private var generations: [UInt32]
     private let sends: Bool
-    /// The members whose connection has ended, so that their numbers can be used for other connections.
+    /// The members whose connection has ended. Their numbers can be used for new connections.
     private(set) var free: [Int] = []
     /// The number of connections that were made from the order's alternative source addresses.
     private(set) var elsewhere = 0
@@ -26,7 +26,7 @@ final class MemberSockets: CrowdConnections {
     /// socket were closed at once, the kernel would answer further bytes with an RST, and the peer might lose bytes
     /// that it has not read yet.
     private var closing: [Int32: [UInt8]] = [:]
-    /// Whether the crowd is stopping, so that no descriptors are needed for new connections.
+    /// Whether the crowd is stopping. No descriptors are then needed for new connections.
     var isStopping = false
     private let maxClosing: Int
     /// The bit that marks events of closing connections.
@@ -226,7 +226,7 @@ final class MemberSockets: CrowdConnections {
     /// Returns whether an event is for a closing connection.
     static func isClosing(_ data: UInt64) -> Bool { data & closingMark != 0 }
 
-    /// Continues to close a connection that has become readable or writable, or whose peer has closed its side as well.
+    /// Continues to close a connection that has become readable or writable, or whose peer has also closed its side.
     func continueClosing(_ data: UInt64) { continueClosing(Int32(truncatingIfNeeded: data & ~Self.closingMark)) }
 
     private func continueClosing(_ descriptor: Int32) {
@@ -255,7 +255,7 @@ final class MemberSockets: CrowdConnections {
         _ = Glibc.close(descriptor)
     }
 
-    /// Drops received bytes, and returns whether the peer has ended its side.
+    /// Drops received bytes, and returns whether the peer has closed its side.
     private func readsEnd(of descriptor: Int32) -> Bool {
         for _ in 0..<64 {
             switch Self.receive(descriptor, into: drain) {
