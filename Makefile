@@ -33,7 +33,7 @@ FUZZ_FLAGS      ?=
 PREFIX          ?= /usr/local
 # The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` next to it. If it is not set, all three are built.
 INSTALL_TOOL    ?=
-# The folder that packages are written to, and the build whose objects they contain (default: the release build).
+# The folder that packages are written to, and the folder of the build that they contain (default: the release build).
 PACKAGES        ?= .build-packages
 PACKAGE_BUILD   ?=
 # For `test-packages`: the Debian releases on which the tarball is tested. The Debian package is tested on bookworm.

@@ -32,7 +32,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
-        // Only the workers of crowds use this package. They are a separate program, because it depends on Foundation.
+        // Only the workers of crowds use this package. The workers are a separate program because the package depends
+        // on Foundation.
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
