@@ -76,7 +76,7 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
-        # Without this, the system would write the file to disk during the measurement and occupy one of the CPUs.
+        # Without `sync`, the system would write the file to disk during the measurement and occupy one of the CPUs.
         os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
@@ -88,7 +88,7 @@ class CaptureFigures:
         for number in range(-1, runs):  # one extra run of each program, to warm up
             for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
                 execution = self.execute(*words, limit=300)
-                # Some lines that genbig generates violate the rule, so some statements fail. With lost packets, one
+                # Some lines that genbig generates do not end in CRLF, so some statements fail. If packets are lost, one
                 # statement is inconclusive.
                 if execution.status not in codes or (words is command and "statements on" not in execution.output):
                     return self.failed(f"inspect, {name}", target, execution)

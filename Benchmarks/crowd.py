@@ -98,7 +98,7 @@ class CrowdFigures:
                   for _ in range(count - 1)]
         for sink in sinks[1:]:
             sink.hear()
-        if count > 1:  # The kernel distributes connections by a hash, so unevenly; an additional sink accepts the excess.
+        if count > 1:  # The kernel distributes connections unevenly, by a hash; an additional sink accepts the excess.
             sinks.append(Worker(program, {"kind": "sink", "at": {"address": "127.0.0.1", "port": port}, "place": 1, "places": 1}, 0, []))
             sinks[-1].hear()
         sources = {"first": base, "addresses": max(1, min(4096, members // 16)), "ports": [10000, 32768]}
