@@ -267,7 +267,8 @@ static NSData *terminator(NSDictionary *op) {
 int main(int count, char **words) {
     @autoreleasepool {
         BOOL onDemand = count > 1 && strcmp(words[1], "reads") == 0;
-        // No stop-reading, because a requested read can't be cancelled. No leftover, because the bytes of an incomplete read are dropped.
+        // The capability stop-reading is omitted because a requested read can't be cancelled, and leftover because the
+        // bytes of an incomplete read are dropped.
         NSArray *both = @[@"connect", @"listen", @"unix", @"send", @"send-early", @"data", @"sent", @"half-closed", @"stop", @"connect-timeout", @"max-line"];
         NSArray *can = [both arrayByAddingObjectsFromArray:onDemand ? @[@"reads", @"none", @"crlf"] : @[@"lines"]];
         say(@{@"ev": @"hello", @"proto": @1, @"minor": @4, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",

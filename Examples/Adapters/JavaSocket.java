@@ -46,7 +46,7 @@ public class JavaSocket {
         return json.append('"').toString();
     }
 
-    // A connection reports nothing after its stop, whichever thread reports the stop.
+    // A connection reports nothing after its event `stop`, whichever thread reports that event.
     synchronized void tell(String event, String more) {
         if (!isOver) say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
         isOver |= event.equals("stop");

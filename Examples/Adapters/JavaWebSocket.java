@@ -16,8 +16,8 @@ public class JavaWebSocket implements WebSocket.Listener {
     final int conn;
     final StringBuilder text = new StringBuilder();
     final ByteArrayOutputStream binary = new ByteArrayOutputStream();
-    // At most one message and one ping may be in progress; the next one waits until that one has been sent. Null before
-    // `start`.
+    // The latest operation; null before `start`. At most one message and one ping may be in progress, so each operation
+    // waits for the previous one.
     volatile CompletableFuture<?> sending;
     volatile WebSocket socket;
     volatile CompletableFuture<WebSocket> connecting;
@@ -58,7 +58,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         return bytes;
     }
 
-    // A connection reports nothing after its stop, whichever thread reports the stop, or after the op `stop`.
+    // A connection reports nothing after its event `stop`, whichever thread reports that event, or after the op `stop`.
     synchronized void tell(String event, String more) {
         if (isOver || isStopping) return;
         say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
@@ -230,7 +230,8 @@ public class JavaWebSocket implements WebSocket.Listener {
     }
 
     public static void main(String[] arguments) throws IOException {
-        // No max-line, because the library has no limit. No tls, because it does not report the negotiated version.
+        // The capability max-line is omitted because the library has no limit, and tls because the library does not
+        // report the negotiated version.
         say("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"java-websocket\",\"version\":\"" + Runtime.version().feature()
             + "\",\"can\":[\"connect\",\"send\",\"websocket\",\"stop\",\"connect-timeout\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));

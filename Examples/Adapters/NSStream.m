@@ -59,15 +59,15 @@ static NSString *priority(NSString *version) {
     return [@"NORMAL:-VERS-ALL:" stringByAppendingString:versions];
 }
 
-// GNUstep documents GSTLSCAFile for the user defaults and for a stream, but reads only the former.
+// GNUstep documents GSTLSCAFile for the user defaults and for a stream, but reads it only from the user defaults.
 static void trust(NSString *file) {
     NSUserDefaults *defaults = [NSUserDefaults standardUserDefaults];
     [defaults registerDefaults:[NSDictionary dictionaryWithObject:file forKey:GSTLSCAFile]];
     [[NSNotificationCenter defaultCenter] postNotificationName:NSUserDefaultsDidChangeNotification object:defaults];
 }
 
-// GSTLSRemoteHosts, which should contain the name, is not set: GNUstep 1.28 refuses certificates that match the name,
-// and accepts all others.
+// GSTLSRemoteHosts, which should contain the host name, is not set, because GNUstep 1.28 refuses certificates that
+// match the name and accepts all others.
 static void secure(NSStream *stream, NSDictionary *tls) {
     NSString *name = [tls objectForKey:@"name"];
     trust([tls objectForKey:@"ca"]);
@@ -84,7 +84,7 @@ static void secure(NSStream *stream, NSDictionary *tls) {
 static void secure(NSStream *stream, NSDictionary *tls) {}
 #endif
 
-// The streams have no property for the version. GNUstep's session describes it as "- Protocol: TLS1.3".
+// The streams have no property for the TLS version. GNUstep's session describes the version as "- Protocol: TLS1.3".
 static NSString *version(NSStream *stream) {
     NSString *info = [stream valueForKeyPath:@"handler.session.sessionInfo"];
     NSRange found = [info rangeOfString:@"Protocol: TLS"];
@@ -148,7 +148,7 @@ static NSString *version(NSStream *stream) {
     }
 }
 
-// With TLS, this event is sent after the handshake and the verification of the certificate.
+// With TLS, the stream sends its open event after the handshake and the verification of the certificate.
 - (void)start {
     if (!started && isSecure) say(@"secured", number, @"version", version(input));
     if (!started) say(@"start", number, nil, nil);
@@ -190,7 +190,7 @@ static NSString *version(NSStream *stream) {
     while ([unsent length] && [output hasSpaceAvailable]) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
         if (count <= 0) {
-            // GNUstep also returns -1 if the kernel accepts no bytes at the moment, which is not an error of the stream.
+            // GNUstep also returns -1 if the kernel accepts no bytes at the moment. That is not an error of the stream.
             if ([output streamStatus] == NSStreamStatusError) [self fail:[output streamError]];
             return;
         }

@@ -1,4 +1,4 @@
-// Netty's frame decoders, replaced in the pipeline when the framing changes, IdleStateHandler and water marks; also listens.
+// Netty's frame decoders, IdleStateHandler and water marks; also listens. A change of the framing replaces the decoder.
 // javac -cp "$(echo /usr/share/java/netty-{common,buffer,transport,codec,handler,resolver}.jar | tr " " :)" -d build Examples/Adapters/NettyLines.java (Debian: libnetty-java)
 import io.netty.bootstrap.*;
 import io.netty.buffer.*;
@@ -30,7 +30,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
     final int conn;
     final String op; // the op `connect` or `listen`, with its fields
     final int maxLine, idle;
-    volatile Channel channel; // the connection's channel, or the listening one
+    volatile Channel channel; // the connection's channel, or the listening channel
     volatile boolean isConnected, isStopping, isOver;
     boolean isInputShut, isOutputShut, isFull;
     String framing, terminator;
@@ -77,7 +77,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return json.append('"').toString();
     }
 
-    // A connection reports nothing after its stop, whichever thread reports the stop.
+    // A connection reports nothing after its event `stop`, whichever thread reports that event.
     synchronized void tell(String event, String more) {
         if (isOver) return;
         isOver = event.equals("stop");
@@ -115,7 +115,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
             : text.contains("reset") ? "reset" : text.contains("Broken pipe") ? "broken-pipe" : "other";
     }
 
-    // The decoders report their unconsumed bytes with this method.
+    // Reports a decoder's unconsumed bytes. Called by the decoders.
     void tellRest(ByteBuf rest, List<Object> out) {
         if (rest.isReadable() && out.isEmpty() && !isStopping) tell("leftover", ",\"data\":" + quoted(rest.toString(StandardCharsets.ISO_8859_1)));
     }
@@ -170,7 +170,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         };
     }
 
-    // The bytes that the old decoder holds are passed on to the new one.
+    // The bytes that the old decoder holds are passed on to the new decoder.
     void change(String op) {
         announced = null;
         if (isOver || isStopping) return;
@@ -329,7 +329,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return "port " + ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
-    // The first connection of a process loads hundreds of classes, which must not count towards a case's time.
+    // The first connection of a process loads hundreds of classes. The loading must not count towards a case's time.
     static void warmUp() throws Exception {
         NettyLines nobody = new NettyLines(-1, "\"framing\":\"crlf\",\"idle-timeout-ms\":1000");
         nobody.isOver = true;

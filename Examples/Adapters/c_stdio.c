@@ -1,4 +1,4 @@
-// A socket as a FILE *, read with getline, as many small C programs do.
+// Reads a socket as a FILE * with getline, as many small C programs do.
 // cc -pthread -o c_stdio Examples/Adapters/c_stdio.c
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@ enum state { UNUSED, LIVE, OVER };
 static struct connection { enum state state; int fd; char host[256], port[8]; } connections[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Both functions require the lock, so that the protocol's lines are not interleaved.
+// `print_bytes` and `stopped` require the lock, so that the protocol's lines are not interleaved.
 static void print_bytes(const char *name, int conn, const char *bytes, size_t count) {
     printf("{\"ev\":\"%s\",\"conn\":%d,\"data\":\"", name, conn);
     for (size_t i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ static const char *perform(const char *op) {
     }
     if (c->state == UNUSED) return "not-started";
     if (is(op, "op", "stop")) {
-        if (c->state == LIVE && c->fd > 0) shutdown(c->fd, SHUT_RDWR); // This also ends a pending connect.
+        if (c->state == LIVE && c->fd > 0) shutdown(c->fd, SHUT_RDWR); // `shutdown` also ends a pending connect.
         stopped(c, "stopped");
         return NULL;
     }

@@ -24,7 +24,7 @@ struct connection {
     int number;
     size_t max_line;
     struct timeval idle;
-    struct event *timer; // expires when connecting takes too long
+    struct event *timer; // expires if connecting takes too long
     struct bufferevent *stream;
     struct evconnlistener *listener;
     SSL *tls;
@@ -77,7 +77,7 @@ static const char *reason(int code) {
 // Returns the reason for an error of an OpenSSL bufferevent.
 static const char *reason_of_tls(struct connection *c, int code) {
     unsigned long error = bufferevent_get_openssl_error(c->stream);
-    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent sets this value; the cause of the error is in errno.
+    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent sets SSL_ERROR_SYSCALL; the cause of the error is in errno.
     if (!c->is_secured) return !error && code && code != EINPROGRESS ? reason(code) : "tls-failed";
     if (!error) return code && code != EAGAIN ? reason(code) : "tls-truncated";
     return ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? "tls-truncated" : "tls-failed";
@@ -101,7 +101,8 @@ static void can_read(struct bufferevent *stream, void *argument) {
         else print_bytes("line", c->number, line, length);
         free(line);
     }
-    // libevent does not limit lines, so programs check the length like this. The terminator's CR may have arrived already.
+    // libevent does not limit the length of lines, so a program must check the length itself. The terminator's CR may
+    // have arrived already.
     if (c->state == LIVE && c->max_line && evbuffer_get_length(input) > c->max_line + 1) stopped(c, "too-long");
 }
 

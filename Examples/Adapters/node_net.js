@@ -7,7 +7,8 @@ const say = message => process.stdout.write(JSON.stringify(message) + "\n");
 const machine = error => ["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].find(code => code === error.code);
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
 
-// The options of `tls.connect`, which must not send SNI for an address, and by default would verify the host that it connects to.
+// The options for `tls.connect`. SNI must not be sent for an address. The certificate is verified against the given
+// name, because by default it would be verified against the host.
 function secure({ ca, name, alpn, version }) {
   return { ca: fs.readFileSync(ca), servername: net.isIP(name) ? "" : name, ALPNProtocols: alpn,
     checkServerIdentity: (_, certificate) => tls.checkServerIdentity(name, certificate),
@@ -17,7 +18,8 @@ function secure({ ca, name, alpn, version }) {
 const secured = (conn, socket) =>
   say({ ev: "secured", conn, version: socket.getProtocol().slice(4), alpn: socket.alpnProtocol || undefined });
 
-// Errors of OpenSSL, errors in the certificate's chain or name, and the end of the stream during the handshake.
+// Returns true for errors of OpenSSL, errors in the certificate chain or in the certificate's name, and the end of the
+// stream during the handshake.
 const isOfTLS = (error, socket) => error.code?.startsWith("ERR_SSL") || error.code?.startsWith("ERR_TLS")
   || socket.encrypted && !socket.isSecured && !(error.code in reasons && error.syscall);
 

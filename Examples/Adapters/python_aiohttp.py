@@ -5,7 +5,7 @@ import asyncio, errno, json, ssl, struct, sys
 import aiohttp
 from aiohttp import WSMsgType, web
 
-# What each `conn` refers to: a connecting task, a WebSocket, or a server's runner.
+# The object to which each `conn` refers: a connecting task, a WebSocket, or a server's runner.
 known, closing, stopping, over, numbers, tasks = {}, {}, set(), set(), iter(range(1_000_000, 10_000_000)), set()
 SOCKETS = (aiohttp.ClientWebSocketResponse, web.WebSocketResponse)
 
@@ -46,7 +46,7 @@ async def read(conn, ws):
     else:
         if conn in closing:  # `close` continues to read, and the reading task reports the end.
             await asyncio.wait([closing[conn]])
-        # Otherwise the stream has ended; `receive` returns the same message for a FIN and an RST.
+        # Any other message means that the stream has ended; `receive` returns the same message for a FIN and an RST.
         stop(conn, "eof", f"{message.type.name}, close_code {ws.close_code}")
 
 
@@ -72,7 +72,7 @@ def reason(error):
             return name
     if isinstance(error, OSError):
         for kind, name in ((ConnectionRefusedError, "refused"), (ConnectionResetError, "reset"), (BrokenPipeError, "broken-pipe")):
-            # A ClientConnectorError contains the underlying error, a ClientOSError only its number.
+            # A ClientConnectorError contains the underlying error; a ClientOSError contains only the error's number.
             if isinstance(error, kind) or isinstance(OSError(error.errno, ""), kind):
                 return name
     return "other"
@@ -169,7 +169,7 @@ async def do(op, conn, host="", port=0, data="", **more):
     elif op == "send":
         try:
             return await begin(it.send_str(data.decode()))
-        except UnicodeDecodeError:  # A str can't hold these bytes.
+        except UnicodeDecodeError:  # A str can't hold invalid UTF-8.
             return {"error": "invalid"}
     elif op == "ping":
         return await begin(it.ping(data))

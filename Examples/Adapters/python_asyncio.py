@@ -182,13 +182,14 @@ async def do(op, conn, host="", port=0, data="", **more):
         writers[conn].write_eof()
     elif op in ("stop", "reset"):
         stopping.add(conn)
-        writer = writers[conn]  # this may also be a connecting task or a server
+        writer = writers[conn]  # may also be a connecting task or a server
         if op == "reset" and isinstance(writer, asyncio.StreamWriter):
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
         else:
             writer.cancel() if isinstance(writer, asyncio.Task) else writer.close()
-        if not isinstance(writer, asyncio.StreamWriter):  # Otherwise `read` reports the end once everything has been written.
+        # For a StreamWriter, `read` reports the end once everything has been written.
+        if not isinstance(writer, asyncio.StreamWriter):
             stop(conn, "stopped")
     return {}
 

@@ -7,7 +7,7 @@ from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, PayloadTooBig, ProtocolError
 from websockets.protocol import State
 
-# What each `conn` refers to: a connecting task, a connection, or a server.
+# The object to which each `conn` refers: a connecting task, a connection, or a server.
 known, stopping, over, numbers, tasks = {}, set(), set(), iter(range(1_000_000, 10_000_000)), set()
 
 
@@ -142,12 +142,13 @@ async def do(op, conn, host="", port=0, data="", **more):
         it.transport.abort()
     elif not hasattr(it, "recv"):
         return {"error": "not-started"}
-    elif it.state is not State.OPEN:  # The calls below would wait for the end of the connection, and then raise ConnectionClosed.
+    elif it.state is not State.OPEN:
+        # `send`, `ping` and `close` would wait for the end of the connection, and then raise ConnectionClosed.
         return {"error": "stopped"}
     elif op == "send":
         try:
             return await begin(it.send(data if more.get("kind") == "binary" else data.decode()))
-        except UnicodeDecodeError:  # A str can't hold these bytes.
+        except UnicodeDecodeError:  # A str can't hold invalid UTF-8.
             return {"error": "invalid"}
     elif op == "ping":
         return await begin(it.ping(data))

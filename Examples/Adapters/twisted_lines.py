@@ -11,7 +11,7 @@ from twisted.protocols.basic import LineReceiver
 from twisted.protocols.policies import TimeoutMixin
 from zope.interface import implementer
 
-# What each `conn` refers to: a connector that is connecting, a connected Line, or a listening port.
+# The object to which each `conn` refers: a connector that is connecting, a connected Line, or a listening port.
 known, over, numbers = {}, set(), iter(range(1_000_000, 10_000_000))
 
 
@@ -28,7 +28,7 @@ def reason(failure):
             return name
     if failure.check(error.ConnectError) and failure.value.osError == errno.ECONNRESET:
         return "reset"  # The connection was established and reset before Twisted checked the socket.
-    # Twisted reports every error of a read or write in this way, without stating which error occurred.
+    # Twisted reports every error of a read or write as ConnectionLost, without stating which error occurred.
     return "reset" if failure.check(error.ConnectionLost) else "other"
 
 
@@ -95,7 +95,7 @@ class Peer(TimeoutMixin):
         self.why = self.why or "timeout"
         self.transport.abortConnection()
 
-    # The peer's FIN. This does what Twisted does by default, but reports the leftover bytes first.
+    # Handles the peer's FIN as Twisted does by default, but reports the leftover bytes first.
     def ended(self):
         rest = self.protocol.rest()
         if rest and not self.why:
@@ -119,7 +119,7 @@ class Peer(TimeoutMixin):
 
     def lose(self):
         if "high-water" in self.op:
-            self.transport.unregisterProducer()  # Otherwise Twisted would wait for the producer to finish.
+            self.transport.unregisterProducer()  # Twisted would wait for a registered producer to finish.
         self.transport.loseConnection()
 
     def lost(self, failure):

@@ -5,8 +5,9 @@
 #     sbatch --wait slurm-crowd.sh crowd.scn results --set port=7000
 #     tcpprobe merge results/*.json --junit junit.xml
 #
-# The results folder must be on a file system that all nodes share, and NTP must synchronise their clocks. Further options are passed to `tcpprobe run`,
-# such as `--allow-target 10.0.0.9:7000` for a server on another machine.
+# The results folder must be on a file system that all nodes share, and the clocks of the nodes must be synchronised by
+# NTP. Further options are passed to `tcpprobe run`, such as `--allow-target 10.0.0.9:7000` for a server on another
+# machine.
 #SBATCH --job-name=tcpprobe-crowd
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=1
@@ -16,9 +17,9 @@ results=${2:?the folder of the results}
 shift 2
 mkdir -p "$results"
 
-# All tasks begin their first case at this time, which leaves them enough time to start.
+# The time at which all tasks begin their first case. It leaves the tasks enough time to start.
 start=$(($(date +%s) + 5))
-# A failed share does not end the others, because each one reports its own results.
+# A failed share does not end the other shares, because each share reports its own results.
 # shellcheck disable=SC2016 # the shell of each task expands them
 srun --kill-on-bad-exit=0 bash -c 'exec tcpprobe run "$1" --crowd-share auto --start-at "$2" \
     --results "$3/$SLURM_PROCID.json" --keep none "${@:4}"' tcpprobe "$scenario" "$start" "$results" "$@"

@@ -20,8 +20,8 @@ public struct ChatServer: Sendable {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            // With its default buffer size, the kernel would buffer megabytes for a member that does not read, and the
-            // room would notice only late that the member is slow.
+            // With the default size of the send buffer, the kernel would buffer megabytes for a member that does not
+            // read, and the room would not notice in time that the member is slow.
             .childChannelOption(.socketOption(.so_sndbuf), value: 64 * 1024)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: Room.longestQueue))
             .childChannelInitializer { channel in

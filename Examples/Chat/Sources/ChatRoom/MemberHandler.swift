@@ -22,7 +22,8 @@ final class MemberHandler: ChannelInboundHandler {
         guard let refusal else { return }
         let answer = Room.line(Array(refusal.rawValue.utf8), context.channel)
         context.channel.writeAndFlush(answer, promise: nil)
-        // A member may send an invalid line, but a connection that has not yet given a valid name is closed.
+        // After an invalid line, a member stays connected, but a connection that has not yet given a valid name is
+        // closed.
         if room.name(of: context.channel) == nil { context.close(promise: nil) }
     }
 

@@ -20,7 +20,7 @@ final class Room {
     }
 
     /// The maximum number of unsent bytes for one member. A member that reads too slowly is disconnected, so that the
-    /// others need not wait.
+    /// other members need not wait.
     static let longestQueue = 256 * 1024
 
     func name(of channel: any Channel) -> String? { members[ObjectIdentifier(channel)]?.name }

@@ -102,7 +102,7 @@ public final class LineClient: Sendable {
         wake()
     }
 
-    /// Closes the connection after all queued lines have been written. Lines that are received after that are not
+    /// Closes the connection after all queued lines have been written. Lines that are received after this call are not
     /// reported.
     public func close() {
         let isOpen = state.withLock { state in
@@ -167,8 +167,8 @@ public final class LineClient: Sendable {
         return addresses
     }
 
-    /// - Returns: `end` if the connection was established, `closed` if the client was closed before that; otherwise,
-    ///   the reason why it failed.
+    /// - Returns: `end` if the connection was established, `closed` if the client was closed while connecting;
+    ///   otherwise, the reason why the connection attempt failed.
     private func connect(_ socket: Int32, to address: Address) -> Reason {
         let code = address.bytes.withUnsafeBytes { bytes in
             Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
@@ -182,8 +182,8 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // If there is no error, the server accepted the connection and may have reset it since, in which case the
-            // connection was not refused.
+            // If there is no error, the server accepted the connection. Even if the server has reset the connection
+            // since, the connection was not refused.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }

@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The schema in docs/adapter-protocol.md. Sources/SampleStream/sample.pb.swift is generated from it:
+/// The schema that docs/adapter-protocol.md describes. Sources/SampleStream/sample.pb.swift is generated from this file:
 ///   protoc --swift_out=Sources/SampleStream --plugin=PATH/protoc-gen-swift sample.proto
 
 #if canImport(FoundationEssentials)
