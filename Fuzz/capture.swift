@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeWire
 
-/// Fuzzes capture files: the two readers of files, decoding, fragments, reassembly and analysis. The fuzzer is compiled
+/// Fuzzes capture files: the two file readers, decoding, fragments, reassembly and analysis. The fuzzer is compiled
 /// with ProbeWire and ProbeBase only.
 ///
-/// The first byte determines how the remaining input is divided into chunks, which must not change the result. The fast
-/// path through the analysis must produce the same result as the simple path. The merged results of two shares of the
-/// connections must be the same as the result for all connections. Statements are judged on every connection.
+/// The first byte determines how the remaining input is divided into chunks. The division must not change the result.
+/// The fast path through the analysis must produce the same result as the simple path. The merged results of two shares
+/// of the connections must be the same as the result for all connections. Statements are judged on every connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 1 else { return 0 }

@@ -142,8 +142,8 @@ def compare_case(tool, case, folder):
     for finding in case["findings"]:
         place = finding.get("at")
         if place and os.path.basename(place["path"]) == os.path.basename(script):
-            # If the harness stalled, a failure after that is inconclusive in the run, but the capture does not show the
-            # stall.
+            # If the harness stalled, a failure after the stall is inconclusive in the run, but the capture does not
+            # show the stall.
             has_stood_still = finding["verdict"] == "inconclusive" and "stood still for" in json.dumps(finding)
             by_line.setdefault(place["line"], "failed" if has_stood_still else finding["verdict"])
     differences, count = [], 0

@@ -48,7 +48,7 @@ def wanted(scenario, case, way):
     if way.late is not None and scenario.has_subject:
         return (FAILED, ERROR)
     if way.transport != "bsd" and scenario.has_subject:
-        # A transport that reads only on request can't report any other reason, and it has fewer capabilities.
+        # The case may also be unsupported, because a transport that reads only on request has fewer capabilities.
         return (*verdicts, UNSUPPORTED)
     return verdicts
 
@@ -106,7 +106,7 @@ def run(tool, way, scenarios, folder, left_behind):
                 reasons[reason] += 1
             else:
                 differences.append(Difference(way, scenario, case, right, verdict, summaries))
-    # These late events are expected.
+    # Late events are expected from an adapter that must report them.
     troubles = [trouble for trouble in result.troubles if way.late is None or not trouble.startswith(ways.TROUBLE)]
     differences += [Difference(way, None, "", (), trouble, []) for trouble in troubles]
     return result, differences, reasons, count

@@ -9,7 +9,7 @@ from steps import Step, Wrong, only_wrong, wire
 from values import SENT_INSTEAD, changed, quoted, regex, value
 
 NEVER = "within 200ms"
-# A bound that is later than everything received so far, but earlier than any deadline.
+# A lower bound that is later than the arrival of all received data, but earlier than any deadline.
 TOO_LATE = "after 4s"
 
 
@@ -20,10 +20,10 @@ class Side:
         self.name, self.kind = name, kind
         # Whether this side has several connections, one after the other.
         self.is_reused = is_reused
-        # What the other side has sent and no step has consumed: the contents of lines, or bytes.
+        # The data that the other side has sent and that no step has consumed: the contents of lines, or bytes.
         self.unread = []
         self.sent = b""
-        # The data that was sent in separate segments, or None if it is unknown which data was.
+        # The segments that this side has sent, or None if it is not known how the data was divided into segments.
         self.segments = []
         self.has_only_lines = True
         self.lines = []
@@ -38,7 +38,7 @@ class Conversation:
     def __init__(self, rng, words, name, left, right, reads=False):
         self.rng, self.words, self.name = rng, words, name
         self.left, self.right = left, right
-        # The subject must be asked to read each line.
+        # Whether the subject must be asked to read each line.
         self.reads = reads
         self.variables = 0
         self.steps = []
@@ -78,7 +78,7 @@ class Conversation:
     def harness_sends(self, side, content, data):
         """Adds a plain send, or a send that is cut into pieces."""
         word = f"line {value(self.rng, content)}" if content is not None else value(self.rng, data)
-        # The bytes differ, regardless of how the message is read.
+        # The bytes that are sent differ from the expected bytes, however the receiver reads them.
         wrongs = [Wrong("different bytes are sent", f"{side.name} send {quoted(changed(self.rng, data, SENT_INSTEAD))}")]
         pace = self.rng.choice(["", "", " every 2ms", " every 15ms"])
         form = self.rng.random()
@@ -133,7 +133,7 @@ class Conversation:
                   Wrong("an expectation is changed", f"{name} expect line {regex(changed(rng, content))}"),
                   Wrong("it arrives too early", f"{name} expect line {quoted(content)} {TOO_LATE}"),
                   Wrong("the end is expected", f"{name} expect stopped eof {NEVER}")]
-        # A subject that is stopped need not report what it has not reported before.
+        # A subject that is stopped need not report messages that it had not reported before the stop.
         if self.ending not in ("none", "stop", "reset"):
             wrongs.append(Wrong("an expectation is removed", ""))
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
@@ -168,7 +168,7 @@ class Conversation:
                   Wrong("the end is expected", f"{name} expect reset {NEVER}")]
         if self.ending != "reset":
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
-            # Data that is not expected may arrive after this side's close, in which case it is not noticed.
+            # Unexpected data is not noticed if it arrives after this side's close.
             if (self.other(side).kind, self.ending) not in (("subject", "close"), ("program", "theirs")):
                 wrongs.append(Wrong("an expectation is removed", ""))
         form = rng.random()
@@ -262,7 +262,7 @@ class Conversation:
     def look(self, is_over=False):
         """Returns some statements about what each side has sent so far."""
         for side in (self.left, self.right):
-            # A program may have sent more than the script has reached.
+            # A program may already have sent data that later steps of the script expect.
             if self.rng.random() < 0.5 and (is_over or side.kind != "program"):
                 self.look_at(side, is_over)
 

@@ -37,7 +37,7 @@ def closing(conversation, first, second):
     to = f"{first.name} to {second.name}"
     conversation.steps += conversation.rng.sample([
         wire(f"wire fin from {to}", f"wire rst from {to}"),
-        # If a name has had several connections, the statement must be about the other side.
+        # A `closed by` statement must not name a side that has had several connections.
         wire("" if first.is_reused else f"wire closed by {first.name} first",
              *([] if second.is_reused else [f"wire closed by {second.name} first"])),
     ], conversation.rng.randrange(0, 3))
@@ -123,7 +123,7 @@ def read_end(conversation, name):
 
 def with_program(conversation, program, peer):
     p, s, actions = program.name, peer.name, program.actions
-    # The program knows that everything it sent was received before the program ends.
+    # Before the program ends, it knows that all data it sent was received.
     content = conversation.words.line()
     line = content + b"\r\n"
     conversation.steps.append(Step(f"{s} send line {quoted(content)}"))

@@ -313,8 +313,7 @@ def framed(rng, index, places):
             heard = f"{b} expect message {quoted(content)}"
             wrongs = [Wrong("an expectation is changed", f"{b} expect message {other}")]
         if b == t:
-            # Data from the subject that is not expected may arrive after the server's close, in which case it is not
-            # noticed.
+            # Unexpected data from the subject is not noticed if it arrives after the server's close.
             wrongs += [Wrong("an expectation is removed", ""), Wrong("it arrives too early", f"{heard} {TOO_LATE}")]
         cut = rng.choice(["", " cut at 1", " cut at 1, 2, 3 every 1ms"]) if a == s else ""
         section.steps += [Step(f"{a} send {text}{cut}", is_wire=bool(cut)), Step(heard, wrongs)]

@@ -26,7 +26,7 @@ def main():
             with open(missed, "a", encoding="ascii") as file:
                 file.write("one\n")
 
-    # The adapter reads the harness's messages directly and unchanged.
+    # The adapter inherits stdin, so it receives the harness's messages unchanged.
     with subprocess.Popen(command, stdout=subprocess.PIPE) as adapter:
         for number, line in enumerate(adapter.stdout):
             event = json.loads(line)

@@ -70,7 +70,7 @@ def noise(rng):
         time.sleep(rng.uniform(0.005, 0.05))
         try:
             with socket.socket() as peer:
-                # This must not be one of the few ports that a run may use.
+                # The port must not be one of the few ports that a run may use.
                 peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 peer.bind((host, rng.randrange(62000, 65000)))
                 peer.settimeout(5)

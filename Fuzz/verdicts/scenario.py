@@ -81,7 +81,7 @@ class Scenario:
         if rng.random() < 0.5 and any(section.actors and not section.actors[0].startswith("process") for section in self.sections):
             if not resets:
                 last.append(wire("wire no rst"))
-            # A name and a number, neither of which has the expected value.
+            # A case exchanges fewer than 5,000 packets, so the second statement is false.
             last.append(wire("wire packets <= 5000", "wire packets > 5000"))
         if rng.random() < 0.15:
             last.append(Step("wait 1ms"))

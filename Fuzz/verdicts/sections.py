@@ -14,11 +14,10 @@ class Section:
 
     def __init__(self, rng, index, places):
         self.rng, self.index, self.places = rng, index, places
-        # Whether every connection is reset, so that no port of the section remains in TIME_WAIT.
+        # Whether every connection is reset. No port of the section then remains in TIME_WAIT.
         self.only_resets = places.only_resets
         self.words = Words(rng, f"s{index}w")
-        # The declarations of actors, and the programs by name, each with the text before its actions and with the
-        # actions.
+        # The declarations of actors, and the programs by name, each with its actions and the text that precedes them.
         self.actors, self.programs = [], {}
         self.steps = []
         self.title = ""

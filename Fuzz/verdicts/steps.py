@@ -17,7 +17,7 @@ class Wrong:
     is_wire: bool = False
     # The value of the scenario's `each` for the case that the mistake affects; None if it affects all cases.
     label: str | None = None
-    # A mistake in a program: the program, and its actions in place of those in the script.
+    # A mistake in a program: the program, and the actions that replace the program's actions in the script.
     program: tuple | None = None
 
 

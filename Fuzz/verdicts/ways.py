@@ -20,7 +20,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 MUTANTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Mutants")
 TROUBLE = "the run's trouble"
-# The maximum seconds of one run; a run that takes longer is considered hung.
+# The maximum duration of one run in seconds; a run that takes longer is considered hung.
 LONGEST = 240
 
 
@@ -31,23 +31,23 @@ class Way:
     options: tuple = ()
     transport: str = "bsd"
     adapter: bool = False
-    # Whether one run contains both the subject in process and the subject behind an adapter.
+    # Whether one run contains both the in-process subject and the subject that an adapter serves.
     both: bool = False
     # The module in Tests/Mutants that implements the adapter in Python.
     module: str | None = None
     jobs: int = 1
     captures: bool = True
-    # The adapter reports an event after the end of each connection, at once or some milliseconds later: so no case with
-    # a subject may pass.
+    # The delay in milliseconds after which the adapter reports an event about a connection that has ended; None if it
+    # reports no such event. With such events, no case with a subject may pass.
     late: int | None = None
-    # The harness, or a program or adapter that it has started, is stopped from time to time.
+    # Whether the harness, or a program or adapter that it has started, is stopped from time to time.
     stops: bool = False
     # The soft limit on descriptors when the run starts.
     descriptors: int | None = None
     is_reversed: bool = False
-    # Whether only a few ports are available for outgoing connections, so that most connections reuse an earlier port.
+    # Whether only a few ports are available for outgoing connections. Most connections then reuse an earlier port.
     few_ports: bool = False
-    # Whether the run is isolated, so that nothing outside it can be reached.
+    # Whether the run is isolated. Nothing outside the run can then be reached.
     is_alone: bool = False
     repeat: int = 1
 
