@@ -1,5 +1,5 @@
-/* Bug: a CR at the end of a chunk is remembered; if the next byte is not an LF, both are taken for content, even if
-   that byte is a CR that begins the line ending: CR | CR LF is missed.
+/* Bug: a CR at the end of a chunk is remembered, and if the next byte is not an LF, both bytes are taken for content.
+   If the next byte is a CR that begins the line ending (CR | CR LF), the line ending is missed.
    Why tests miss it: a line that ends in CR CR LF is rare, and the cut must fall between the two CRs.
    The program is a client. */
 #include "bed.h"

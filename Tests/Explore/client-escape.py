@@ -1,4 +1,4 @@
-# Bug: each chunk is unescaped separately: a backslash at the end of a chunk is kept as a literal backslash.
+# Bug: each chunk is unescaped separately, so a backslash at the end of a chunk is kept as a literal backslash.
 # Why tests miss it: the bug appears only if the data is cut immediately after a backslash.
 import re, socket, sys
 

@@ -1,5 +1,5 @@
 # Bug: a reply is considered complete if nothing arrives for 20 ms.
-# Why tests miss it: within one machine, the pieces of a reply are never 20 ms apart.
+# Why tests miss it: on a single machine, the pieces of a reply are never 20 ms apart.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

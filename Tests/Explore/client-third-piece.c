@@ -1,4 +1,4 @@
-/* Bug: an incomplete reply is completed by one more recv, never by two.
+/* Bug: if a reply is incomplete, recv is called only once more, even if the reply is still incomplete after that.
    Why tests miss it: two cuts are needed; a reply in two pieces is handled correctly. The program is a client. */
 #include "bed.h"
 

@@ -1,5 +1,5 @@
 # Bug: the client writes once to a non-blocking socket and ignores how much of its upload the kernel accepted.
-# Why tests miss it: if the server reads at once and the window is large, the kernel accepts all of it.
+# Why tests miss it: if the server reads at once and the window is large, the kernel accepts the whole upload.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,6 +1,6 @@
 # Control: a client of a line server, without a planted bug; explore must find nothing.
-# It reads complete lines in any number of pieces and values by their count, and gives up after 10 s without a byte.
-# If the server closes too early, it prints an error to stderr and exits with status 1.
+# It reads complete lines, however many pieces they arrive in, and values by their count. It gives up after 10 s without
+# a byte. If the server closes too early, it prints an error to stderr and exits with status 1.
 import socket, sys
 
 class Lines:

@@ -1,6 +1,6 @@
 # Control: a server for lines that end in CRLF or LF, without a planted bug; explore must find nothing.
-# Each connection has its own thread. A line has at most 1000 bytes; characters are decoded once their line is complete;
-# an unterminated line at the end of the input is not a command. QUIT is handled in order.
+# Each connection has its own thread. A line has at most 1000 bytes. Characters are decoded once their line is complete.
+# An unterminated line at the end of the input is not a command. QUIT is handled in order.
 import contextlib, socket, sys, threading
 
 LIMIT = 1000

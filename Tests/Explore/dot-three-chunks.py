@@ -1,5 +1,5 @@
-# Bug: the end of a mail, CRLF dot CRLF, is searched for in the last two chunks only: if it is spread over three, it is
-# missed.
+# Bug: the end of a mail, CRLF dot CRLF, is searched for only in the last two chunks. If it is spread over three chunks,
+# it is missed.
 # Why tests miss it: a test with one cut shows only that the search crosses the boundary between two chunks.
 # Connections are served one at a time. A mail that has not ended after 300 ms is refused.
 import contextlib, socket, sys

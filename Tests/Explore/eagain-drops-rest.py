@@ -1,4 +1,4 @@
-# Bug: if a non-blocking send fails with EAGAIN, it is skipped, and its line is never sent.
+# Bug: if a non-blocking send fails with EAGAIN, the send is skipped, and its line is never sent.
 # Why tests miss it: with a fast reader and a large window, the kernel accepts every line.
 # Connections are served one at a time.
 import contextlib, socket, sys

@@ -1,4 +1,4 @@
-# Bug: an empty recv, the server's FIN, is taken for `nothing yet`: the client reads again at once, forever, at 100 %
+# Bug: an empty recv, the server's FIN, is taken for `nothing yet`, so the client reads again at once, forever, at 100 %
 # CPU.
 # Why tests miss it: a server that answers before it closes never ends the connection in the middle of an answer.
 import socket, sys

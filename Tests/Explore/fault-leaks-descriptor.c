@@ -1,4 +1,4 @@
-/* Bug: the code path for a reset connection lacks a close: each reset leaks a descriptor.
+/* Bug: the code path for a reset connection lacks a close, so each reset leaks a descriptor.
    Why tests miss it: a client that ends with QUIT or FIN takes the other path.
    Connections are served one at a time. */
 #include "bed.h"

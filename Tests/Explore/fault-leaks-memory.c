@@ -1,4 +1,4 @@
-/* Bug: the 4 MiB of a session are freed only by QUIT; a client that leaves without it leaks them.
+/* Bug: the 4 MiB of a session are freed only by QUIT; a client that leaves without QUIT leaks them.
    Why tests miss it: a polite client sends QUIT.
    Connections are served one at a time. */
 #include "bed.h"

@@ -1,4 +1,4 @@
-/* Bug: the server writes without MSG_NOSIGNAL and ignores errors: a client that resets kills it with SIGPIPE.
+/* Bug: the server writes without MSG_NOSIGNAL and ignores errors; a reset by the client kills the server with SIGPIPE.
    Why tests miss it: if the client stays until it has its answer, no write ever fails.
    Connections are served one at a time. The server sends ten ticks at intervals of 20 ms. */
 #include "bed.h"

@@ -1,4 +1,4 @@
-/* Bug: a reset connection is marked as closed but stays in the poll set, which reports it forever: 100 % CPU.
+/* Bug: a reset connection is marked as closed but stays in the poll set, so the loop spins at 100 % CPU.
    Why tests miss it: a client that closes normally sends FIN, which is handled.
    Several connections are served at once, at most 63. */
 #include "bed.h"

@@ -1,4 +1,5 @@
-# Bug: the exception of a reset connection ends the accepting thread; the program keeps running, but refuses all connections.
+# Bug: the exception raised when a connection is reset ends the accepting thread. The program keeps running, but refuses
+# all connections.
 # Why tests miss it: a connection that is closed normally raises no exception.
 # Connections are served one at a time.
 import socket, sys, threading

@@ -1,4 +1,5 @@
-/* Bug: the end of the input is taken for `nothing yet`: the only thread waits for the rest of a message that never arrives.
+/* Bug: the end of the input is taken for `nothing yet`, so the only thread waits for the rest of a message that never
+   arrives.
    Why tests miss it: a client sends complete messages, and announces when it leaves (with a length of 0).
    Connections are served one at a time. A message consists of a length byte and the specified number of bytes. */
 #include "bed.h"

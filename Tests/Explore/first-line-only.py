@@ -1,4 +1,4 @@
-# Bug: only one line is handled per recv, even if the buffer holds two: the second line is not handled until more input
+# Bug: only one line is handled per recv. If the buffer holds two lines, the second line is not handled until more input
 # arrives.
 # Why tests miss it: a client that sends one line at a time gets an answer to each.
 # Connections are served one at a time.

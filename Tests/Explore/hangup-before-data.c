@@ -1,4 +1,4 @@
-/* Bug: the peer's FIN is checked before the data: unread bytes that arrived with it are lost.
+/* Bug: the peer's FIN is checked before the data, so unread bytes that arrived with the FIN are lost.
    Why tests miss it: an idle server reads the last command before the FIN arrives.
    The bug appears only if the server is busy with a slow reader.
    Connections are served one at a time. The commands are BIG and END. POLLRDHUP exists only on Linux. */

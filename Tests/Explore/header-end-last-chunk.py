@@ -1,5 +1,6 @@
 # Bug: the empty line that ends the header is searched for only in the last chunk, not in everything received.
-# Why tests miss it: a request without a body fits in one segment, and most cuts do not separate its last four bytes.
+# Why tests miss it: a request without a body fits in one segment, and most cuts do not separate the last four bytes of
+# its header.
 # Connections are served one at a time. An incomplete request is answered with 400.
 import contextlib, socket, sys
 

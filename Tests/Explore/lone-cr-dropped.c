@@ -1,4 +1,4 @@
-/* Bug: a CR at the end of a chunk is dropped as the first half of a CRLF; but it may be content.
+/* Bug: a CR at the end of a chunk is dropped as the first half of a CRLF, although it may be content.
    Why tests miss it: a CR inside a line is rare, and a chunk must end after it.
    Connections are served one at a time. */
 #include "bed.h"

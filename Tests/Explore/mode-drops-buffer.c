@@ -1,4 +1,4 @@
-/* Bug: DATA changes how input is read, and empties the buffer: bytes that follow DATA in the same segment are lost.
+/* Bug: DATA changes how input is read, and empties the buffer, so bytes that follow DATA in the same segment are lost.
    Why tests miss it: a client waits a moment between the command and the data.
    Connections are served one at a time. The data consists of five bytes. */
 #include "bed.h"

@@ -1,4 +1,5 @@
-# Bug: CRLF, CR and LF all become LF, but in each chunk separately: a CRLF split over two chunks becomes two line endings.
+# Bug: CRLF, CR and LF all become LF, but in each chunk separately, so a CRLF that is split over two chunks becomes two
+# line endings.
 # Why tests miss it: a chunk usually ends after a complete CRLF, or inside a word.
 # Connections are served one at a time.
 import contextlib, socket, sys

@@ -1,5 +1,5 @@
-# Bug: a line that has not ended after 20 ms is dropped, as if a new one began then.
-# Why tests miss it: within one machine, the pieces of a line are never 20 ms apart.
+# Bug: a line that has not ended after 20 ms is dropped, as if a new line began at that time.
+# Why tests miss it: on a single machine, the pieces of a line are never 20 ms apart.
 # Connections are served one at a time.
 import contextlib, select, socket, sys
 

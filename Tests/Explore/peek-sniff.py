@@ -1,4 +1,4 @@
-# Bug: one peek at the first bytes determines the protocol: fewer than four bytes are taken for the old protocol.
+# Bug: one peek at the first bytes determines the protocol, and fewer than four bytes are taken for the old protocol.
 # Why tests miss it: a client's first segment contains its whole first message.
 # Connections are served one at a time.
 import contextlib, socket, sys

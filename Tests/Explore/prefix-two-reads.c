@@ -1,4 +1,4 @@
-/* Bug: if the four bytes of a length have not all arrived, one more recv is expected to return the others.
+/* Bug: if the four bytes of a length have not all arrived, one more recv is expected to return the remaining bytes.
    Why tests miss it: two cuts inside the four bytes are needed; a single cut is handled correctly.
    Connections are served one at a time. */
 #include "bed.h"

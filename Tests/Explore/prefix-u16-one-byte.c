@@ -1,4 +1,4 @@
-/* Bug: a recv of a length's two bytes may return one, which is taken for the end of the connection.
+/* Bug: a recv of the two bytes of a length may return only one byte, which is taken for the end of the connection.
    Why tests miss it: the two bytes are sent together with the message.
    Connections are served one at a time. */
 #include "bed.h"

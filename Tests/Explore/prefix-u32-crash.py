@@ -1,4 +1,4 @@
-# Bug: recv(4) is expected to return all four bytes of the length; with fewer, the program ends with an exception.
+# Bug: recv(4) is expected to return all four bytes of the length; if fewer arrive, the program ends with an exception.
 # Why tests miss it: a length is sent together with its body.
 # Connections are served one at a time.
 import contextlib, socket, struct, sys

@@ -1,5 +1,5 @@
-# Bug: QUIT is searched for anywhere in the buffer and obeyed at once: a command that precedes QUIT in the same segment
-# is lost.
+# Bug: QUIT is searched for anywhere in the buffer and obeyed at once, so a command that precedes QUIT in the same
+# segment is lost.
 # Why tests miss it: a client operated by hand sends QUIT separately.
 # Connections are served one at a time.
 import contextlib, socket, sys

@@ -1,5 +1,5 @@
-/* Bug: a send that makes no progress for 50 ms is abandoned: a slow reader receives the beginning of
-   the reply and then an orderly end.
+/* Bug: a send that makes no progress for 50 ms is abandoned, so a slow reader receives the beginning of the reply and
+   then an orderly end.
    Why tests miss it: a fast reader never makes the server wait.
    Connections are served one at a time. */
 #include "bed.h"

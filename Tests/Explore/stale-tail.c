@@ -1,5 +1,5 @@
-/* Bug: the chunk buffer is used as a string, but cleared for each line instead of for each recv: a chunk that is
-   shorter than the previous one is followed by the tail of the previous one.
+/* Bug: the chunk buffer is used as a string, but cleared for each line instead of for each recv. If a chunk is shorter
+   than the previous one, the string also contains the tail of the previous chunk.
    Why tests miss it: a line in one chunk is handled correctly, and so is a line in two pieces whose
    first piece is not longer than the second.
    Connections are served one at a time. */

@@ -1,4 +1,4 @@
-# Bug: telnet's doubled byte 0xFF is reduced to one in each chunk separately: a pair that is split between two chunks
+# Bug: telnet's doubled byte 0xFF is reduced to one in each chunk separately, so a pair that is split between two chunks
 # remains two bytes.
 # Why tests miss it: the bug appears only after a cut between two equal bytes of binary data.
 # Connections are served one at a time.

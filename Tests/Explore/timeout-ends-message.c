@@ -1,5 +1,5 @@
 /* Bug: a receive timeout of 20 ms in the middle of a message is taken for the end of the message.
-   Why tests miss it: within one machine, the pieces of a message are never 20 ms apart.
+   Why tests miss it: on a single machine, the pieces of a message are never 20 ms apart.
    Connections are served one at a time. */
 #include "bed.h"
 

@@ -1,4 +1,4 @@
-# Bug: one read of a TLS connection is taken for the whole reply: a reply in two records is truncated.
+# Bug: one read from a TLS connection is taken for the whole reply, so a reply in two records is truncated.
 # Why tests miss it: a server that writes its reply at once creates one record, however TCP divides the record into
 # segments.
 import socket, ssl, sys

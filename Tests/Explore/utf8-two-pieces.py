@@ -1,4 +1,5 @@
-# Bug: the first bytes of a character that is split between chunks are kept, but the next chunk must complete it.
+# Bug: the first bytes of a character that is split between chunks are kept, but the next chunk must complete the
+# character.
 # Why tests miss it: a character is rarely cut, and a single cut is handled correctly.
 # Connections are served one at a time.
 import contextlib, socket, sys
