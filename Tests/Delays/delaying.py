@@ -57,7 +57,7 @@ def tell():
         out.flush()
 
 
-# The adapter reads the ops directly.
+# The adapter inherits stdin, from which it reads the ops directly.
 adapter = subprocess.Popen(command, stdout=subprocess.PIPE)
 teller = threading.Thread(target=tell)
 teller.start()

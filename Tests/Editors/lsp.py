@@ -352,10 +352,10 @@ def answers(folder):
     same("a text with errors stays unchanged", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
     same("and can't be run", client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}}), [])
 
-    # The text of the included file in the editor, which was not saved.
+    # The unsaved text of the included file in the editor.
     common = uri_of(os.path.join(folder, "common.scn"))
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 6}, "contentChanges": [{"text": wanted}]})
-    # The diagnostics of a change may arrive late.
+    # The diagnostics for a change may arrive late.
     while client.diagnostics(uri)["version"] != 6:
         pass
     client.open(common, "server Q\nlet other = \"1\"\nlet x =\n")

@@ -1,5 +1,6 @@
 "use strict";
-// Tests Editors/vscode without the editor: a stub of the module `vscode` with everything that the extension uses, and the real server.
+// Tests Editors/vscode without the editor. Uses the real server, and a stub of the module `vscode` with everything that
+// the extension uses.
 //
 //     node vscode.js EXTENSION TOOL FOLDER       ends with `N checks passed`
 

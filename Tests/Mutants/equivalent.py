@@ -67,7 +67,7 @@ class SentAtTheEnd(Connection):
                 return
             fields["bytes"], self.untold = self.untold, 0
         if event == "lost" and self.untold:
-            # Bytes that were passed to the kernel are reported before the loss.
+            # Bytes that were passed to the kernel are reported before the loss of the connection.
             super().say("sent", bytes=self.untold)
             self.untold = 0
         super().say(event, **fields)

@@ -5401,7 +5401,7 @@ class UnixListenerLeft(Listener):
 
     def stop(self):
         if self.sock and "path" in self.settings:
-            # The descriptor of the listener remains open, and its socket file still exists.
+            # The listener's descriptor remains open, and the listener's socket file still exists.
             self.left.append(self.sock.dup())
             self.loop.remove_reader(self.sock)
             self.sock.close()
@@ -5945,7 +5945,7 @@ class TlsNoCertificateToGive(Listening):
 @mutant("a handshake message that spans records is refused", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
-        # All received bytes have been consumed, and the certificate is larger than a record.
+        # All received bytes have been consumed, so `size` exceeds a record's size only if the certificate does.
         if message == "CERTIFICATE" and self.size > RECORD_SIZE:
             self.objection = "decode error"
 

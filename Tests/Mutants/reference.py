@@ -29,15 +29,15 @@ TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
     errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
-# The errors whose cause is the machine and not the peer.
+# The errors that are caused by the machine rather than by the peer.
 SHORTAGES = (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
-# Times in seconds: between two attempts to connect; without progress in writing, after which sent data is discarded;
-# and for the peer's FIN after our FIN.
+# Times in seconds: the delay between two connection attempts; the time without write progress after which sent data is
+# discarded; and the time to wait for the peer's FIN after our FIN.
 ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
-# Times in seconds for WebSocket: for the peer's close frame after ours, and for the server's FIN after both close
-# frames.
+# Times in seconds for WebSocket: the time to wait for the peer's close frame after ours, and the time to wait for the
+# server's FIN after both close frames.
 CLOSE_TIME, WAIT_TIME = 1.0, 0.5
 CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
 ENDING, LINGERING, OVER, AWAY = "ending", "lingering", "over", "away"
@@ -68,8 +68,8 @@ class Decoder:
         self.buffer = bytearray()
         # The search continues at this offset, because no terminator begins before it.
         self.scanned = 0
-        # None unless a message is being omitted; then the number of bytes that remain of the message, or True if it is
-        # a line.
+        # The number of bytes that remain of a message that is being omitted, or True if that message is a line; None if
+        # no message is being omitted.
         self.skipping = None
 
     def append(self, data):
@@ -433,7 +433,7 @@ class Connection:
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
-        # The settings of the handshake that is about to begin; the messages that wait for the end of the handshake;
+        # The settings of the handshake that is about to begin; the messages that wait for the end of the handshake; and
         # whether the handshake is complete.
         self.wanted_tls, self.held, self.is_secured = None, bytearray(), False
         self.is_started = False
@@ -443,7 +443,7 @@ class Connection:
         # The reason why a write failed, or why the connection failed between `connect` and the first check of its
         # state.
         self.failure = None
-        # The shortage of a resource of the machine, for the event that reports the end of the connection.
+        # The machine's resource shortage, for the event that reports the end of the connection.
         self.trouble = {}
         # Whether `full` was reported, without a `drained` after it.
         self.full = False
@@ -455,8 +455,8 @@ class Connection:
         # and the bytes of a heartbeat that `sent` must not count.
         self.last_sent = self.last_heard = 0.0
         self.beat_timer, self.uncounted = None, 0
-        # The state of reconnecting: frames still to be sent, the number of waits since the last connection, whether the
-        # script has closed our side.
+        # The state of reconnecting: the frames that remain to be sent, the number of waits since the last connection,
+        # and whether the script has closed our side.
         self.unsent, self.waits, self.has_half_closed = Unsent(), 0, False
 
     def say(self, event, **fields):
@@ -559,7 +559,7 @@ class Connection:
 
     def lost(self, reason, detail):
         if self.is_started:
-            # A new connection begins with the first framing, so it can't send frames in another framing.
+            # A new connection begins with the initial framing, so it can't send frames in another framing.
             has_other_framing = self.framing != self.settings["framing"]
             self.say_lost(reason, detail, self.unsent.give_up() if has_other_framing else self.unsent.lost())
         else:
@@ -800,7 +800,7 @@ class Connection:
         try:
             data = self.sock.recv(READ_SIZE)
         except BlockingIOError:
-            # No unread data explains why the write failed, and nothing more will arrive.
+            # There is no unread data that could explain why the write failed, and nothing more will arrive.
             return self.over(self.reason_of(self.failure)) if self.failure and self.state == OPEN else None
         except Truncated:
             return self.read_eof("tls-truncated")
@@ -847,7 +847,7 @@ class Connection:
         self.linger()
 
     def read_eof(self, reason="eof"):
-        # After a close_notify the FIN may still be missing.
+        # After a close_notify, the FIN may not have arrived yet.
         self.read_ended = getattr(self.sock, "ended", True)
         is_first, self.peer_ended = not self.peer_ended, True
         if self.state == OPEN and is_first:
@@ -1154,7 +1154,8 @@ class Connection:
             # The kernel does not accept the close_notify yet.
             self.fin_sent = False
         except OSError as error:
-            # The peer has ended its side and may have closed its socket; only the end of our side is lost.
+            # If the peer has closed its side, it may also have closed its socket. Only our close_notify and FIN are
+            # then lost.
             if not (self.is_secured and self.peer_ended and not self.pending):
                 self.write_failed(error)
 
@@ -1182,8 +1183,8 @@ class WebSocketConnection(Connection):
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
         self.opening = self.listener = None
-        # Whether our close frame is queued; whether the peer's close frame has arrived; the code of the peer's close
-        # frame.
+        # Whether our close frame is queued; whether the peer's close frame has arrived; and the code of the peer's
+        # close frame.
         self.close_sent = self.peer_closed = False
         self.code = None
 

@@ -13,7 +13,7 @@ import re
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 OPCODES = {CONTINUATION: "continuation", TEXT: "text", BINARY: "binary", CLOSE: "close", PING: "ping", PONG: "pong"}
-# The maximum size in bytes of the head of a request or an answer, and of the payload of a control frame.
+# The maximum size in bytes of the head of a request or a response, and of the payload of a control frame.
 HEAD_SIZE, CONTROL_SIZE = 16 * 1024, 125
 # Codes of a close frame.
 NORMAL, PROTOCOL, INVALID, TOO_LONG = 1000, 1002, 1007, 1009

@@ -55,7 +55,7 @@ class WsNoConnectionField(ClientOpening):
         return super().request().replace(b"Connection: Upgrade\r\n", b"")
 
 
-# MARK: the answer of a server
+# MARK: the response of a server
 
 
 @mutant("Sec-WebSocket-Accept is not checked", "websocket")

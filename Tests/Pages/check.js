@@ -22,7 +22,7 @@
     if (!frame) say("extends beyond the page", node);
   }
 
-  // Contrast, WCAG 2.2, 1.4.3.
+  // Contrast (WCAG 2.2, success criterion 1.4.3).
   const numbers = (text) => (text.match(/[\d.]+/g) || []).map(Number);
   const light = (channel) => {
     const value = channel / 255;
@@ -78,7 +78,7 @@
     }
   }
 
-  // These elements are only for screen readers.
+  // Checks elements on which screen readers depend.
   for (const drawing of document.querySelectorAll("svg")) {
     if (drawing.getAttribute("aria-hidden") === "true") continue;
     if (drawing.getAttribute("role") !== "img" || !drawing.querySelector(":scope > title")?.textContent) {

@@ -82,7 +82,7 @@ def compare(path, drawn):
         beyond = max(max(least[i] - pixels[i], pixels[i] - most[i]) for i in channels)
         if beyond > FLAT and beyond > min(TOLERANCE, FLAT + 2 * max(most[i] - least[i] for i in channels)):
             by[at % wide, at // wide] = beyond
-    # A small difference in a single block is the edge of a letter.
+    # A small difference in a single block is attributed to the edge of a letter.
     for (x, y), beyond in list(by.items()):
         if beyond <= TOLERANCE and not any((x + dx, y + dy) in by for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy):
             del by[x, y]

@@ -30,7 +30,7 @@ RULES = [
     # The number of reports that arrived before a step failed depends on chance.
     (re.compile(r'(has reported [a-z]+ \\?".*?(?<!\\)\\?"(?:… \(\d+ bytes in all\))?), .*'), r"\1, …"),
 ]
-# Members of events whose numbers are times or depend on times.
+# The members of events whose values are times or durations.
 NUMBERS = ("time", "duration")
 
 

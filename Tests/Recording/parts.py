@@ -12,8 +12,8 @@ import normal
 from spoil import spoil
 
 MARK = re.compile("[\U0001F51F0-9]\ufe0f?\u20e3|\U0001F51F")
-# Cases spend most of their time waiting. Many cases are run at a time to save time, but not so many that they
-# disturb each other.
+# Cases spend most of their time waiting. Many cases are run at a time to save time, but not so many that they interfere
+# with each other.
 WAITING = 20
 # The arguments of `inspect` that show one connection of a capture or select several.
 SHOWN = [

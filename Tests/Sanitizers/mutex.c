@@ -1,15 +1,15 @@
 // A library for tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
 //
-// The standard library's Mutex is inlined except for its slow paths, in which threads synchronize: the slow paths are
+// The standard library's Mutex is inlined except for its slow paths, in which threads synchronise. The slow paths are
 // in a library that is not instrumented, so ThreadSanitizer reports races between accesses that a mutex orders. This
-// library tells ThreadSanitizer that a thread which has acquired the lock is synchronized with everything that the
+// library tells ThreadSanitizer that a thread that has acquired the lock is synchronised with everything that the
 // previous holder did. No report is suppressed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// These functions are absent in programs that the tests start.
+// `__tsan_acquire` and `__tsan_release` are absent in programs that the tests start.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 
@@ -22,7 +22,7 @@ typedef __attribute__((swiftcall)) void (*Unlock)(__attribute__((swift_context))
 static void *next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found) abort();  // If this happens, the standard library has changed, and this file must be updated.
+    if (!found) abort();  // If a function is missing, the standard library has changed, and this file must be updated.
     return found;
 }
 

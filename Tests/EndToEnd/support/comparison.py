@@ -2,7 +2,7 @@
 import difflib
 import re
 
-# These replacements are also applied to the output that `Tests/Recording` compares.
+# Replacements that are also applied to the output that `Tests/Recording` compares.
 EVERYWHERE = [
     (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
     (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
@@ -61,8 +61,8 @@ def difference(expected, actual):
     # A `...` line matches any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
-    # The line numbers of `got` that each wanted line may have reached: there are at most a few hundred, so a set is
-    # fast enough.
+    # The possible numbers of lines of `got` that the wanted lines so far match. There are at most a few hundred
+    # possibilities, so a set is fast enough.
     reached = {0}
     for line in wanted:
         if line.strip() == "...":

@@ -85,11 +85,11 @@ def run(path, tool, root, update=False):
     return outcome
 
 
-# The tool prints this if a busy machine prevented a judgement. The case is then run again automatically.
+# The text that the tool prints if a busy machine prevented a judgement. The case is then run again automatically.
 STANDSTILL = "the harness itself stood still"
 MOST_STANDSTILLS = 20
-# The number of runs if other differences occur. Documents show output without delays, but a busy machine may deliver
-# two segments together, which one read then returns.
+# The number of runs if other differences occur. Documents show output without delays, but on a busy machine, one read
+# may return two segments.
 MOST_OTHERS = 3
 # The time limit of a block's commands in seconds; an idle machine needs a tenth of it.
 PATIENCE = 1200
@@ -110,7 +110,7 @@ def scenario(block, where, work, can_capture, outcome):
     elif "check" in block.words:
         words, wanted = ["check", name], (0,)
     else:
-        # Without a capture a wire step is inconclusive, which is the correct verdict.
+        # Without a capture, a wire step is inconclusive, which is the correct verdict.
         words, wanted = ["run", "--keep", "none", name], (1,) if "fails" in block.words else (0,) if can_capture else (0, 3)
     # ```scn transport=nio-websocket
     for word in block.words:

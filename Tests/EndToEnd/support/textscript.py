@@ -13,9 +13,9 @@ FILE = re.compile(r"^-- (.+) --$")
 # The exit status of a command that can't judge anything on this machine.
 CANCELLED = 77
 # A test's `timeout` is the longest time that it takes on an idle machine. The time limit is this factor times the
-# timeout, and only ends tests that would otherwise never end.
+# timeout, and ends only tests that would otherwise never end.
 PATIENCE = 10
-# The tool prints this for a case that can't be judged because the machine stopped the tool.
+# The text that the tool prints for a case that can't be judged because the machine stopped the tool.
 STANDSTILL = re.compile(r"(the harness itself|the thread of a link|a worker of \w+) stood still for [^,]*")
 # The maximum number of runs of a command if the machine stops the tool in each run.
 ATTEMPTS = 3
