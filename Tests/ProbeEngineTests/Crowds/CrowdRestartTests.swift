@@ -32,7 +32,8 @@ struct CrowdRestartTests {
     ) async throws -> CaseResult {
         let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
         defer { unlink(mark) }
-        // This timeout is longer than any stall of a busy machine. No step in these scripts waits until its deadline.
+        // The timeout is longer than any stall of a busy machine. No step of the tested scripts waits until its
+        // deadline.
         return try await CrowdTests.run(steps, worker(first, then: second, mark), timeout: "120s")
     }
 

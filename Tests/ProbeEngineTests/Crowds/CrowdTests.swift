@@ -192,7 +192,7 @@ struct CrowdTests {
         }
     }
 
-    /// In one of the two cases, `n` is 0, so that `failed >= n` is always true.
+    /// In one of the two cases, `n` is 0, so `failed >= n` is always true.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
     func stepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))

@@ -30,8 +30,7 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
         #expect(evaluate(window) == outcome)
     }
 
-    /// The stalls of a thread that was stalled between the times 60 ms and 90 ms, so that a deadline of 100 ms is
-    /// extended to 130 ms.
+    /// The stalls of a thread that was stalled from 60 ms to 90 ms, so a deadline of 100 ms is extended to 130 ms.
     private static let standstills: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: .milliseconds(90), due: .milliseconds(60), last: .milliseconds(60))

@@ -32,7 +32,7 @@ struct WheneverEvaluationTests {
         ("ping 7\r\nx\r\npong\r\nping 8", .crlf, ["0..<8 by 0 n=7", "11..<17 by 1"]),
         ("ping 7\nx\nping 8\n", .lf, ["0..<7 by 0 n=7", "9..<16 by 0 n=8"]),
         ("\u{6}ping 7\u{1}x", .u8, ["0..<7 by 0 n=7"]),
-        // An invalid length prefix is reported when a step expects a message, and is ignored here.
+        // A `whenever` ignores an invalid length prefix, which is reported when a step expects a message.
         ("\u{7f}\u{7f}\u{7f}\u{7f}ping 7", .u32, []),
     ])
     func firstMatchingRuleAnswersTheLine(_ came: String, _ framing: Framing, _ expected: [String]) throws {

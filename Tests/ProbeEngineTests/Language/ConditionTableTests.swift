@@ -3,7 +3,7 @@ import ProbeScenario
 import Testing
 
 /// Every statement that sets up a condition that must take effect. If the statement has no effect, the case is
-/// inconclusive and names the statement's line.
+/// inconclusive, and the finding names the statement's line.
 ///
 /// The rows are compared with the table of the language: each new state or statement needs a row here, as does each
 /// packet fault whose example in that table can't be used.

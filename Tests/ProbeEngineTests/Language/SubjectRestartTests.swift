@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// A `start` step for a subject that has stopped, which creates a new connection or a new listener under the same name.
+/// For a subject that has stopped, a `start` step creates a new connection or a new listener under the same name.
 struct SubjectRestartTests {
     @Test(arguments: [
         Scene(

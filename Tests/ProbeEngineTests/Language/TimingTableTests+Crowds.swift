@@ -5,8 +5,8 @@ import ProbeCrowd
 
 extension TimingTableTests {
     /// Rows about crowds. In the first script, the expected state is reached at once. In the second, with a rate, it is
-    /// reached only after more questions to the worker than the harness can ask within 20 ms, however the machine is
-    /// loaded.
+    /// reached only after more questions to the worker than the harness can ask within 20 ms, however busy or idle the
+    /// machine is.
     static let crowds =
         ["connected 5", "alive 5", "done 5", "latency p50 <= 1s of connect"].map { step in
             Row(

@@ -9,8 +9,8 @@ struct LeakTests {
     @Test func twoHundredCasesLeakNothing() async {
         await #expect(processExitsWith: .success) {
             let scripts = [
-                // These scripts cover all ways in which a case can end: passed, failed, torn down during a send, with a
-                // program still running, and during a `retry`.
+                // The scripts cover all ways in which a case can end: by passing, by failing, during a send, while a
+                // program is running, and during a `retry`.
                 "scenario \"a\"\nserver S\nsubject T -> S\nT start\nS accept\nS send line \"x\"\nT expect line \"x\"",
                 "scenario \"b\"\nserver S\nclient C -> S\nC connect\nS accept\nC send \"y\"\nS expect \"x\"",
                 "scenario \"c\"\nserver S\nclient C -> S\nC connect\nS accept\nS stop reading\nS ignore rest\nC start sending \"x\" * 9000000",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The resources that cases need exclusively, and how they take turns.
+/// Tests which resources cases need exclusively, and how cases take turns in using them.
 struct CaseResourcesTests {
     private func resources(_ header: String, _ steps: String) throws -> Set<CaseResources.Resource> {
         let plan = try Stage.plan("scenario \"a\"\n\(header)\n\(steps)")

@@ -7,8 +7,8 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Whatever resource the machine lacks, and wherever a case detects the shortage, the result is an error that states
-/// how much of each resource is left, and never a failure.
+/// Whatever resource the machine lacks, and wherever a case detects the shortage, the result is an error rather than a
+/// failure, and the error states how much of each resource is left.
 struct MachineFaultTests {
     /// An operation in which a transport detects a shortage.
     enum Place: CaseIterable {

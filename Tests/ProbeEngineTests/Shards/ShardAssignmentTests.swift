@@ -14,7 +14,7 @@ import Testing
         for (key, shard) in zip(fewer, ShardAssignment.byHash(fewer, total: 8)) { #expect(all[key] == shard) }
     }
 
-    /// These values must never change: every version must assign a case to the same shard.
+    /// The expected values must never change, because every version must assign a case to the same shard.
     @Test func hashIsStableAcrossVersions() {
         let some = [
             CaseKey(id: "a", subject: nil), CaseKey(id: "a", subject: "bsd"), CaseKey(id: "close/eof", subject: "bsd"),

@@ -47,7 +47,8 @@ import Testing
         #expect(try read(["TEST_SHARD_INDEX": "", "TEST_TOTAL_SHARDS": ""]) == nil)
     }
 
-    /// GitLab and CircleCI set a total of 1 if a job is not divided, and Slurm sets it if it starts only one process.
+    /// GitLab and CircleCI set a total of 1 if a job is not divided, and Slurm sets a total of 1 if it starts only one
+    /// process.
     @Test(arguments: [
         ["CI_NODE_TOTAL": "1"], ["CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "1"],
         ["CLOUD_RUN_TASK_INDEX": "0", "CLOUD_RUN_TASK_COUNT": "1"], ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"],

@@ -52,7 +52,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let finding = result.findings.first
         let texts = finding.map(Scene.texts) ?? ""
         if Stage.capture == nil, result.verdict != verdict, texts.contains("no capture here") {
-            // A step of the script needs a capture, which is not permitted here, so the script can't be judged.
+            // A step of the script needs a capture, but capturing is not permitted, so the script can't be judged.
             try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
         }
         #expect(result.verdict == verdict, "\(name): \(texts)", sourceLocation: sourceLocation)

@@ -16,7 +16,7 @@ enum Stage {
     static let ports = PortAllocator(seed: getpid())
     static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
 
-    /// The shared capture; `nil` if capturing is not permitted, in which case tests that need a capture don't run.
+    /// The shared capture; `nil` if capturing is not permitted. Tests that need a capture are then skipped.
     static let capture: Capture? = {
         signal(SIGPIPE, SIG_IGN)
         let opened: Capture

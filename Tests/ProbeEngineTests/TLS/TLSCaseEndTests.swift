@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeScenario
 import Testing
 
-/// Tests the end of a case with TLS: received data that no step has expected, and faults that took no effect on the
+/// Tests the end of a case with TLS: received data that no step has expected, and faults that had no effect on the
 /// wire.
 struct TLSCaseEndTests {
     private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Tests handshakes in which both ends belong to the harness: certificates, versions, ALPN, resumption. End-to-end
+/// Tests handshakes in which both ends belong to the harness: certificates, versions, ALPN and resumption. End-to-end
 /// tests check that other implementations interoperate.
 struct TLSHandshakeTests {
     @Test(arguments: [

@@ -144,7 +144,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     }
 }
 
-/// Creates transports with one defect.
+/// Creates transports with the given defect.
 struct BrokenFactory: TransportFactory {
     var flaw: Flaw
     /// The gate at which blocking calls wait.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Tests how the owner of a captured connection is determined by times and addresses, without sockets.
+/// Tests how the owner of a captured connection is determined from times and addresses. The tests use no sockets.
 @Suite struct WireBindingTests {
     private final class Socket {}
 
