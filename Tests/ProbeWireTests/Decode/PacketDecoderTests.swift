@@ -71,7 +71,7 @@ struct PacketDecoderTests {
         let ip = segment.ipv4()
         let pppoe: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 2)) + [0x00, 0x21]
         #expect(try PacketBuilder.ethernet(pppoe + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
-        // The PPP protocol field may be compressed to one byte (RFC 1661, 6.5).
+        // The PPP protocol field may be compressed to one byte (RFC 1661, section 6.5).
         let compressed: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 1)) + [0x21]
         #expect(try PacketBuilder.ethernet(compressed + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
         let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]

@@ -29,7 +29,8 @@ struct OracleTests {
         let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
         let verdict = row[12]
         if row[0] == "zeek-reassembly.pcap" {
-            // Both other tools use the bytes of the last segment. `firstSegmentWins` compares this stream byte by byte.
+            // Both other tools use the bytes of the last segment, so `firstSegmentWins` compares the streams byte by
+            // byte.
             #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
             return
         }
@@ -78,8 +79,8 @@ struct OracleTests {
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
     func countsMatchTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
-        // tshark counts custom blocks as frames. Each of these files contains three custom blocks: one of type 0xbad
-        // and two of type 0x40000bad.
+        // tshark counts custom blocks as frames. Each file whose name begins with `hadriel-` contains three custom
+        // blocks: one of type 0xbad and two of type 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
         // tshark counts frame 95 as TCP even though its TCP header length is 0.
         let malformed = row[0] == "gopacket-sll-fuzz.pcapng" ? 1 : 0
@@ -101,8 +102,8 @@ struct OracleTests {
         let flows = file.analysis.table.conversations.flatMap { [$0.fromClient, $0.fromServer] }
         let kinds = flows.flatMap { $0.repeats.map(\.kind) + $0.segments.map(\.kind) }
         #expect(flows.reduce(0) { $0 + $1.window.shutCount } == counts["zero_window"] ?? 0)
-        // This file was created by a fuzzer. Its flags and sequence numbers contradict each other, and every tool
-        // classifies its packets differently.
+        // The file `gopacket-sll-fuzz.pcapng` was created by a fuzzer. Its flags and sequence numbers contradict each
+        // other, and every tool classifies its packets differently.
         if row[0] == "gopacket-sll-fuzz.pcapng" { return }
         // tshark mistakes packets that a mirror port or a tunnel has duplicated for retransmissions. The duplicates
         // have the same IP identification and arrive within 0.2 ms.
@@ -117,7 +118,7 @@ struct OracleTests {
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
         // tshark counts frames 26 and 27 as keep-alives, but these frames are copies of acknowledgments sent before a
         // FIN that is still unacknowledged. A side that waits for an acknowledgment is not idle, so it sends no
-        // keep-alives (RFC 9293, 3.8.4).
+        // keep-alives (RFC 9293, section 3.8.4).
         let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
         #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
     }

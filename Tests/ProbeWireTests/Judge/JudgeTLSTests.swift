@@ -42,7 +42,8 @@ struct JudgeTLSTests {
                 }.0
             #expect(connection.judge(.records(.greaterOrEqual, 3)).outcome == (whole == 3 ? .passed : .waiting))
             if whole > 0 { #expect(connection.judge(.records(.equal, whole)) == .passed) }
-            // An incomplete record never makes the statement fail, because its remaining bytes may still arrive.
+            // An incomplete record never makes a `tls` statement fail, because the record's remaining bytes may still
+            // arrive.
             #expect(connection.judge(.tls(fromStart: false)).outcome != .failed)
             connection.send(.server, at: Int64(cut), bytes: Array(sent[cut...]))
             #expect(connection.judge(.records(.equal, 3)) == .passed)
@@ -242,7 +243,7 @@ struct JudgeTLSTests {
         }
     }
 
-    /// A gap may follow the last byte that is kept, also of a stream of which no byte is kept.
+    /// A gap may follow the last byte that is kept, even if no byte of the stream is kept.
     @Test(arguments: [0, 1, 4, 5, 100])
     func searchEndsWithTheKeptBytes(keptBytes: Int) {
         var limits = ConversationLimits.live

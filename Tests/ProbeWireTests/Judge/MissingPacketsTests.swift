@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests of verdicts if packets are missing from the capture. If the missing packets could change a verdict, it is
-/// inconclusive.
+/// Tests of verdicts on captures in which packets are missing. If the missing packets could change a verdict, the
+/// verdict is inconclusive.
 struct MissingPacketsTests {
     /// A statement about the server, and its outcomes in a complete capture (`whole`) and in a capture that began late
     /// or has a gap (`partial`).

@@ -35,7 +35,7 @@ struct BoundsTests {
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 22)
     }
 
-    /// If many streams have gaps that are never filled, the waiting bytes and the lists of gaps stay within the common
+    /// If many streams have gaps that are never filled, the waiting bytes and the lists of gaps stay within the shared
     /// limit.
     @Test func gapsOfAllStreamsStayWithinTheLimit() {
         var limits = ConversationLimits(keptBytes: 0, waitingBytes: 1_000, keptEvents: 4, totalBytes: 50_000)

@@ -65,8 +65,8 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.fromClient.initialSequence == SequenceNumber(1))
     }
 
-    /// If there are many connections that are each within their limits, their total memory is still limited, and the
-    /// summary of the packet that exceeds the limit reports that.
+    /// The total memory of many connections is limited even if each connection is within its own limits. The summary of
+    /// the packet that exceeds the total limit reports that the limit was reached.
     @Test func memoryOfAllConnectionsIsBounded() {
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))

@@ -53,8 +53,8 @@ struct FragmentReassemblerTests {
         #expect(cut?.bytes.count == 10 && cut?.length == 120)
     }
 
-    /// If many fragments were received in between, the identification has been reused, so the first fragment belongs to
-    /// another datagram.
+    /// If many fragments arrive between two fragments with the same identification, the identification has been reused,
+    /// so the two fragments belong to different datagrams.
     @Test func reusedIdentificationIsAnotherDatagram() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)

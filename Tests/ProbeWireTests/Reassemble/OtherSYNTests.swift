@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests of several SYN-ACKs with different sequence numbers (RFC 9293, 3.10.7.3), and of resets that the receiver
-/// ignores (RFC 5961).
+/// Tests of several SYN-ACKs with different sequence numbers (RFC 9293, section 3.10.7.3), and of resets that the
+/// receiver ignores (RFC 5961).
 struct OtherSYNTests {
     private func segment(
         _ side: ConversationSide, _ flags: TCPFlags, _ sequence: UInt32, ack: UInt32? = nil, length: Int = 0
@@ -100,7 +100,7 @@ struct OtherSYNTests {
         let failure = connection.conversation.judge(.noReset).failure
         #expect(failure?.summary.contains("outside the window") == isOutside)
         #expect(connection.conversation.isClosed == !isOutside)
-        // After both sides have closed the connection, the RST still has no effect.
+        // An RST outside the window has no effect, even after both sides have closed the connection.
         connection.send(.server, .fin, at: 6, ack: 0)
         connection.send(.client, .fin, at: 0, ack: 7)
         if isOutside { #expect(connection.conversation.judge(.noReset).outcome == .failed) }

@@ -52,8 +52,8 @@ struct ReassemblyTests {
         #expect(flow.stream.conflictCount == 0)
     }
 
-    /// In a live capture, the stream waits for missing bytes that the peer has acknowledged until three more segments
-    /// have arrived.
+    /// In a live capture, if the peer has acknowledged missing bytes, the stream waits for them only until three more
+    /// segments have arrived.
     @Test(arguments: edges)
     func acknowledgedGapIsAwaitedForThreeSegments(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)

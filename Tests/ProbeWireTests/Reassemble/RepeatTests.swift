@@ -91,8 +91,8 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == kind)
     }
 
-    /// If a segment that was already fast-retransmitted is retransmitted again after a timeout, that is not a fast
-    /// retransmission. An acknowledgment of new data resets the count of duplicates.
+    /// If a fast retransmission is followed by another retransmission of the same segment after a timeout, the latter
+    /// is not counted as a fast retransmission. An acknowledgment of new data resets the count of duplicates.
     @Test func timeoutRetransmissionIsNotFast() {
         var connection = connected()
         for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }

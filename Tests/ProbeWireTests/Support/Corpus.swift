@@ -1,8 +1,9 @@
 import Glibc
 import ProbeWire
 
-/// Captures for tests that read whole files. There are generated captures, and captures from other projects with the
-/// results of other tools, if they are in a folder next to the project or in the folder that `TCPPROBE_CORPUS` names.
+/// Captures for tests that read whole files. Generated captures are always available. Captures from other projects,
+/// with the results of other tools, are available if they are in a folder next to the project or in the folder that
+/// `TCPPROBE_CORPUS` names.
 enum Corpus {
     /// The generated captures, which are always available, by name.
     private static let generated: [String: [UInt8]] = Dictionary(
