@@ -14,7 +14,7 @@ struct AdditionsTests {
 
     struct Addition: Sendable, CustomTestStringConvertible {
         var section: String
-        /// The maximum number of files that an addition may require changes to.
+        /// The maximum number of files that may have to be changed for an addition.
         var limit: Int
 
         var testDescription: String { section }

@@ -1,11 +1,11 @@
-/// Finds the types that a Swift file declares. Their names are complete, such as `Outer.Inner`, even if `Inner` is
-/// declared in an extension of `Outer`.
+/// Finds the types that a Swift file declares. Their names are fully qualified, such as `Outer.Inner`, even if `Inner`
+/// is declared in an extension of `Outer`.
 ///
 /// Comments, strings and the branches after `#else` and `#elseif` are ignored.
 enum DeclaredTypes {
     /// A declaration of a type or an extension.
     struct Declaration {
-        /// The complete name, which includes the names of the enclosing types.
+        /// The fully qualified name, which includes the names of the enclosing types.
         var name: String
         var isExtension: Bool
         /// The number of lines from the line of the keyword to the line of the closing brace, inclusive.

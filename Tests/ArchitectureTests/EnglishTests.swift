@@ -1,7 +1,7 @@
 import Testing
 
-/// Keeps out a few phrases that are never idiomatic here, in all text that people read. Other phrases are left to
-/// reviews.
+/// Rejects a few phrases that are never idiomatic in this project's text. All text that people read is checked. Other
+/// phrases are left to reviews.
 struct EnglishTests {
     /// Each unidiomatic phrase, and the phrase to write instead.
     private static let phrases = [

@@ -3,7 +3,7 @@ import Testing
 
 struct ByteSearchTests {
     /// Searches from every offset in spans of every length up to 26 bytes, because eight bytes are compared at once.
-    /// The other bytes differ from the wanted byte in a single bit.
+    /// The other bytes differ in a single bit from the byte that is searched for.
     @Test(
         arguments: [
             (0x0A, 0x0B), (0x0D, 0x0C), (0x00, 0x01), (0x80, 0x00), (0xFF, 0x7F), (0x01, 0x00),

@@ -249,7 +249,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, whole)
     }
 
-    /// These inputs would take hours if the decoder scanned or moved its buffered bytes repeatedly.
+    /// Inputs that would take hours if the decoder scanned or moved its buffered bytes repeatedly.
     @Test func timeIsLinear() throws {
         let count = 200_000
         var decoder = FrameDecoder(framing: .crlf, limit: nil)

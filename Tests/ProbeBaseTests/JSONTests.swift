@@ -1,8 +1,8 @@
 package import ProbeBase
 import Testing
 
-/// Two values are equal if their JSON texts are equal. The operator `==` is defined only in the tests, because
-/// `JSONValue` does not need it otherwise.
+/// Two values are equal if their JSON texts are equal. The operator `==` is defined only in the tests, because no other
+/// code compares JSON values.
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool { left.encoded(.ascii) == right.encoded(.ascii) }
 }
@@ -86,7 +86,7 @@ struct JSONTests {
         if text.contains("\u{fffd}") { #expect(throws: JSONError.self) { try parse(json).get() } }
     }
 
-    /// The option affects only invalid characters; all other errors are still reported.
+    /// The option `replacesInvalid` affects only invalid characters; all other errors are reported.
     @Test func onlyInvalidCharactersAreReplaced() {
         for text in [#""\ud83d\u12""#, #""\ud83d"#, #""\x""#, "\"a\tb\"", #"["\ud83d",]"#] {
             #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8).span, replacesInvalid: true) }
@@ -149,7 +149,7 @@ struct JSONTests {
         let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
         #expect(text.allSatisfy { (32..<127).contains($0) }, "the text is printable ASCII")
         #expect(try parse(text).get()["data"]?.latin1 == bytes)
-        // Most JSON encoders write these characters as UTF-8, without escapes.
+        // Most JSON encoders write characters above U+009F as UTF-8, without escapes.
         let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))
         #expect(try parse("\"\(plain)\"").get().latin1 == Array(bytes.dropFirst(160)))
         #expect(try parse("\"\u{100}\"").get().latin1 == nil)

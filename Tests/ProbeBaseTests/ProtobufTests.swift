@@ -14,7 +14,7 @@ import Testing
         return (fields, nil)
     }
 
-    /// The examples of the Protocol Buffers documentation, *Encoding*, and the limits of each type.
+    /// The examples in the page *Encoding* of the Protocol Buffers documentation, and the limits of each type.
     private static let messages: [([UInt8], [String])] = [
         ([], []),
         ([0x08, 0x96, 0x01], ["1:varint(150)"]),

@@ -2,7 +2,7 @@ import ProbeBase
 import Testing
 
 struct SHA256Tests {
-    /// Tests the examples of FIPS 180-4.
+    /// Tests the examples in FIPS 180-4.
     @Test func digestsMatchTheStandard() {
         func text(_ message: String) -> String {
             SHA256.digest(Array(message.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

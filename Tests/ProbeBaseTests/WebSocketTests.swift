@@ -7,7 +7,7 @@ struct WebSocketTests {
         WebSocketFrame.scan(bytes.span, limit: limit)
     }
 
-    /// Tests the examples of RFC 6455, 5.7.
+    /// Tests the examples in RFC 6455, section 5.7.
     @Test(
         arguments: [
             ([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], WebSocketFrame(1, Array("Hello".utf8)), nil),
@@ -89,13 +89,13 @@ struct WebSocketTests {
 
     // MARK: The opening handshake
 
-    /// Tests the example of RFC 6455, 1.3.
+    /// Tests the example in RFC 6455, section 1.3.
     @Test func acceptValueMatchesTheRFC() {
         #expect(
             WebSocketHandshake.accept(Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    /// Tests the examples of FIPS 180-4, and messages whose lengths are close to the size of a block.
+    /// Tests the examples in FIPS 180-4, and messages whose lengths are close to the size of a block.
     @Test func sha1MatchesTheStandard() {
         func hex(_ text: String) -> String {
             SHA1.digest(Array(text.utf8)).map { (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()

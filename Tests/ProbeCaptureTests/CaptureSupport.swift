@@ -17,7 +17,7 @@ func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation)
 }
 
 extension Capture {
-    /// Subscribes to the connections to a port of any address.
+    /// Subscribes to the connections to a port at any address.
     func subscribe(
         port: UInt16, since: UInt64 = 0, limit: Int = defaultSubscriptionLimit
     ) throws(CaptureError) -> PortSubscription {

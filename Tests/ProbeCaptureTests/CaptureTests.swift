@@ -74,8 +74,7 @@ struct CaptureTests {
                 let subscription = try capture.subscribe(port: listener.port)
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
-                // A packet of the other traffic that was in flight when the filter was attached may be counted as
-                // dropped.
+                // A packet of other traffic that was in flight when the filter was attached may be counted as dropped.
                 guard case .caughtUp(let dropped) = await capture.fence(timeout: capturePatience) else {
                     Issue.record("the fence was not answered in round \(round)")
                     return

@@ -21,7 +21,7 @@ struct DocumentTextTests {
             #expect(text.offset(of: TextPosition(line: 0, character: utf16), .utf16) == offset)
             #expect(text.offset(of: TextPosition(line: 0, character: utf8), .utf8) == offset)
         }
-        // These positions are inside a character.
+        // Positions inside a character are moved to its start.
         #expect(text.offset(of: TextPosition(line: 0, character: 3), .utf16) == 3)
         #expect(text.offset(of: TextPosition(line: 0, character: 5), .utf8) == 3)
         #expect(text.position(of: 5, .utf16).character == 2)

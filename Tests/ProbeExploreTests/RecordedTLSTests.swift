@@ -79,7 +79,7 @@ struct RecordedTLSTests {
             ([(.server, .notify)], ["C expect notify"]), ([(.server, .alert(40))], ["C expect alert 40"]),
             ([(.server, .reset)], ["C expect reset"]), ([(.client, .fin)], ["C close"]),
             ([(.client, .truncated)], ["C close without notify"]), ([(.client, .alert(40))], ["C send alert fatal 40"]),
-            // The server sends its FIN only after the client has ended its side.
+            // The server sends its FIN only after the client has closed its side.
             (
                 [(.server, .notify), (.client, .truncated), (.server, .fin)],
                 ["C expect notify", "C close without notify"]
@@ -90,7 +90,7 @@ struct RecordedTLSTests {
             ),
             ([(.client, .notify), (.server, .fin), (.client, .fin)], ["C close"]),
             ([(.client, .reset), (.server, .fin)], ["C reset"]),
-            // The server sends more data after the client has ended its side.
+            // The server sends more data after the client has closed its side.
             (
                 [(.client, .fin), (.server, .bytes([98, 13, 10])), (.server, .truncated)],
                 ["C half-close", "C expect line \"b\"", "C expect closed"]

@@ -117,7 +117,7 @@ import Testing
 }
 
 extension String {
-    /// Returns the text between each occurrence of `text` and the next quote or `<`.
+    /// Returns the text after each occurrence of `text`, up to the next quote or `<`.
     fileprivate func components(after text: String) -> [String] {
         var found: [String] = []
         var rest = self[...]

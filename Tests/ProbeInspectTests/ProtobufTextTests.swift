@@ -37,7 +37,7 @@ import Testing
             [0x0B, 0x08, 0x01, 0x0C, 0x12, 0x00, 0x1A, 0x02, 0x08, 0x96],
             ["1 {", "  1: 1", "}", #"2: """#, #"3: "\010\226""#]
         ),
-        // This text looks like the beginning of a nested message, but is not a nested message.
+        // A text that looks like the beginning of a nested message, but is not a nested message.
         (field(1, "testing"), [#"1: "testing""#]),
     ]
 
@@ -112,7 +112,7 @@ import Testing
         (field(11, field(100, 9)), ["point {", "  [demo.more]: 9", "}"]),
         ([0x53, 0x08, 0x01, 0x54], ["old {", "  x: 1", "}"]),
         (field(20, field(1, "a")), ["inner {", #"  t: "a""#, "}"]),
-        // The following are packed fields, and fields that are not declared or have another wire type.
+        // Packed fields, and fields that are not declared or have another wire type.
         (field(5, [1, 0xAC, 0x02]), ["int32: 1", "int32: 300"]), (field(5, [0x80]), [#"5: "\200""#]),
         (field(99, 1), ["99: 1"]), (field(9, 1), ["9: 1"]), (field(1, 1), ["1: 1"]),
     ]

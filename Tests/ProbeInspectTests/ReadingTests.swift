@@ -5,7 +5,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Tests with files of all formats, complete, truncated and damaged.
+/// Tests with complete, truncated and damaged files of all formats.
 @Suite struct ReadingTests {
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
@@ -55,7 +55,7 @@ import Testing
         let half = Self.large.count / 2
         let forms = [
             Self.gzip(Self.large), Self.zstd(Self.large),
-            // Several members or frames may form one file, as written by pigz, bgzip and pzstd, and may be followed by
+            // A file may consist of several members or frames, as written by pigz, bgzip and pzstd, and may end with
             // zeros.
             Self.gzip(Array(Self.large[..<half])) + Self.gzip(Array(Self.large[half...])) + [0, 0, 0],
             Self.zstd(Array(Self.large[..<half])) + Self.zstd(Array(Self.large[half...])),
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// For every prefix of a compressed file, the result contains the packets before the end and reports the offset of
+    /// For every prefix of a compressed file, the result either contains the packets before the end and the offset of
     /// the end, or reports that nothing could be read.
     @Test func truncatedCompressedFileReportsItsEnd() throws {
         for (form, name) in [(Self.gzip(Self.large), "gzip"), (Self.zstd(Self.large), "zstd")] {

@@ -78,7 +78,7 @@ import Testing
         #expect(try inspected(path, workers: 2) == alone)
     }
 
-    /// There are more chunks than buffers, so that each thread waits for the other.
+    /// There are more chunks than buffers, so each thread has to wait for the other.
     @Test func sharesWaitForEachOthersChunks() throws {
         let folder = try TemporaryFolder()
         let capture = RandomCapture(seed: 99, segments: 7_000)

@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    /// The flow lasts less than a millisecond, but also has a packet that is 36 years later, as in a damaged file.
+    /// All packets of the flow are within a millisecond, except one packet that is 36 years later, as in a damaged
+    /// file.
     @Test func eventsBeforeAVeryLongPauseAreVisible() {
         var pauses = TracePauses()
         for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// Captures for tests that read whole files. There are generated captures, and captures from other projects if they are
-/// in a folder next to the project or in the folder that `TCPPROBE_CORPUS` names.
+/// Captures for tests that read whole files. Generated captures are always available. Captures from other projects are
+/// available if they are in a folder next to the project or in the folder that `TCPPROBE_CORPUS` names.
 enum WholeCaptures {
     enum File: Sendable, CustomTestStringConvertible {
         case generated(seed: UInt64)

@@ -15,7 +15,7 @@ import Testing
             Array("\n::error::x\r\n##[error]x\n::t0ken::\n::stop-commands::y\n%0A".utf8),
             Array("\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\u{2028}\u{85}\u{feff}\u{e000}".utf8),
             Array("\u{1f600}é日本\u{e0041}".utf8), [0xed, 0xa0, 0x80, 0xc0, 0x80, 0xf8, 0x80, 0xe2, 0x82],
-            // These are noncharacters: U+FFFE, U+FFFF, U+FDD0 and U+10FFFF.
+            // The noncharacters U+FFFE, U+FFFF, U+FDD0 and U+10FFFF.
             [0xef, 0xbf, 0xbe, 0xef, 0xbf, 0xbf, 0xef, 0xb7, 0x90, 0xf4, 0x8f, 0xbf, 0xbf],
             Array("\"},{\"event\":\"x\\u0000".utf8), [],
         ] + noise

@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs the system's python3, whose parsers check the output of recorders.
 enum Python {
-    // An error is the answer that the program or the module is missing, so `try?` is used.
+    // An error means that the program or the module is missing, so `try?` is used.
 
     /// Whether python3 is installed.
     static let isAvailable = (try? run("pass", input: "")) != nil

@@ -102,7 +102,7 @@ import Testing
         #expect(set.summary?.results.count(.error) == 1 && set.summary?.notRun == 1)
         #expect(xml.text.hasSuffix("</testsuites>\n"))
         #expect(set.summary?.exitCode == 130)
-        // A result that arrives after the end is not added to any document.
+        // A result that arrives after the end of the run is not added to any document.
         let before = tap.text
         set.record(.caseEnded(Samples.passed), at: 4)
         set.abort(signal: 15, at: 5)

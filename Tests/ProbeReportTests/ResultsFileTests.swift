@@ -101,7 +101,7 @@ import Testing
         #expect(read.head.share.index == 2)
     }
 
-    /// A run that ends before it has started must still write a valid document.
+    /// A run that is interrupted before its start is reported must nevertheless write a valid document.
     @Test func endWithoutStartIsAFile() throws {
         let item = ResultsSamples.planned(ResultsSamples.passed("c1"))
         var recorder = ResultsRecorder(

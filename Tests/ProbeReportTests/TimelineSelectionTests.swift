@@ -105,7 +105,7 @@ import Testing
         #expect(!lines.contains { if case .omitted(_, false, _) = $0 { true } else { false } })
     }
 
-    /// The timelines contain every kind of entry, more entries than lines, and only landmarks.
+    /// There are three timelines: one with thousands of landmarks, one without entries, and one with a single entry.
     @Test func limitHoldsForAnyTimeline() {
         let kinds = (0..<3000).map { TimelineEntry.Kind.packet(TimelinePacket("127.0.0.1:\($0) -> S  R   seq 0")) }
         #expect(Self.lines(kinds, limit: 40).count <= 50)

@@ -33,7 +33,7 @@ struct WorkflowCommandFilterTests {
         #expect(filter.filtered(Array(text.utf8)) == Array(text.utf8))
     }
 
-    /// The JSON string must still contain the same characters.
+    /// The filtered JSON string must represent the same characters as the original.
     @Test func jsonKeepsItsMeaning() throws {
         var filter = WorkflowCommandFilter()
         let line = filter.filtered(Array("{\"a\":\"##[x]\"}\n".utf8))

@@ -10,7 +10,7 @@ import Testing
         var line: String
         /// A text that the message or its hint must contain.
         var fix: String
-        /// The text before the line; `tail` is the text after it.
+        /// The script's text before the line with the mistake; `tail` is the text after that line.
         var head = BeginnersScriptTests.head
         var tail = "D expect line \"bye\"\n"
     }

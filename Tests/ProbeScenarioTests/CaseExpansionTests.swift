@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func labelsEscapeBackslashesAndQuotes() throws {
-        // The first value contains a line feed, the second value contains a backslash and an n.
+        // The first value contains a line feed, and the second value contains a backslash and an n.
         #expect(
             try labels(#"each x = "a\nb", "a\\nb", "\"q\"""#) == [#"[x="a\nb"]"#, #"[x="a\\nb"]"#, #"[x="\"q\""]"#])
         // An escape sequence is never cut.

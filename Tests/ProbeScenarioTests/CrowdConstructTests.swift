@@ -18,7 +18,7 @@ struct CrowdConstructTests {
 
             """
         let result = compile(script)
-        // If the script contains no expectation, that causes only a warning.
+        // A script without an expectation causes only a warning.
         #expect(result.diagnostics.allSatisfy { $0.id == .nothingTested }, "\(result.rendered)")
         guard case .act(_, .crowd(let action), _) = try #require(result.plan?.scenario.steps.last).kind else {
             throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))

@@ -26,7 +26,7 @@ import Testing
         if let example, !example.contains("{") { #expect(lines.contains(example), "\(lines)") }
     }
 
-    /// The statement parsed from an example must have the entry of that example.
+    /// The statement parsed from an example must correspond to the example's own entry.
     @Test(
         arguments: LanguageTable.all.filter {
             // A proxy's expectation is parsed as the entry of a connection's expectation.
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// Every entry that the reference shows has an example there, in a scenario that is run or checked; all other
-    /// entries are used in `whole-language.scn`.
+    /// Every entry that the reference shows has an example in the reference, in a scenario that is run or checked. All
+    /// other entries are used in `whole-language.scn`.
     @Test func everyEntryIsUsedInAScenario() throws {
         let reference = Self.scenarios(of: Self.pages.map(\.text).joined())
         let whole = TestFiles.text(of: "whole-language.scn").split(separator: "\n")

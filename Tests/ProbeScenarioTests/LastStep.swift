@@ -27,7 +27,7 @@ func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
 
         """
     let result = compile(text)
-    // If the script contains no expectation, that causes only a warning.
+    // A script without an expectation causes only a warning.
     #expect(result.diagnostics.allSatisfy { $0.id == .nothingTested }, "\(result.rendered)")
     return try #require(result.plan?.scenario.steps.last).kind
 }

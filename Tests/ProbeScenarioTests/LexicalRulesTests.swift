@@ -77,7 +77,7 @@ import Testing
                 C expect line * 2
                 """
         let result = compile(text)
-        // In `until as until`, the delimiter is missing, because `as` is a keyword there.
+        // In `until as until`, the delimiter is missing, because `as` is a keyword after `until`.
         #expect(result.diagnostics.count == 1)
         let plan = try #require(
             compile(text.split(separator: "\n").filter { !$0.contains("as until") }.joined(separator: "\n")).plan)

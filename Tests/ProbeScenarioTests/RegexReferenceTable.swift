@@ -2,8 +2,8 @@
 /// each named group (`-` if there is none).
 ///
 /// In the input, `~` represents LF, `!` represents 0xFF, `_` represents a space, and `""` represents the empty input.
-/// Python's `\Z` is written as `\z` here. The patterns are random, but none repeats a pattern that can match nothing:
-/// engines differ in the contents of a group at the end of such a loop.
+/// Python's `\Z` is written as `\z` here. The patterns are random, but none repeats a pattern that can match nothing,
+/// because engines differ in the contents of a group at the end of such a loop.
 let regexReferenceTable = #"""
     . [^a]{1,} ac 1,2
     . (?:(?:b*[^\w]+)|\d\n*?|(?:.[ab]{2}?)){1,} cBcac!! 5,7

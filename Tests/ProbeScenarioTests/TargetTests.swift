@@ -49,7 +49,7 @@ import Testing
     func allowedAddressesAreValid(_ text: String) throws {
         let targets = try AllowedTargets(["192.0.2.1", "2001:db8::1", "db.test", "0.0.0.0", "::"])
         #expect(!check(text, allowing: targets).hasErrors, "\(check(text, allowing: targets).rendered)")
-        // A command that opens no connection has no list of allowed targets. Addresses are not checked then.
+        // A command that opens no connection has no list of allowed targets, so it does not check addresses.
         #expect(!check(text, allowing: nil).hasErrors)
     }
 

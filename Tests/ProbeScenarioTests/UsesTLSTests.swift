@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Tests which scripts use TLS, so that a run must store the secrets of their connections.
+/// Tests which scripts are considered to use TLS. A run of such a script must store the secrets of its connections.
 struct UsesTLSTests {
     @Test(
         arguments: [

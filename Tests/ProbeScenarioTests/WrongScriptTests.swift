@@ -2,8 +2,8 @@ import Glibc
 import ProbeScenario
 import Testing
 
-/// The scripts in `Tests/Golden/wrong-scripts.txt`. After a change of messages, run `TCPPROBE_RENEW_GOLDEN=1 swift test
-/// --filter WrongScriptTests`, and review the diff.
+/// The scripts in `Tests/Golden/wrong-scripts.txt`. After messages have changed, run `TCPPROBE_RENEW_GOLDEN=1 swift
+/// test --filter WrongScriptTests`, and review the diff.
 @Suite struct WrongScriptTests {
     static let file = "wrong-scripts.txt"
     static let scripts = WrongScript.parse(TestFiles.text(of: file))

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Tests that a path in a script can't refer to a file outside the script's folder, and only regular files are opened,
-/// both with and without `openat2`.
+/// Tests that a path in a script can't refer to a file outside the script's folder, and that only regular files are
+/// opened, both with and without `openat2`.
 struct ConfinedFileTests {
     /// Creates the folder `in`, and beside it a file that a script must not be able to read.
     private func tree() throws -> ScratchFolder {

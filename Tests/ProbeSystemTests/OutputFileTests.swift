@@ -151,7 +151,8 @@ struct OutputFileTests {
         #expect(temporary.names == ["link", "real"])
     }
 
-    /// The kernel applies the same rule to links in `/tmp`, and resolving the name first would circumvent that rule.
+    /// The kernel protects links in sticky folders such as `/tmp` in the same way. Resolving the name first would
+    /// circumvent the protection.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
     func linkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()

@@ -87,7 +87,7 @@ struct StandstillsTests {
         // An event noticed directly after the stall may have occurred before 150 ms.
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
-        // The event was noticed while the thread was running, or long after the stall.
+        // The event was noticed long after the stall, while the thread was running.
         #expect(!standstills.hides(Self.at(150), from: Self.at(461)))
         // The thread was running at the time of the bound.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))
@@ -100,7 +100,7 @@ struct StandstillsTests {
         let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
         #expect(standstills.hides(Self.at(150), from: Self.at(701)))
         #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
-        // Only the second stall affects this bound.
+        // Only the second stall affects a bound at 430.
         #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
         // The second stall began after all events of the first stall had been read.
         let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
@@ -109,12 +109,12 @@ struct StandstillsTests {
 
     @Test func earliestTimePrecedesAStandstill() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
-        // These times are during the stall, or after it while its events are still being read.
+        // At 925 and 930, the thread is stalled or is reading the events of a stall that began at 920.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
         #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
-        // At this time, one stall had begun shortly after another one.
+        // The time 350 follows a stall that began shortly after another one.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
-        // These times are before a stall, at its beginning, and long after its end.
+        // The times are before a stall, at its beginning, or long after its end.
         for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }

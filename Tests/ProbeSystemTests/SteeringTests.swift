@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Tests that additional sockets of a server accept a crowd's connections, and the server's own socket accepts all
+/// Tests that additional sockets of a server accept a crowd's connections, and that the server's own socket accepts all
 /// other connections.
 struct SteeringTests {
     /// Returns an additional socket that listens on the server's address, like the socket of a worker.

@@ -151,7 +151,8 @@ struct TLSSessionTests {
         }
         pair.handshake()
         let (own, peer) = byServer ? (pair.server, pair.client) : (pair.client, pair.server)
-        // Records with tickets, data and a key update have been sent before, so the sequence number includes them.
+        // Forged records must continue the sequence numbers of the records that were sent before: tickets, data and a
+        // key update.
         #expect(own.write([1, 2, 3]) == .done)
         #expect(own.updateKey(isRequested: false) == .done)
         #expect(own.write([4]) == .done)
@@ -178,7 +179,8 @@ struct TLSSessionTests {
             return
         }
         #expect(pair.client.alertsReceived.map(\.alert) == [TLSAlert(level: 2, code: 40)])
-        // The session's own records would have wrong sequence numbers, so these records are dropped.
+        // After a forged record, the session's own records would have wrong sequence numbers, so the session drops
+        // them.
         _ = pair.server.write([1])
         #expect(pair.server.takeOutput().isEmpty)
     }

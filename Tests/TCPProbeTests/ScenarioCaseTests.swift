@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    /// A connection that blocks its caller while it connects and writes, which is allowed because each subject has its
-    /// own queue.
+    /// A connection that blocks its caller while it connects and writes. Blocking is allowed, because each subject has
+    /// its own queue.
     private final class Connection: Transport {
         private let port: UInt16
         private let forgets: Bool

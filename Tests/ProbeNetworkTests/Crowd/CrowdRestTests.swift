@@ -9,8 +9,8 @@ struct CrowdRestTests {
     private static let line = MemberProgram.Instruction.expect(.line(.any), within: second)
     private static let ask = MemberProgram.Instruction.send(pieces: [Array("PING\r\n".utf8)], pause: .zero)
 
-    /// A script, the bytes that a member receives before a snapshot is requested, and the bytes that should be left
-    /// over.
+    /// A script, the bytes that a member receives before a snapshot is requested, and the bytes that should remain
+    /// unconsumed.
     struct Sample: Sendable, CustomTestStringConvertible {
         var name: String
         var instructions: [MemberProgram.Instruction]
@@ -88,7 +88,7 @@ struct CrowdRestTests {
             crowd.begin()
             crowd.connections.deliver("hello", to: 0)
             crowd.deliver(end)
-            // A reset fails a member that has not finished, and the member's leftover bytes are not reported as a
+            // A reset fails a member that has not finished, and the member's unconsumed bytes are not reported as a
             // second problem.
             #expect(crowd.snapshot.withRest == (end == .end ? 1 : 0))
             #expect(crowd.snapshot.failed == (end == .end ? 0 : 1))

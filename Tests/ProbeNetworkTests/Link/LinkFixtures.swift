@@ -82,7 +82,8 @@ struct SegmentFrames {
         return frame
     }
 
-    /// Returns whether the TCP checksum of a frame is correct, so that computing it again does not change the frame.
+    /// Returns whether the TCP checksum of a frame is correct, that is, whether computing it again leaves the frame
+    /// unchanged.
     static func isSound(_ frame: [UInt8]) -> Bool {
         let view = LinkFrame(frame)
         guard let tcp = view.tcp else { return false }

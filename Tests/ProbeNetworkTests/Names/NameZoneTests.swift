@@ -48,7 +48,7 @@ struct NameZoneTests {
         #expect(later.due == Self.now + .milliseconds(300) && later.text == "fd77::1")
     }
 
-    /// The letter case of a name is ignored in look-ups but preserved in the answer (RFC 4343), because some resolvers
+    /// The letter case of a name is ignored in lookups but preserved in the answer (RFC 4343), because some resolvers
     /// check that it is unchanged.
     @Test func questionIsEchoedWithItsCase() throws {
         var zone = dual

@@ -51,7 +51,7 @@ import Testing
         #expect(Self.failsRun(result, Self.rules(expected, strict: true)) == (strict != 0))
     }
 
-    /// `failed?` expects a failure and also accepts a pass; every other verdict is treated as it is without the
+    /// `failed?` expects a failure and also accepts a pass; every other verdict is treated as if there were no
     /// expectation.
     @Test func flakyExpectationAllowsPassAndFailure() {
         let line = ExpectedVerdict(

@@ -60,7 +60,8 @@ enum MatrixSamples {
         "Scenarios/conformance/\(id.prefix { $0 != "[" }).scn"
     }
 
-    /// Returns the events of a run with these results; if `signal` is not `nil`, it interrupts the run.
+    /// Returns the events of a run with the given results, or with the sample results. If `signal` is not `nil`, it
+    /// interrupts the run.
     static func events(_ rules: RunRules = RunRules(), results: [CaseResult]? = nil, signal: Int32? = nil) -> [RunEvent]
     {
         let results = results ?? self.results

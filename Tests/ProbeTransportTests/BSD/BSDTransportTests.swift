@@ -49,8 +49,8 @@ import Testing
         let peer = try listener.accept()
         #expect(events.next() == .started)
         try transport.stopReading()
-        // A program that another test is starting has a copy of the socket until it calls `exec`. Closing the socket
-        // would not send the FIN before that, so `halfClose` sends it.
+        // A program that another test is starting has a copy of the socket until it calls `exec`. Until then, closing
+        // the socket would not send the FIN, so `halfClose` sends the FIN.
         peer.halfClose()
         peer.close()
         // The message is larger than the kernel's buffer, so its last bytes are written after its first bytes have

@@ -30,11 +30,12 @@ struct TransportConformanceTests {
         return try ScenarioCase.conformance().map { Trial(scenario: $0, factory: factory) }
     }
 
-    /// The known failures, keyed by `TRANSPORT CASE`. Each value is the reason, and whether the case fails only at
-    /// times (`failed?`).
+    /// The known failures, keyed by `TRANSPORT CASE`. Each value is the reason, and whether the case fails only
+    /// sometimes (`failed?`).
     private static let known: [String: (reason: String, isAtTimes: Bool)] = {
         let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        // The error is ignored: without the list, the known failures fail the tests, so an unreadable list is noticed.
+        // The error is ignored, because an unreadable list is noticed anyway: without the list, the known failures fail
+        // the tests.
         guard let bytes = try? InputFile.contents(of: "/\(package)/Scenarios/conformance/known/nio.txt", limit: 1 << 20)
         else { return [:] }
         var known: [String: (reason: String, isAtTimes: Bool)] = [:]
