@@ -6,8 +6,7 @@ struct NamedPlace: Sendable {
     struct NameUse: Sendable {
         var name: String
         var span: Range<Int>
-        /// Whether the name is that of a definition (`do NAME`, `define NAME`), because definitions have a separate
-        /// namespace.
+        /// Whether the name is that of a definition (`do NAME`, `define NAME`). Definitions have a separate namespace.
         var isDefinitionName = false
     }
 
