@@ -5945,7 +5945,8 @@ class TlsNoCertificateToGive(Listening):
 @mutant("a handshake message that spans records is refused", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
-        # All received bytes have been consumed, so `size` exceeds a record's size only if the certificate does.
+        # All received bytes have been consumed, so `size` is larger than a record only if the certificate is larger
+        # than a record.
         if message == "CERTIFICATE" and self.size > RECORD_SIZE:
             self.objection = "decode error"
 

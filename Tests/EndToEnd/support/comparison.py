@@ -61,8 +61,8 @@ def difference(expected, actual):
     # A `...` line matches any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
-    # The possible numbers of lines of `got` that the wanted lines so far match. There are at most a few hundred
-    # possibilities, so a set is fast enough.
+    # The numbers of leading lines of `got` that the wanted lines so far can match. There are at most a few hundred, so
+    # a set is fast enough.
     reached = {0}
     for line in wanted:
         if line.strip() == "...":
