@@ -40,7 +40,7 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
+                "ProbeDiagnose", "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
                 "ProbeScenario", "ProbeEvents",
                 "ProbeCapture", "ProbeTransport", "ProbeProxy", "ProbeSystem", "ProbeWire", "ProbeBase",
                 "ProbeOrigin",
@@ -94,9 +94,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "ProbeDiagnose", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
         .target(
             name: "ProbeInspect",
             dependencies: [
+                "ProbeDiagnose",
                 "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase", "CZlib",
                 "CZstd",
             ],

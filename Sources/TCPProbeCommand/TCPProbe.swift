@@ -24,6 +24,7 @@ struct TCPProbe: ParsableCommand {
               tcpprobe check Scenarios                 check scenarios without running them
               tcpprobe list Scenarios                  list the cases with their ids, levels and tags
               tcpprobe inspect capture.pcapng          list the flows of a capture
+              tcpprobe diagnose capture.pcapng         find the cause of slow or broken connections
               tcpprobe watch --port 8080               show packets on loopback as they arrive
               tcpprobe proxy 7000 127.0.0.1:6379       forward connections to a server
               tcpprobe record 7000 127.0.0.1:25 a.scn  record an exchange as a scenario
@@ -40,7 +41,7 @@ struct TCPProbe: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, MergeCommand.self, FmtCommand.self, ListCommand.self,
             ExplainCommand.self,
-            InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
+            InspectCommand.self, DiagnoseCommand.self, ExploreCommand.self, ShrinkCommand.self,
             WatchCommand.self, ProxyCommand.self, RecordCommand.self, ConnectCommand.self, ListenCommand.self,
             LSPCommand.self, AdapterCommand.self, BenchCommand.self,
             GenerateCommand.self,

@@ -10,6 +10,8 @@ package enum JSONValue: Sendable {
     case integer(Int)
     /// A number with a fraction or an exponent, or a number outside the range of `Int`.
     case number(Double)
+    /// A duration in seconds, written with exactly nine decimals, so that sums of durations are exact.
+    case seconds(nanoseconds: Int64)
     case string(String)
     /// Bytes, encoded as a string of the characters U+0000 to U+00FF. The parser never creates `latin1`, because it
     /// represents every string as `string`.
@@ -68,7 +70,7 @@ package enum JSONValue: Sendable {
         switch self {
         case .null: "null"
         case .boolean: "a boolean"
-        case .integer, .number: "a number"
+        case .integer, .number, .seconds: "a number"
         case .string, .latin1: "a string"
         case .array: "an array"
         case .object: "an object"
@@ -101,6 +103,11 @@ extension JSONValue {
         case .integer(let number): text.append(decimal: number)
         // JSON has no representation of infinity or NaN.
         case .number(let number): text.append(text: number.isFinite ? "\(number)" : "null")
+        case .seconds(let nanoseconds):
+            let decimals = String(nanoseconds.magnitude % 1_000_000_000)
+            let zeros = String(repeating: "0", count: 9 - decimals.count)
+            text.append(
+                text: "\(nanoseconds < 0 ? "-" : "")\(nanoseconds.magnitude / 1_000_000_000).\(zeros)\(decimals)")
         case .string(let string): JSONValue.append(string, to: &text, characters)
         case .latin1(let bytes): JSONValue.append(latin1: bytes, to: &text)
         case .array(let values):

@@ -6,6 +6,8 @@ package struct InspectedPacket: Sendable {
     package var summary: PacketSummary
     /// The comments in the file's packet block. A run records its steps in these comments.
     package var comments: [String]
+    /// The decoded segment; `nil` for a packet that was reassembled from fragments.
+    package var segment: DecodedTCP?
     /// The ranges that the packet's SACK blocks report, in order. They consist of the peer's sequence numbers, relative
     /// to the peer's SYN. The list is empty for a packet that was reassembled from fragments.
     package var sacks: [Range<Int64>] = []
@@ -51,18 +53,5 @@ extension Conversation {
 
     func isWindowScaled(from side: ConversationSide) -> Bool {
         side == .client ? !fromClient.window.hasUnknownScale : !fromServer.window.hasUnknownScale
-    }
-}
-
-extension DecodedTCP {
-    /// Returns the SACK blocks as ranges of relative sequence numbers. They are computed from the distance between each
-    /// block and the acknowledgment number in the same packet.
-    func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
-        guard let relative, !options.sack.isEmpty else { return [] }
-        return options.sack.blocks.compactMap { block in
-            let start = relative + Int64(block.start - acknowledgment)
-            let end = relative + Int64(block.end - acknowledgment)
-            return start < end ? start..<end : nil
-        }
     }
 }

@@ -272,6 +272,7 @@ package struct InspectionPass {
         var payload = 0..<0
         if let segment = segment(record, bytes) {
             payload = segment.payload
+            packet.segment = segment
             packet.sacks = segment.sacks(acknowledging: summary.relativeAcknowledgment)
         }
         packet.isWindowFull = conversation.isWindowFull(by: summary)

@@ -102,3 +102,16 @@ package struct IPFragment: Sendable, Hashable {
         self.payloadLength = payloadLength
     }
 }
+
+extension DecodedTCP {
+    /// Returns the SACK blocks as ranges of relative sequence numbers. They are computed from the distance between each
+    /// block and the acknowledgment number in the same packet.
+    package func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
+        guard let relative, !options.sack.isEmpty else { return [] }
+        return options.sack.blocks.compactMap { block in
+            let start = relative + Int64(block.start - acknowledgment)
+            let end = relative + Int64(block.end - acknowledgment)
+            return start < end ? start..<end : nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/// The time that a flow has spent in each state.
+///
+/// Time is added in order. The most recent intervals are kept, because an event such as a retransmission shows in
+/// hindsight what the time before it was spent on. Memory is constant.
+package struct TimeBudget: Sendable {
+    private var totals = [Int64](repeating: 0, count: FlowState.allCases.count)
+    /// The most recent intervals. Each interval begins where the previous one ends; the first begins at `recentStart`.
+    private var recent: [(end: Int64, state: FlowState)] = []
+    private var recentStart: Int64 = 0
+    /// The time up to which the budget is known, in nanoseconds since the first packet of the flow.
+    private(set) var end: Int64 = 0
+
+    /// The number of intervals that are kept. Adjacent intervals in the same state count as one.
+    private static let keptIntervals = 48
+
+    init() {}
+
+    /// The time spent in a state, in nanoseconds.
+    package subscript(state: FlowState) -> Int64 { totals[Int(state.rawValue)] }
+
+    /// The time spent in all states, in nanoseconds.
+    package var total: Int64 { totals.reduce(0, +) }
+
+    /// The states in which the flow spent time, in the order of precedence.
+    package var used: [(state: FlowState, time: Int64)] {
+        FlowState.allCases.compactMap { self[$0] > 0 ? ($0, self[$0]) : nil }
+    }
+
+    /// The time that a transfer took, whatever limited it.
+    package var transfer: Int64 {
+        FlowState.allCases.reduce(0) { $1.isTransfer ? $0 + self[$1] : $0 }
+    }
+
+    /// Adds the time from the end of the budget until `end`.
+    mutating func add(_ state: FlowState, until end: Int64) {
+        guard end > self.end else { return }
+        totals[Int(state.rawValue)] += end - self.end
+        self.end = end
+        if let last = recent.last, last.state == state {
+            recent[recent.count - 1].end = end
+            return
+        }
+        if recent.count == Self.keptIntervals {
+            let dropped = Self.keptIntervals / 3
+            recentStart = recent[dropped - 1].end
+            recent.removeFirst(dropped)
+        }
+        recent.append((end, state))
+    }
+
+    /// Assigns the time from `start` to `end` to `state`, except for the parts in a state that takes precedence. Only
+    /// intervals that are still kept are changed.
+    ///
+    /// - Returns: the time that changed its state.
+    @discardableResult
+    mutating func claim(_ state: FlowState, from start: Int64, until end: Int64) -> Int64 {
+        var changed: Int64 = 0
+        var result: [(end: Int64, state: FlowState)] = []
+        result.reserveCapacity(recent.count + 2)
+        func append(_ end: Int64, _ state: FlowState) {
+            if let last = result.last, last.state == state {
+                result[result.count - 1].end = end
+            } else {
+                result.append((end, state))
+            }
+        }
+        var begin = recentStart
+        for (until, old) in recent {
+            let (from, to) = (max(begin, start), min(until, end))
+            if from < to, old.rawValue > state.rawValue {
+                if begin < from { append(from, old) }
+                append(to, state)
+                if to < until { append(until, old) }
+                totals[Int(old.rawValue)] -= to - from
+                totals[Int(state.rawValue)] += to - from
+                changed += to - from
+            } else {
+                append(until, old)
+            }
+            begin = until
+        }
+        recent = result
+        return changed
+    }
+
+    /// Moves time between states, for corrections that apply to the whole flow.
+    mutating func move(from old: FlowState, to new: FlowState) {
+        guard old != new else { return }
+        totals[Int(new.rawValue)] += totals[Int(old.rawValue)]
+        totals[Int(old.rawValue)] = 0
+    }
+
+    /// Makes the budget longer or shorter, for a flow whose first packet in the capture is not the earliest one. The
+    /// additional time is unknown; missing time is taken from the longest states.
+    mutating func correct(by time: Int64) {
+        if time >= 0 {
+            totals[Int(FlowState.unknown.rawValue)] += time
+            return
+        }
+        var rest = -time
+        while rest > 0, let index = totals.indices.max(by: { totals[$0] < totals[$1] }), totals[index] > 0 {
+            let taken = min(rest, totals[index])
+            totals[index] -= taken
+            rest -= taken
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import ProbeBase
+import ProbeWire
+
+/// The diagnosis of one flow.
+package struct FlowDiagnosis: Sendable {
+    package let number: Int
+    package let client: SocketEndpoint
+    package let server: SocketEndpoint
+    /// The time of the first packet, in nanoseconds since 1970.
+    package let start: UInt64
+    /// The time from the first to the last packet, in nanoseconds.
+    package let duration: Int64
+    /// The time from the last packet of the flow to the end of the capture, in nanoseconds.
+    package let trailing: Int64
+    package let point: CapturePoint
+    package let budget: TimeBudget
+    /// The findings, the most important one first.
+    package internal(set) var findings: [Finding]
+    /// The findings that others explain.
+    package internal(set) var suppressed: [Finding]
+    package let clientBytes: Int64
+    package let serverBytes: Int64
+    package let packetCount: Int
+    /// The shortest round trip, in nanoseconds; `nil` if it was not measured.
+    package let roundTrip: Int64?
+    /// What the findings about several flows need.
+    let outcome: Outcome
+
+    /// How the flow went, as far as other flows are concerned.
+    struct Outcome: Sendable {
+        var hasSYN: Bool
+        var isEstablished: Bool
+        var isRefused: Bool
+        /// Whether the SYN was never answered.
+        var isUnanswered: Bool
+        /// The time after which the connection had failed, from its first packet; `nil` if it did not fail.
+        var failedAfter: Int64?
+        /// The time of the end of the connection, from its first packet; `nil` if it was still open.
+        var closedAt: Int64?
+        var answers: [Int64]
+        var answerCount: Int
+        var firstPacket: Int
+    }
+
+    init(
+        _ flow: consuming FlowObservation, conversation: borrowing Conversation, end: UInt64, droppedCount: UInt64
+    ) {
+        let first = conversation.firstTime ?? 0
+        let last = conversation.lastTime ?? first
+        let duration = DurationText.difference(from: first, to: last)
+        let isObeyed = flow.reset != nil && (conversation.isReset(by: .client) || conversation.isReset(by: .server))
+        var flow = flow
+        if flow.reset != nil, flow.set.refusal == nil { flow.reset?.isObeyed = isObeyed }
+        flow.finish(duration: duration, isResetObeyed: isObeyed)
+        let context = FlowContext(
+            flow: flow, client: conversation.client, server: conversation.server, duration: duration,
+            trailing: max(0, DurationText.difference(from: last, to: end)), droppedCount: droppedCount)
+        number = conversation.number
+        client = conversation.client
+        server = conversation.server
+        start = first
+        self.duration = duration
+        trailing = context.trailing
+        point = context.point
+        if context.isOneDirection { flow.forgetWaits() }
+        budget = flow.budget
+        var list = FindingList(context)
+        list.addSetUp()
+        if flow.phase != .setUp {
+            if !context.isOneDirection {
+                list.addWindows()
+                list.addLosses()
+                list.addWaits()
+                list.addTLS()
+                list.addClose()
+            }
+        }
+        list.addCapture()
+        (findings, suppressed) = Suppression.apply(list.findings)
+        clientBytes = flow.client.payloadLength
+        serverBytes = flow.server.payloadLength
+        packetCount = conversation.packetCount
+        roundTrip = flow.roundTrip
+        let isEstablished = flow.handshakeEnd != nil
+        let isRefused = flow.set.refusal != nil
+        let hasFailed =
+            isRefused || (!isEstablished && flow.client.syn != nil)
+            || (flow.reset?.isObeyed == true && flow.server.dataPacketCount == 0)
+        outcome = Outcome(
+            hasSYN: flow.client.syn != nil, isEstablished: isEstablished, isRefused: isRefused,
+            isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0,
+            failedAfter: hasFailed ? duration : nil,
+            closedAt: flow.phase == .closing || isRefused || isObeyed ? duration : nil,
+            answers: flow.server.answers.samples, answerCount: flow.server.answers.count,
+            firstPacket: flow.firstPacket)
+    }
+}
+
+extension Conversation {
+    /// Whether a side reset the connection and its peer obeyed.
+    func isReset(by side: ConversationSide) -> Bool {
+        side == .client ? fromClient.rst != nil : fromServer.rst != nil
+    }
+}
+
+extension FlowObservation {
+    /// Gives up what a capture of only one direction can't show.
+    mutating func forgetWaits() {
+        for state in FlowState.allCases {
+            switch state {
+            case .handshake, .closing, .unknown, .transferUnknown: break
+            case _ where state.isTransfer: budget.move(from: state, to: .transferUnknown)
+            default: budget.move(from: state, to: .unknown)
+            }
+        }
+    }
+}

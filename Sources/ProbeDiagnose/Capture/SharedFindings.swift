@@ -1,0 +1,211 @@
+import ProbeBase
+import ProbeWire
+
+/// A finding about several flows.
+package struct SharedFinding: Sendable {
+    package var finding: Finding
+    /// The numbers of the flows.
+    package var flows: [Int]
+}
+
+/// Finds causes that affect several flows of a capture.
+struct SharedFindings {
+    private let flows: [FlowDiagnosis]
+    private let stalls: [StallWatch.Stall]
+    private var found: [SharedFinding] = []
+
+    init(_ flows: [FlowDiagnosis], _ stalls: [StallWatch.Stall]) {
+        self.flows = flows.sorted { $0.start < $1.start }
+        self.stalls = stalls
+    }
+
+    /// Finds the causes, and marks the findings of `diagnoses` that are parts of them.
+    consuming func apply(to diagnoses: inout [FlowDiagnosis]) -> [SharedFinding] {
+        findFlood()
+        findStorm()
+        findRefusals()
+        findReuse()
+        findSlowServer()
+        findStalls()
+        for shared in found {
+            let members = Set(shared.flows)
+            let parts = Self.parts(of: shared.finding.id)
+            for index in diagnoses.indices where members.contains(diagnoses[index].number) {
+                for place in diagnoses[index].findings.indices
+                where parts.contains(diagnoses[index].findings[place].id)
+                    && diagnoses[index].findings[place].partOf == nil
+                {
+                    diagnoses[index].findings[place].partOf = shared.finding.id
+                }
+            }
+        }
+        return found.sorted { Finding.precedes($0.finding, $1.finding) }
+    }
+
+    /// The findings of a flow that a cause common to several flows includes.
+    private static func parts(of id: FindingID) -> Set<FindingID> {
+        switch id {
+        case .reconnectStorm, .connectionsRefusedUnderLoad, .synFlood:
+            [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer]
+        case .portReuse: [.refused, .noAnswer, .wrongSYNAnswer]
+        case .oneServerSlow: [.slowServer]
+        case .allFlowsStall: [.timeoutStall, .loss, .tailLoss, .slowServer, .slowClient]
+        default: []
+        }
+    }
+
+    private mutating func add(
+        _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
+        _ flows: [FlowDiagnosis], _ sentence: String, next: String, rivals: [String] = [],
+        numbers: [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
+    ) {
+        var evidence = Evidence()
+        for flow in flows { evidence.add(flow.outcome.firstPacket) }
+        found.append(
+            SharedFinding(
+                finding: Finding(
+                    id: id, severity: severity, certainty: certainty, side: side, evidence: evidence.packets,
+                    sentence: sentence, next: next, rivals: rivals, numbers: numbers, explained: time),
+                flows: flows.map(\.number)))
+    }
+
+    private static func elapsed(_ a: FlowDiagnosis, _ b: FlowDiagnosis) -> Int64 {
+        DurationText.difference(from: a.start, to: b.start)
+    }
+
+    /// Returns the longest run of consecutive flows, of which any `count` begin within `time`.
+    private static func burst(_ flows: [FlowDiagnosis], of count: Int, within time: Int64) -> ArraySlice<FlowDiagnosis>?
+    {
+        guard flows.count >= count else { return nil }
+        var best: Range<Int>?
+        var start: Int?
+        for first in 0...flows.count - count {
+            if elapsed(flows[first], flows[first + count - 1]) <= time {
+                start = start ?? first
+                let range = (start ?? first)..<first + count
+                if range.count > best?.count ?? 0 { best = range }
+            } else if let begin = start, begin + count <= first {
+                start = nil
+            }
+        }
+        return best.map { flows[$0] }
+    }
+
+    private mutating func findFlood() {
+        for (server, group) in Dictionary(grouping: flows.filter(\.outcome.hasSYN), by: \.server) {
+            guard let burst = Self.burst(group, of: 100, within: Time.second) else { continue }
+            let failed = burst.count { !$0.outcome.isEstablished }
+            guard failed * 5 >= burst.count * 4 else { continue }
+            add(
+                .synFlood, .problem, .likely, .client, Array(burst),
+                "\(burst.count) SYNs to \(server) arrived at 100 per second or more, and \(failed) of the connections were never completed.",
+                next:
+                    "check whether the clients are genuine; enable SYN cookies (`sysctl net.ipv4.tcp_syncookies`) and limit the rate in front of the server",
+                rivals: ["a load test", "a port scan", "many clients that lost their answers"],
+                numbers: [("syns", .integer(burst.count)), ("incomplete", .integer(failed))])
+        }
+    }
+
+    private mutating func findStorm() {
+        let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) { "\($0.client.address) \($0.server)" }
+        for group in groups.values {
+            let failed = group.filter { $0.outcome.failedAfter.map { $0 <= Time.second } ?? false }
+            guard let burst = Self.burst(failed, of: 10, within: 10 * Time.second), let first = burst.first else {
+                continue
+            }
+            guard !found.contains(where: { $0.finding.id == .synFlood && $0.flows.contains(first.number) }) else {
+                continue
+            }
+            let span = Self.elapsed(first, burst[burst.endIndex - 1])
+            add(
+                .reconnectStorm, .problem, .certain, .client, Array(burst),
+                "\(first.client.address) connected to \(first.server) \(burst.count) times in \(DurationText.text(nanoseconds: span)), and each connection failed within a second.",
+                next:
+                    "make the client wait longer after each failure (exponential back-off with jitter), and look at why the connections fail",
+                numbers: [("connections", .integer(burst.count)), ("span", .seconds(nanoseconds: span))],
+                explains: span)
+        }
+    }
+
+    private mutating func findRefusals() {
+        for (server, group) in Dictionary(grouping: flows.filter(\.outcome.hasSYN), by: \.server) {
+            let accepted = group.filter(\.outcome.isEstablished)
+            let failed = group.filter { flow in
+                (flow.outcome.isRefused || flow.outcome.isUnanswered)
+                    && accepted.contains { abs(Self.elapsed($0, flow)) <= Time.second }
+            }
+            guard failed.count >= 3 else { continue }
+            add(
+                .connectionsRefusedUnderLoad, .problem, .likely, .server, failed,
+                "\(server) refused or ignored \(failed.count) connections while it accepted \(accepted.count) others.",
+                next:
+                    "check the accept queue of \(server) (`ss -ltn`, `nstat -az TcpExtListenDrops`), its limit on descriptors, and limits on the number of connections",
+                rivals: ["a firewall that limits the rate of connections", "several servers behind one address"],
+                numbers: [("failed", .integer(failed.count)), ("accepted", .integer(accepted.count))])
+        }
+    }
+
+    private mutating func findReuse() {
+        let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) { "\($0.client) \($0.server)" }
+        for group in groups.values {
+            for (earlier, later) in zip(group, group.dropFirst()) {
+                guard let closed = earlier.outcome.closedAt else { continue }
+                let gap = Self.elapsed(earlier, later) - closed
+                guard 0...60 * Time.second ~= gap else { continue }
+                let hasFailed = !later.outcome.isEstablished
+                add(
+                    .portReuse, hasFailed ? .warning : .note, .certain, .client, [earlier, later],
+                    "\(later.client) was used again \(DurationText.text(nanoseconds: gap)) after its connection to \(later.server) was closed\(hasFailed ? ", and the new connection failed" : "").",
+                    next: "let the client choose its port, or keep connections open instead of reconnecting",
+                    numbers: [("gap", .seconds(nanoseconds: gap))])
+            }
+        }
+    }
+
+    private mutating func findSlowServer() {
+        let groups = Dictionary(grouping: flows, by: \.server).mapValues { group in
+            (
+                flows: group, count: group.reduce(0) { $0 + $1.outcome.answerCount },
+                median: group.flatMap(\.outcome.answers).sorted().median ?? 0
+            )
+        }.filter { $0.value.count >= 5 }
+        guard groups.count >= 3 else { return }
+        for (server, group) in groups {
+            let others = groups.filter { $0.key != server }.map(\.value.median)
+            guard let slowest = others.max(), group.median >= 200 * Time.millisecond, group.median >= 5 * slowest else {
+                continue
+            }
+            add(
+                .oneServerSlow, .warning, .likely, .server, group.flows,
+                "\(server) answers more slowly than the \(others.count) other servers: its median is \(DurationText.text(nanoseconds: group.median)), theirs at most \(DurationText.text(nanoseconds: slowest)).",
+                next: "compare the load and the configuration of \(server) with those of the other servers",
+                rivals: ["requests that differ", "a longer path"],
+                numbers: [
+                    ("median", .seconds(nanoseconds: group.median)),
+                    ("others-median", .seconds(nanoseconds: slowest)), ("answers", .integer(group.count)),
+                ],
+                explains: group.median)
+        }
+    }
+
+    private mutating func findStalls() {
+        for stall in stalls where stall.isShared {
+            let members = flows.filter { stall.active.contains($0.number) }
+            let time = DurationText.difference(from: stall.start, to: stall.end)
+            let hasLosses = members.contains { flow in flow.findings.contains { $0.id == .captureDroppedPackets } }
+            add(
+                .allFlowsStall, .warning, .likely, hasLosses ? .capture : .pathToServer, members,
+                "All \(members.count) active flows stalled together for \(DurationText.text(nanoseconds: time)), and went on together.",
+                next:
+                    "look for a pause of a machine or link that they share (a virtual machine that was paused, a switch, a Wi-Fi roam)",
+                rivals: ["a pause of the machine that captured", "a client that paused"],
+                numbers: [("stall", .seconds(nanoseconds: time)), ("flows", .integer(members.count))],
+                explains: time)
+        }
+    }
+}
+
+extension [Int64] {
+    /// The median of sorted numbers.
+    fileprivate var median: Int64? { isEmpty ? nil : self[count / 2] }
+}

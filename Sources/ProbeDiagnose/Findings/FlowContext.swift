@@ -1,0 +1,60 @@
+import ProbeBase
+import ProbeWire
+
+/// Where on the path a capture was made, as far as a flow shows it.
+package enum CapturePoint: String, Sendable {
+    case client, server, both, middle, unknown
+}
+
+/// A flow and everything that its findings are based on.
+struct FlowContext {
+    let flow: FlowObservation
+    let client: SocketEndpoint
+    let server: SocketEndpoint
+    /// The time from the first to the last packet, in nanoseconds.
+    let duration: Int64
+    /// The time from the flow's last packet to the end of the capture.
+    let trailing: Int64
+    /// The capture's drop counter.
+    let droppedCount: UInt64
+
+    /// The time that the flow was watched, from its first packet to the end of the capture.
+    var watched: Int64 { duration + trailing }
+
+    var point: CapturePoint {
+        guard let toServer = flow.client.shortestDelay, let toClient = flow.server.shortestDelay else {
+            return client.address.isLoopback ? .both : .unknown
+        }
+        if client.address.isLoopback { return .both }
+        if toServer * 10 < toServer + toClient { return .server }
+        if toClient * 10 < toServer + toClient { return .client }
+        return .middle
+    }
+
+    /// Whether the capture was made at a side, so that it shows what that side sent and received.
+    func isAt(_ side: ConversationSide) -> Bool {
+        point == .both || (point == .client && side == .client) || (point == .server && side == .server)
+    }
+
+    /// Whether only one side's packets were captured although the other side must have sent some.
+    var isOneDirection: Bool {
+        let (own, other) = (flow.client, flow.server)
+        if own.packetCount > 0, other.packetCount > 0 { return false }
+        let seen = own.packetCount > 0 ? own : other
+        // Packets after a handshake, or acknowledgments of data, show that the peer answered.
+        return seen.packetCount > seen.synCount + (flow.reset == nil ? 0 : 1)
+    }
+
+    /// The bytes that were acknowledged and that the capture doesn't contain.
+    var missingBytes: Int64 {
+        (flow.client.holes + flow.server.holes).filter(\.isAcknowledged).reduce(0) { $0 + $1.end - $1.start }
+    }
+
+    var hasCaptureLosses: Bool { missingBytes > 0 && !isOneDirection }
+
+    func name(_ side: ConversationSide) -> String { "the \(side.word)" }
+
+    func endpoint(_ side: ConversationSide) -> String { "\(side == .client ? client : server)" }
+
+    func share(_ time: Int64) -> Double { duration > 0 ? Double(time) / Double(duration) : 0 }
+}

@@ -1,0 +1,243 @@
+import ProbeBase
+
+/// Findings about lost, late and repeated packets.
+extension FindingList {
+    mutating func addLosses() {
+        for side in ConversationSide.allCases {
+            addTimeouts(sender: side)
+            addLoss(sender: side)
+            addTail(sender: side)
+            addReordering(sender: side)
+            addSpurious(sender: side)
+            addBlackHole(sender: side)
+            addReneging(sender: side)
+            addVanished(sender: side)
+            addQueue(sender: side)
+        }
+        addCopies()
+    }
+
+    private mutating func addTimeouts(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.clockSteps.isEmpty else { return }
+        let time = sender.timeoutTime
+        let share = context.share(time)
+        let severity: FindingSeverity =
+            time >= 3 * Time.second || (time >= Time.second && share >= 0.1)
+            ? .problem : time >= 200 * Time.millisecond && share >= 0.05 ? .warning : .note
+        let isProven = sender.isTimeoutCaptured && sender.spuriousCount == 0
+        let series =
+            sender.longestBackoff > 1
+            ? "; the same data was sent again up to \(sender.longestBackoff) times, with increasing waits" : ""
+        add(
+            .timeoutStall, severity, isProven ? .certain : .likely, .path(to: side.opposite), sender.timeoutEvidence,
+            "The \(side.word) waited \(text(time)) for retransmission timeouts (\(count(sender.timeoutCount, "timeout")), the longest \(text(sender.longestTimeout)))\(series).",
+            next:
+                "find where packets towards the \(side.opposite.word) are lost (`mtr`, interface counters, policers), \(captureAdvice(side))",
+            rivals: ["acknowledgments that were lost or delayed"],
+            numbers: [
+                ("timeout", .seconds(nanoseconds: time)), ("timeouts", .integer(sender.timeoutCount)),
+                ("longest", .seconds(nanoseconds: sender.longestTimeout)),
+                ("back-off", .integer(sender.longestBackoff)), ("share", .number(share)),
+            ],
+            explains: time)
+    }
+
+    /// Advises where to capture to see where packets of a side are lost.
+    private func captureAdvice(_ side: ConversationSide) -> String {
+        let sender = context.flow[side]
+        return sender.lost.after >= sender.lost.before
+            ? "or capture closer to the \(side.opposite.word): they are lost after the capture point"
+            : "or capture closer to the \(side.word): they are lost before the capture point"
+    }
+
+    private mutating func addLoss(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        let lost = sender.lost.count
+        guard lost > 0, sender.dataPacketCount > 0 else { return }
+        let share = Double(lost) / Double(sender.dataPacketCount)
+        let severity: FindingSeverity =
+            lost >= 5 && share >= 0.01 ? .problem : lost >= 5 && share >= 0.001 ? .warning : .note
+        let place =
+            sender.lost.before == 0
+            ? ", after the capture point"
+            : sender.lost.after == 0
+                ? ", before the capture point"
+                : " (\(sender.lost.before) before and \(sender.lost.after) after the capture point)"
+        add(
+            .loss, severity, sender.lost.isProven ? .certain : .likely, .path(to: side.opposite),
+            sender.lost.evidence,
+            "\(count(lost, "packet")) of \(sender.dataPacketCount) from the \(side.word) \(lost == 1 ? "was" : "were") lost (\(percent(share)))\(place).",
+            next:
+                "look for drops on the way to the \(side.opposite.word) (`mtr`, interface counters, `nstat`), \(captureAdvice(side))",
+            rivals: ["acknowledgments that were lost or delayed", "packets that were only late"],
+            numbers: [
+                ("lost", .integer(lost)), ("before", .integer(sender.lost.before)),
+                ("after", .integer(sender.lost.after)), ("packets", .integer(sender.dataPacketCount)),
+                ("share", .number(share)),
+            ],
+            explains: context.flow.budget[.recovery])
+    }
+
+    private mutating func addTail(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.tailCount > 0 else { return }
+        add(
+            .tailLoss, sender.longestTail > Time.second / 2 ? .warning : .note,
+            sender.isTailProven ? .certain : .likely, .path(to: side.opposite), sender.tailEvidence,
+            "The last segment before a pause was sent again \(sender.tailCount == 1 ? "once" : "\(sender.tailCount) times"), after up to \(text(sender.longestTail)), because its acknowledgment did not arrive.",
+            next: "look for losses on the way to the \(side.opposite.word)",
+            rivals: ["an acknowledgment that was lost or delayed"],
+            numbers: [
+                ("probes", .integer(sender.tailCount)), ("longest", .seconds(nanoseconds: sender.longestTail)),
+            ],
+            explains: sender.longestTail)
+    }
+
+    private mutating func addReordering(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.reorderedCount > 0, sender.dataPacketCount > 0 else { return }
+        let share = Double(sender.reorderedCount) / Double(sender.dataPacketCount)
+        add(
+            .reordering, share >= 0.01 ? .warning : .note, sender.isReorderingProven ? .certain : .likely,
+            .path(to: side.opposite), sender.reorderedEvidence,
+            "\(count(sender.reorderedCount, "segment")) of the \(side.word) (\(percent(share))) \(sender.reorderedCount == 1 ? "was" : "were") overtaken by later ones before the capture point.",
+            next:
+                "look for parallel links or queues on the path that split one connection (ECMP, bonding, multi-queue devices)",
+            rivals: ["segments that were lost and sent again at once"],
+            numbers: [("segments", .integer(sender.reorderedCount)), ("share", .number(share))])
+    }
+
+    private mutating func addSpurious(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.spuriousCount > 0, sender.dataPacketCount > 0 else { return }
+        let share = Double(sender.spuriousCount) / Double(sender.dataPacketCount)
+        add(
+            .spuriousRetransmission, share >= 0.01 && sender.spuriousCount >= 5 ? .warning : .note,
+            sender.isSpuriousProven ? .certain : .likely, FindingSide(side), sender.spuriousEvidence,
+            "The \(side.word) sent \(count(sender.spuriousCount, "packet")) again (\(percent(share))) that the \(side.opposite.word) had already received.",
+            next: "look for sudden delays or lost acknowledgments on the way back to the \(side.word)",
+            rivals: ["an acknowledgment that was lost after the capture point"],
+            numbers: [("packets", .integer(sender.spuriousCount)), ("share", .number(share))])
+    }
+
+    private mutating func addBlackHole(sender side: ConversationSide) {
+        let flow = context.flow
+        let sender = flow[side]
+        let headers = context.client.address.family == .v6 ? 60 : 40
+        let minimum = context.client.address.family == .v6 ? 1280 : 577
+        guard let stuck = sender.stuck, stuck.copies >= 3, stuck.payload + headers >= minimum,
+            sender.largestAcknowledged < stuck.payload
+        else { return }
+        // Without a sign of life after the large packet, the peer may simply be gone.
+        let isAlive = sender.unanswered.count == 0 || flow[side.opposite].lastTime > stuck.time
+        guard sender.largestAcknowledged > 0 || isAlive else { return }
+        let isProven = stuck.isPassed || flow.icmp?.isTooBig == true
+        add(
+            .mtuBlackHole, .problem, isProven ? .certain : .likely, .path(to: side.opposite), stuck.evidence,
+            "Large packets of the \(side.word) disappear: a packet with \(stuck.payload) bytes of data was sent \(stuck.copies) times and never acknowledged, while smaller ones (up to \(sender.largestAcknowledged) bytes) arrived.",
+            next:
+                "check the MTU of the path (`tracepath \(context.endpoint(side.opposite).split(separator: ":").first.map(String.init) ?? "")`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
+            rivals: ["a peer that vanished", "a device that drops packets because of their content"],
+            numbers: [
+                ("payload", .integer(stuck.payload)), ("copies", .integer(stuck.copies)),
+                ("largest-acknowledged", .integer(sender.largestAcknowledged)),
+            ],
+            explains: context.watched - stuck.time)
+    }
+
+    private mutating func addReneging(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard !sender.renegingEvidence.isEmpty else { return }
+        add(
+            .sackReneging, .warning, sender.isRenegingProven ? .certain : .likely, FindingSide(side.opposite),
+            sender.renegingEvidence,
+            "The \(side.opposite.word) dropped data that it had reported as received (SACK): the \(side.word) had to send it again.",
+            next:
+                "check the memory of the \(side.opposite.word) (`nstat -az TcpExtTCPSACKReneging`, `sysctl net.ipv4.tcp_mem`)",
+            rivals: ["a device that changes sequence numbers but not SACK blocks"],
+            numbers: [("segments", .integer(sender.renegingEvidence.packets.count))])
+    }
+
+    private mutating func addVanished(sender side: ConversationSide) {
+        let flow = context.flow
+        let sender = flow[side]
+        guard flow.phase != .setUp || sender.fin != nil else { return }
+        if sender.unanswered.count >= 4, flow.reset == nil || flow.reset?.side == side, flow[side.opposite].fin == nil,
+            sender.zero == nil || sender.zero?.openedAt != nil
+        {
+            let time = context.duration - sender.unanswered.since
+            add(
+                .vanished, .problem, .likely, FindingSide(side.opposite), sender.unanswered.evidence,
+                "The \(side.opposite.word) vanished: the \(side.word) sent the same data \(sender.unanswered.count) times in \(text(time)), and received nothing.",
+                next:
+                    "check whether \(context.endpoint(side.opposite)) is up, and whether a firewall or NAT device on the path has forgotten the connection",
+                rivals: ["a path that lost all packets of the \(side.word), or all answers"],
+                numbers: [("sends", .integer(sender.unanswered.count)), ("silence", .seconds(nanoseconds: time))],
+                explains: time + context.trailing)
+        }
+        let probes = sender.unansweredKeepAlives
+        if probes.count >= 3 {
+            let time = context.duration - probes.since
+            add(
+                .keepAliveFailed, .problem, .likely, FindingSide(side.opposite), probes.evidence,
+                "The \(side.opposite.word) did not answer \(count(probes.count, "keep-alive")) of the \(side.word) in \(text(time)).",
+                next:
+                    "check whether \(context.endpoint(side.opposite)) is up, and whether a firewall or NAT device on the path forgets idle connections",
+                rivals: ["a path that lost the keep-alives or the answers"],
+                numbers: [("keep-alives", .integer(probes.count)), ("silence", .seconds(nanoseconds: time))],
+                explains: time + context.trailing)
+        }
+    }
+
+    /// Adds `bufferbloat`.
+    private mutating func addQueue(sender side: ConversationSide) {
+        let flow = context.flow
+        let sender = flow[side]
+        guard flow.clockSteps.isEmpty, let high = sender.delays.quantile(0.95), let low = sender.shortestDelay,
+            sender.delays.samples.count >= 8
+        else { return }
+        let back = flow.delay(to: side)
+        let (minimum, slow) = (low + back, high + back)
+        guard slow > minimum + 100 * Time.millisecond, slow > 4 * minimum else { return }
+        let growth = sender.growth
+        guard growth.coefficient > 0.3,
+            sender.delays.samples.count(where: { $0 > low + 100 * Time.millisecond }) >= 5
+        else { return }
+        add(
+            .bufferbloat, .warning, growth.coefficient > 0.7 && growth.count >= 20 ? .certain : .likely,
+            .path(to: side.opposite), Evidence(sender.slowestDelay?.packet ?? 0),
+            "A queue on the way to the \(side.opposite.word) fills up: the round trip grows from \(text(minimum)) to \(text(slow)) (95th percentile) with the amount of data in flight.",
+            next:
+                "find the bottleneck's queue and shorten it (fq_codel or cake), or limit the sender's rate below the bottleneck's",
+            rivals: ["a receiver that acknowledges late when it is busy"],
+            numbers: [
+                ("round-trip-minimum", .seconds(nanoseconds: minimum)), ("round-trip-p95", .seconds(nanoseconds: slow)),
+                ("correlation", .number((growth.coefficient * 100).rounded() / 100)),
+            ],
+            explains: slow - minimum)
+    }
+
+    private mutating func addCopies() {
+        let flow = context.flow
+        if flow.lateCopyCount > 0 {
+            let share = Double(flow.lateCopyCount) / Double(max(flow.packetCount, 1))
+            add(
+                .duplicatePackets, share >= 0.01 ? .warning : .note, flow.isLateCopyProven ? .certain : .likely,
+                .path(to: flow.lateCopySide?.opposite ?? .server), flow.lateCopyEvidence,
+                "The network delivered \(count(flow.lateCopyCount, "packet")) twice (\(percent(share))).",
+                next:
+                    "look for a device on the path that duplicates packets (a mirror port, a loop, bonding in broadcast mode)",
+                rivals: ["a capture that contains packets twice"],
+                numbers: [("packets", .integer(flow.lateCopyCount)), ("share", .number(share))])
+        }
+        // A copy and its original make up a pair.
+        if flow.copyCount > 0, flow.copyCount * 4 >= flow.packetCount {
+            add(
+                .capturedTwice, .note, .certain, .capture, flow.copyEvidence,
+                "The capture contains \(count(flow.copyCount, "packet")) of this flow twice.",
+                next: "capture on one interface instead of all (`-i any`), or on one side of the bridge or router",
+                numbers: [("packets", .integer(flow.copyCount))])
+        }
+    }
+}

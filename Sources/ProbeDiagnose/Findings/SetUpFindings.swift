@@ -1,0 +1,183 @@
+import ProbeBase
+
+/// Findings about how the connection was set up.
+extension FindingList {
+    mutating func addSetUp() {
+        let flow = context.flow
+        let hasAnswer = flow.server.syn != nil
+        addRefusal()
+        addWrongAnswer()
+        addICMP()
+        if flow.client.synCount >= 2, flow.server.packetCount == 0, flow.icmp == nil, flow.phase == .setUp,
+            context.watched >= Time.second
+        {
+            let span = flow.client.lastSYNTime - (flow.client.syn?.time ?? 0)
+            add(
+                .noAnswer, .problem, .likely, .pathToServer, flow.client.synPackets,
+                "The server never answered: the client sent \(count(flow.client.synCount, "SYN")) in \(text(span)), and received nothing.",
+                next:
+                    "check that \(context.server.address) is up and reachable, and capture there to see whether the SYNs arrive",
+                rivals: [
+                    "a firewall that drops the SYNs", "a host that is down or has another address",
+                    "answers that are lost or take another path", "a full accept queue",
+                ],
+                numbers: [("syns", .integer(flow.client.synCount)), ("span", .seconds(nanoseconds: span))],
+                explains: context.watched)
+        }
+        guard hasAnswer, flow.client.syn != nil else { return }
+        addRepeatedSYN()
+        addSlowHandshake()
+        addOptions()
+    }
+
+    private mutating func addRefusal() {
+        let flow = context.flow
+        guard let refusal = flow.set.refusal, let syn = flow.client.syn else { return }
+        var evidence = flow.client.synPackets
+        evidence.add(refusal.packet)
+        let wait = refusal.time - syn.time
+        add(
+            .refused, .problem, .certain, .server, evidence,
+            "The server refused the connection: it answered the SYN with a reset after \(text(wait)).",
+            next:
+                "check that a program listens on \(context.endpoint(.server)) (`ss -ltn` on that host), and that no firewall rejects the port",
+            rivals: ["a firewall that rejects the connection in the server's name"],
+            numbers: [("answer-after", .seconds(nanoseconds: wait))], explains: context.duration)
+    }
+
+    private mutating func addWrongAnswer() {
+        let flow = context.flow
+        guard !flow.set.wrongAnswers.isEmpty, let answer = flow.set.wrongAnswer else { return }
+        let hasRecovered = flow.handshakeEnd != nil
+        add(
+            .wrongSYNAnswer, hasRecovered ? .warning : .problem, .certain, .server, flow.set.wrongAnswers,
+            "The server answered the SYN with \(answer)"
+                + (hasRecovered
+                    ? "; the connection was set up \(text(flow.handshakeEnd ?? 0)) after the first SYN." : "."),
+            next:
+                "check whether the client reuses a port whose old connection the server still knows (`ss -tan` on the server), and whether a NAT device or load balancer mixes up connections",
+            numbers: [("answers", .integer(flow.set.wrongAnswers.packets.count))], explains: context.duration)
+    }
+
+    private mutating func addICMP() {
+        guard let icmp = context.flow.icmp else { return }
+        let flow = context.flow
+        let hasRecovered =
+            flow.phase != .setUp
+            && (flow.client.acknowledgedTime > icmp.time || flow.server.acknowledgedTime > icmp.time)
+        add(
+            .icmpUnreachable, hasRecovered ? .warning : .problem, .certain, .middlebox, Evidence(icmp.packet),
+            "\(ByteText.count(icmp.count, "ICMP error")) reported that a packet of the \(icmp.side.word) was not delivered: \(icmp.text).",
+            next: icmp.isTooBig
+                ? "check the MTU of the path (`tracepath`), and that the \(icmp.side.word) reduces its segment size"
+                : "check the route and the firewall at the machine that sent the ICMP error",
+            numbers: [("errors", .integer(icmp.count))], explains: hasRecovered ? 0 : context.duration)
+    }
+
+    private mutating func addRepeatedSYN() {
+        let flow = context.flow
+        let repeated = flow.set.repeatedAfterCompletion
+        if !repeated.isEmpty {
+            var evidence = repeated
+            if let completion = flow.set.completion { evidence.add(completion.packet) }
+            let wasAccepted = flow.server.dataPacketCount > 0 || flow.client.acknowledged > 1
+            let isProven = flow.set.ignoredDataCount > 0 && context.isAt(.server)
+            add(
+                .acceptQueueFull, wasAccepted ? .warning : .problem, isProven ? .certain : .likely, .server, evidence,
+                "The server did not accept the connection at once: it repeated its SYN-ACK \(times(repeated.packets.count)) after the client had acknowledged it.",
+                next:
+                    "check the accept queue of \(context.endpoint(.server)) (`ss -ltn` shows Recv-Q and Send-Q; `nstat -az TcpExtListenOverflows`), and how fast the program calls accept",
+                rivals: ["the client's ACK was lost on its way to the server"],
+                numbers: [("repeated-syn-acks", .integer(repeated.packets.count))],
+                explains: flow.server.lastSYNTime - (flow.client.syn?.time ?? 0))
+            return
+        }
+        guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1 else { return }
+        let isAnswer = flow.server.synCount > 1
+        var evidence = flow.client.synPackets
+        evidence.add(flow.server.synPackets)
+        let time = (flow.handshakeEnd ?? 0) - (flow.client.syn?.time ?? 0)
+        add(
+            .synLost, .warning, isAnswer ? .certain : .likely, isAnswer ? .pathToClient : .pathToServer, evidence,
+            isAnswer
+                ? "A packet of the handshake was lost on the way to the client: the server sent its SYN-ACK \(times(flow.server.synCount)), and the handshake took \(text(time))."
+                : "A SYN was lost on the way to the server: the client sent it \(times(flow.client.synCount)), and the handshake took \(text(time)).",
+            next: "look for losses on this path (`mtr`, interface counters), or capture on the other side",
+            rivals: ["a full queue of incomplete connections at the server"],
+            numbers: [
+                ("syns", .integer(flow.client.synCount)), ("syn-acks", .integer(flow.server.synCount)),
+                ("handshake", .seconds(nanoseconds: time)),
+            ],
+            explains: time)
+    }
+
+    private mutating func addSlowHandshake() {
+        let flow = context.flow
+        guard let end = flow.handshakeEnd, let syn = flow.client.syn, flow.client.synCount == 1,
+            flow.server.synCount == 1, flow.clockSteps.isEmpty
+        else { return }
+        let time = end - syn.time
+        // The delays in the handshake must not hide that later round trips are shorter.
+        let later = flow.laterRoundTrip ?? time
+        guard time > Time.second || (time > 200 * Time.millisecond && time > 3 * later) else { return }
+        var evidence = flow.client.synPackets
+        evidence.add(flow.server.synPackets)
+        if let completion = flow.set.completion { evidence.add(completion.packet) }
+        add(
+            .slowHandshake, .warning, .likely, .server, evidence,
+            "The handshake took \(text(time)), although no packet was repeated"
+                + (later < time ? "; later round trips took \(text(later))." : "."),
+            next:
+                "check the load of the server and of the devices in front of it that handle new connections (firewalls, load balancers, SYN proxies)",
+            rivals: ["a long path", "a device that delays new connections"],
+            numbers: [("handshake", .seconds(nanoseconds: time)), ("round-trip", .seconds(nanoseconds: later))],
+            explains: time)
+    }
+
+    private mutating func addOptions() {
+        let flow = context.flow
+        guard let own = flow.client.syn, let other = flow.server.syn else { return }
+        if !own.hasWindowScale || !other.hasWindowScale {
+            let side: ConversationSide = own.hasWindowScale ? .server : .client
+            let limited = ConversationSide.allCases.first { isWindowLimited($0) != nil }
+            let time = limited.map { flow[$0].receiveWindowTime } ?? 0
+            add(
+                .noWindowScaling, limited == nil ? .note : .warning, .certain, FindingSide(side),
+                Evidence(own.packet, other.packet),
+                limited == nil
+                    ? "The \(side.word) does not support window scaling, so windows are limited to 64 KiB."
+                    : "The \(side.word) does not support window scaling, so the window is limited to 64 KiB; it limited the transfer for \(text(time)).",
+                next:
+                    "enable window scaling on the \(side.word) (`sysctl net.ipv4.tcp_window_scaling`), or remove the device that strips the option",
+                numbers: [("limited", .seconds(nanoseconds: time))], explains: time)
+        }
+        if !own.isSACKPermitted || !other.isSACKPermitted {
+            let side: ConversationSide = own.isSACKPermitted ? .server : .client
+            add(
+                .noSACK, .note, .certain, FindingSide(side), Evidence(own.packet, other.packet),
+                "The \(side.word) does not support selective acknowledgments, so recovering from several losses takes longer.",
+                next: "enable SACK on the \(side.word) (`sysctl net.ipv4.tcp_sack`)")
+        }
+        for side in ConversationSide.allCases {
+            guard let syn = flow[side].syn, let size = syn.maximumSegmentSize else { continue }
+            let minimum = context.client.address.family == .v6 ? 1220 : 536
+            guard size < 1200 || size < minimum else { continue }
+            add(
+                .smallMSS, size < minimum ? .warning : .note, .certain, FindingSide(side), Evidence(syn.packet),
+                "The \(side.word) announced a maximum segment size of \(size) bytes.",
+                next:
+                    "check the MTU of the \(side.word)'s interface, and the devices on the path that change the option (MSS clamping)",
+                numbers: [("mss", .integer(size))])
+        }
+        if own.payloadLength > 0, !flow.set.isSYNDataAcknowledged {
+            add(
+                .fastOpenRejected, .note, .certain, .server, Evidence(own.packet, other.packet),
+                "The server did not accept the \(count(own.payloadLength, "byte")) in the client's SYN (TCP Fast Open).",
+                next:
+                    "enable Fast Open on the server (`sysctl net.ipv4.tcp_fastopen`), or ignore this: the data is sent again",
+                numbers: [("bytes", .integer(own.payloadLength))])
+        }
+    }
+
+    private func times(_ number: Int) -> String { number == 1 ? "once" : number == 2 ? "twice" : "\(number) times" }
+}

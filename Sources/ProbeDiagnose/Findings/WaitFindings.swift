@@ -1,0 +1,156 @@
+import ProbeBase
+
+/// Findings about applications that are slow, or send inefficiently.
+extension FindingList {
+    mutating func addWaits() {
+        addSlowServer()
+        addSlowClient()
+        addNoData()
+        for side in ConversationSide.allCases {
+            addNagle(sender: side)
+            addTinygrams(sender: side)
+            addUnfinished(sender: side)
+        }
+        addDrip()
+    }
+
+    private mutating func addSlowServer() {
+        let flow = context.flow
+        guard flow.clockSteps.isEmpty, let slowest = flow.server.slowestAnswer,
+            let median = flow.server.answers.quantile(0.5), let high = flow.server.answers.quantile(0.99)
+        else { return }
+        let count = flow.server.answers.count
+        let share = context.share(flow.budget[.serverThinks])
+        let isSlow = (count >= 3 && median >= 500 * Time.millisecond) || slowest.wait >= 3 * Time.second
+        let isVerySlow = slowest.wait >= 30 * Time.second
+        guard isVerySlow || (isSlow && share >= 0.3) else { return }
+        let waits =
+            count == 1
+            ? "it took \(text(slowest.wait)) to send its only answer"
+            : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
+        add(
+            .slowServer, isVerySlow ? .problem : .warning,
+            flow.server.isAnswerAcknowledged ? .certain : .likely, .server,
+            Evidence(slowest.request, slowest.answer), "The server was slow to answer: \(waits).",
+            next:
+                "look at what the program on \(context.endpoint(.server)) did at that time (its log, a profile, the services that it depends on)",
+            rivals: ["requests that were delayed on their way to the program"],
+            numbers: [
+                ("answers", .integer(count)), ("median", .seconds(nanoseconds: median)),
+                ("p99", .seconds(nanoseconds: high)), ("slowest", .seconds(nanoseconds: slowest.wait)),
+                ("share", .number(share)),
+            ],
+            explains: flow.budget[.serverThinks])
+    }
+
+    private mutating func addSlowClient() {
+        let flow = context.flow
+        let client = flow.client
+        let share = context.share(client.pauseTime)
+        guard client.pauseCount >= 3, share >= 0.5, flow.clockSteps.isEmpty else { return }
+        add(
+            .slowClient, .warning,
+            client.isAnswerAcknowledged && context.isAt(.client) ? .certain : .likely, .client, client.pauseEvidence,
+            "The client was slow: it paused \(client.pauseCount) times for 500 ms or longer before it sent more (\(text(client.pauseTime)), \(percent(share)) of the connection).",
+            next:
+                "look at what the program on \(context.endpoint(.client)) does between the server's data and its next request",
+            rivals: ["a user who types", "a client that waits for another connection"],
+            numbers: [
+                ("pauses", .integer(client.pauseCount)), ("paused", .seconds(nanoseconds: client.pauseTime)),
+                ("share", .number(share)),
+            ],
+            explains: client.pauseTime)
+    }
+
+    private mutating func addNoData() {
+        let flow = context.flow
+        guard let end = flow.handshakeEnd, flow.client.dataPacketCount + flow.server.dataPacketCount == 0,
+            flow.client.syn != nil, flow.server.syn != nil, !context.isOneDirection, flow.clockSteps.isEmpty
+        else { return }
+        let isClosed = flow.phase == .closing || flow.reset != nil
+        let time = isClosed ? context.duration - end : context.watched - end
+        guard isClosed || time >= 5 * Time.second else { return }
+        add(
+            .noData, time >= 60 * Time.second ? .warning : .note, .certain, .client,
+            Evidence(flow.set.completion?.packet ?? flow.firstPacket),
+            "Nobody sent data on the connection \(isClosed ? "until it was closed" : "while it was watched") (\(text(time))).",
+            next: "check whether the client opens connections in advance, or only tests whether the port is open",
+            numbers: [("time", .seconds(nanoseconds: time))], explains: 0)
+    }
+
+    private mutating func addNagle(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.nagleCount > 0, context.flow.clockSteps.isEmpty else { return }
+        let share = context.share(sender.nagleTime)
+        let isSerious =
+            sender.nagleCount >= 3 || (share >= 0.05 && sender.nagleTime >= 100 * Time.millisecond)
+        add(
+            .nagleDelayedAck, isSerious ? .warning : .note,
+            sender.isNagleProven && context.isAt(side) ? .certain : .likely, FindingSide(side), sender.nagleEvidence,
+            "The \(side.word) held back \(count(sender.nagleCount, "small segment")) until a delayed ACK arrived (Nagle's algorithm), which cost \(text(sender.nagleTime)).",
+            next:
+                "set TCP_NODELAY on the \(side.word)'s socket, or write each message with a single call (writev, or a buffer)",
+            rivals: ["an application that waits by itself"],
+            numbers: [
+                ("waits", .integer(sender.nagleCount)), ("time", .seconds(nanoseconds: sender.nagleTime)),
+                ("share", .number(share)),
+            ],
+            explains: sender.nagleTime)
+    }
+
+    private mutating func addTinygrams(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        guard sender.rapidSmallCount >= 100, let median = sender.sizes.quantile(0.5), median < 100 else { return }
+        add(
+            .tinygrams, .note, .certain, FindingSide(side), Evidence(sender.lastDataPacket),
+            "The \(side.word) sent \(count(sender.rapidSmallCount, "small segment")) in quick succession; the median of its segments is \(count(median, "byte")).",
+            next: "write larger pieces at a time, through a buffer",
+            numbers: [("segments", .integer(sender.rapidSmallCount)), ("median", .integer(median))])
+    }
+
+    private mutating func addUnfinished(sender side: ConversationSide) {
+        let flow = context.flow
+        let sender = flow[side]
+        guard sender.progress.isIncomplete, let last = sender.lastDataTime, sender.drip == nil || side == .server,
+            flow[side].fin == nil, flow.clockSteps.isEmpty, sender.outstanding == 0 || !context.isAt(side)
+        else { return }
+        let end = flow.reset?.isObeyed == true ? flow.reset?.time ?? context.duration : context.watched
+        let wait = end - last
+        guard wait >= 2 * Time.second else { return }
+        let isHead = sender.progress.kind == .http && sender.progress.http.missing == nil
+        let message =
+            sender.progress.kind == .tls
+            ? "a TLS record" : side == .client ? "an HTTP request" : "an HTTP response"
+        let missing =
+            sender.progress.http.missing.map {
+                ": \(size(Int($0))) that its header announces \($0 == 1 ? "is" : "are") missing"
+            } ?? ""
+        add(
+            .requestUnfinished, .warning, isHead ? .likely : .certain, FindingSide(side),
+            Evidence(sender.lastDataPacket),
+            "The \(side.word) stopped in the middle of \(message)\(missing); nothing followed for \(text(wait)).",
+            next: "find out why the program on \(context.endpoint(side)) did not send the rest",
+            rivals: ["data that only looks like this protocol"],
+            numbers: [("silence", .seconds(nanoseconds: wait))], explains: wait)
+    }
+
+    private mutating func addDrip() {
+        let flow = context.flow
+        guard let drip = flow.client.worstDrip ?? flow.client.drip, drip.segments >= 5, flow.clockSteps.isEmpty else {
+            return
+        }
+        let time = drip.last - drip.since
+        guard time >= 10 * Time.second else { return }
+        let rate = Double(drip.bytes) / (Double(time) / 1e9)
+        guard rate < 50 else { return }
+        add(
+            .slowDrip, .warning, .certain, .client, Evidence(drip.firstPacket, drip.lastPacket),
+            "The client sent a request very slowly: \(count(drip.bytes, "byte")) in \(count(drip.segments, "segment")) over \(text(time)) (\(DurationText.fixed(rate, digits: 1)) B/s).",
+            next: "limit the time that the server waits for a request, as protection against slow clients",
+            numbers: [
+                ("bytes", .integer(drip.bytes)), ("segments", .integer(drip.segments)),
+                ("time", .seconds(nanoseconds: time)), ("bytes-per-second", .number((rate * 10).rounded() / 10)),
+            ],
+            explains: time)
+    }
+}

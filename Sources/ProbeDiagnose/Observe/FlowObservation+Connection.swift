@@ -1,0 +1,178 @@
+import ProbeBase
+import ProbeWire
+
+/// What happened while the connection was being set up.
+struct SetUpObservation: Sendable {
+    /// The answer of the server that refused the connection.
+    var refusal: (time: Int64, packet: Int)?
+    /// The packets that acknowledged something else than the SYN.
+    var wrongAnswers = Evidence()
+    var wrongAnswer: String?
+    /// The client's ACK that completes the handshake, and whether the server repeated its SYN-ACK afterwards.
+    var completion: (time: Int64, packet: Int)?
+    var repeatedAfterCompletion = Evidence()
+    var ignoredDataCount = 0
+    /// Whether the server acknowledged the data in the SYN.
+    var isSYNDataAcknowledged = false
+}
+
+/// A reset, and the state of the connection at that time.
+struct ResetObservation: Sendable {
+    var side: ConversationSide
+    var time: Int64
+    var packet: Int
+    /// The bytes that were sent and not acknowledged before the reset.
+    var ownOutstanding: Int64
+    var peerOutstanding: Int64
+    var hasOwnFIN: Bool
+    var hasPeerFIN: Bool
+    /// The time since the last packet before the reset.
+    var silence: Int64
+    /// Whether the peer sent data after this side's FIN.
+    var isAfterClose: Bool
+    var hasHandshake: Bool
+    /// Whether the sender of the reset did not move its window past the bytes that it acknowledged.
+    var hasUnreadData: Bool
+    var isInsideMessage: Bool
+    var isForeign: Bool
+    var isOddlyNumbered: Bool
+    var laterPackets = Evidence()
+    var isObeyed: Bool
+    /// The packet that the reset answers.
+    var cause: Int
+}
+
+/// The ICMP errors that quote packets of the flow.
+struct ICMPObservation: Sendable {
+    var count = 1
+    var text: String
+    var side: ConversationSide
+    var isTooBig: Bool
+    var time: Int64
+    var packet: Int
+}
+
+extension FlowObservation {
+    /// Follows the handshake.
+    mutating func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+        let side = packet.side
+        if tcp.isSYN {
+            noteSYN(packet, tcp)
+            return
+        }
+        if side == .server, let syn = client.syn, server.syn == nil {
+            let isForeign =
+                tcp.flags.contains(.ack) && tcp.acknowledgment - (syn.sequence + 1) != 0
+                && tcp.acknowledgment - (syn.sequence + 1 + syn.payloadLength) != 0
+            if packet.flags.contains(.rst), !isForeign {
+                set.refusal = (packet.time, packet.number)
+                return
+            }
+            if isForeign { noteWrongAnswer(packet) }
+            return
+        }
+        if side == .client, packet.flags.contains(.rst) { return }
+        if side == .client, client.syn != nil, server.syn != nil, tcp.flags.contains(.ack) {
+            if let syn = server.syn {
+                let delay = packet.time - server.lastSYNTime
+                if server.synCount == 1, tcp.acknowledgment - (syn.sequence + 1) == 0 {
+                    client.packetCount > 0
+                        ? server.shortestDelay = min(server.shortestDelay ?? delay, delay) : ()
+                }
+            }
+            set.completion = (packet.time, packet.number)
+            open(at: packet.time)
+        } else if client.syn == nil, server.syn == nil {
+            open(at: packet.time)
+        } else if client.syn == nil || server.syn == nil, packet.length > 0 || side == .client {
+            // A part of the handshake was not captured.
+            open(at: packet.time)
+        }
+    }
+
+    private mutating func noteWrongAnswer(_ packet: DiagnosedPacket) {
+        set.wrongAnswers.add(packet.number)
+        set.wrongAnswer =
+            packet.flags.contains(.rst)
+            ? "a reset that acknowledges another number"
+            : packet.flags.contains(.syn)
+                ? "a SYN-ACK that acknowledges another number" : "a challenge ACK of an older connection"
+    }
+
+    private mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+        let side = packet.side
+        if side == .server, let syn = client.syn, tcp.flags.contains(.ack), server.syn == nil {
+            let own = tcp.acknowledgment - (syn.sequence + 1)
+            guard own == 0 || own == syn.payloadLength else {
+                noteWrongAnswer(packet)
+                return
+            }
+            if client.synCount == 1 {
+                client.shortestDelay = packet.time - syn.time
+            }
+            set.isSYNDataAcknowledged = syn.payloadLength > 0 && own == syn.payloadLength
+        }
+        self[side].synCount += 1
+        self[side].synPackets.add(packet.number)
+        self[side].lastSYNTime = packet.time
+        guard self[side].syn == nil else { return }
+        let options = tcp.options
+        self[side].syn = .init(
+            time: packet.time, packet: packet.number, sequence: tcp.sequence,
+            maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
+            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength)
+        self[side].sentEnd = 1
+    }
+
+    /// Records packets of a handshake that the analysis does not assign to the connection's streams.
+    mutating func noteSetUp(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
+        guard summary.side == .server, let syn = client.syn, server.syn == nil,
+            tcp.acknowledgment - (syn.sequence + 1) != 0
+        else { return }
+        set.wrongAnswers.add(summary.packetIndex + 1)
+        set.wrongAnswer = "an answer that acknowledges another number"
+    }
+
+    /// Records a SYN-ACK that the server repeats although the client has acknowledged it.
+    mutating func noteLateSYN(_ packet: DiagnosedPacket) {
+        guard packet.side == .server, packet.flags.contains(.syn), set.completion != nil else { return }
+        set.repeatedAfterCompletion.add(packet.number)
+        if client.outstanding > 0 { set.ignoredDataCount += 1 }
+    }
+
+    // MARK: Resets
+
+    mutating func noteReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, isObeyed: Bool) {
+        let side = packet.side
+        let peer = side.opposite
+        if phase == .setUp {
+            if isObeyed, set.refusal == nil, server.syn != nil || side == .client { recordReset(packet, tcp, true) }
+            return
+        }
+        if isObeyed { settleBeforeReset(at: packet.time) }
+        guard reset == nil || (isObeyed && reset?.isObeyed == false) else { return }
+        recordReset(packet, tcp, isObeyed)
+        if self[side].fin != nil, self[peer].lastDataTime ?? -1 >= self[side].fin?.time ?? Int64.max {
+            reset?.isAfterClose = true
+        }
+    }
+
+    private mutating func recordReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ isObeyed: Bool) {
+        let side = packet.side
+        let peer = side.opposite
+        let own = self[side]
+        let other = self[peer]
+        let edge = other.edges.last?.edge
+        let first = other.windows.samples.first?.window ?? 0
+        reset = ResetObservation(
+            side: side, time: packet.time, packet: packet.number, ownOutstanding: own.outstanding,
+            peerOutstanding: max(0, other.dataEnd - max(other.acknowledged, 1)), hasOwnFIN: own.fin != nil,
+            hasPeerFIN: other.fin != nil, silence: lastSilence, isAfterClose: false,
+            hasHandshake: own.syn != nil && own.dataPacketCount + other.dataPacketCount >= 0,
+            hasUnreadData: own.fin == nil && edge.map { $0 - other.acknowledged < Int64(first) } ?? false
+                && other.acknowledged > 1,
+            isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
+            isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
+            cause: other.lastDataPacket)
+    }
+}

@@ -1,0 +1,301 @@
+import ProbeBase
+
+/// Follows the messages in one direction of a flow, as far as their framing is known: TLS records (RFC 8446, section
+/// 5.1; RFC 5246, section 6.2) and HTTP/1 messages (RFC 9112).
+///
+/// Only the boundaries of messages are followed, in constant memory. If bytes are missing, or if the data is neither
+/// TLS nor HTTP, nothing is known about the rest of the direction.
+struct MessageProgress: Sendable {
+    enum Kind: Sendable {
+        case undecided, tls, http, unknown
+    }
+
+    private(set) var kind = Kind.undecided
+    private(set) var tls = TLSProgress()
+    private(set) var http = HTTPProgress()
+
+    /// The first bytes of the stream, until they show what the protocol is.
+    private var opening: [UInt8] = []
+
+    /// Reads the next bytes of the stream.
+    mutating func read(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int, time: Int64) {
+        guard kind == .undecided else { return take(bytes, from: side, packet: packet, time: time) }
+        for index in 0..<min(bytes.count, Self.longestOpening) { opening.append(bytes[index]) }
+        kind = Self.recognize(opening.span, side)
+        guard kind != .undecided else { return }
+        let known = opening.count - min(bytes.count, Self.longestOpening)
+        let start = opening
+        opening = []
+        take(start.span.extracting(0..<known), from: side, packet: packet, time: time)
+        take(bytes, from: side, packet: packet, time: time)
+    }
+
+    private mutating func take(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int, time: Int64) {
+        switch kind {
+        case .tls: if !tls.read(bytes, packet: packet, time: time) { kind = .unknown }
+        case .http: if !http.read(bytes, isRequest: side == .client) { kind = .unknown }
+        case .undecided, .unknown: break
+        }
+    }
+
+    /// Called if bytes of the stream are missing, so that the boundaries are no longer known.
+    mutating func lose() { kind = .unknown }
+
+    /// Called after an answer without a body, whatever length its header announces.
+    mutating func skipBody() { http.skipBody() }
+
+    /// Whether a message has begun and is not complete. `false` if the framing is unknown.
+    var isIncomplete: Bool {
+        switch kind {
+        case .tls: tls.isInsideRecord
+        case .http: http.isIncomplete
+        case .undecided, .unknown: false
+        }
+    }
+
+    private static let longestOpening = 12
+
+    private static func recognize(_ bytes: Span<UInt8>, _ side: ConversationSide) -> Kind {
+        if let type = bytes.byte(at: 0), 20...23 ~= type {
+            guard let major = bytes.byte(at: 1), let minor = bytes.byte(at: 2) else { return .undecided }
+            return major == 3 && minor <= 4 ? .tls : .unknown
+        }
+        let beginnings = side == .client ? HTTPProgress.methods : ["HTTP/1."]
+        for text in beginnings where text.utf8.elementsEqual((0..<min(bytes.count, text.utf8.count)).map { bytes[$0] })
+        {
+            return .http
+        }
+        let isBeginning = beginnings.contains { text in
+            bytes.count < text.utf8.count
+                && text.utf8.prefix(bytes.count).elementsEqual((0..<bytes.count).map { bytes[$0] })
+        }
+        return isBeginning ? .undecided : .unknown
+    }
+}
+
+/// The records of one direction of a TLS connection.
+struct TLSProgress: Sendable {
+    struct Alert: Sendable {
+        var packet: Int
+        /// `nil` if the alert is encrypted.
+        var content: (isFatal: Bool, description: UInt8)?
+    }
+
+    private var header: (UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0)
+    private var headerCount = 0
+    private var remaining = 0
+    private var bodyStart: (UInt8, UInt8) = (0, 0)
+    private var bodyCount = 0
+    /// Whether the sender has announced that its further records are encrypted.
+    private var isEncrypted = false
+    /// The type and the length of the last record that began.
+    private(set) var lastType: UInt8 = 0
+    private(set) var lastLength = 0
+    private(set) var recordCount = 0
+    /// Whether a record with application data was sent. In TLS 1.3, encrypted handshake messages look the same.
+    private(set) var hasApplicationData = false
+    private(set) var hasHello = false
+    private(set) var hasFinished = false
+    private(set) var alert: Alert?
+
+    /// Whether a record has begun and is not complete.
+    var isInsideRecord: Bool { remaining > 0 || headerCount > 0 }
+
+    /// Reads bytes. Returns `false` if they are not TLS records.
+    mutating func read(_ bytes: Span<UInt8>, packet: Int, time: Int64) -> Bool {
+        var offset = 0
+        while offset < bytes.count {
+            if remaining == 0 {
+                guard let byte = bytes.byte(at: offset) else { return true }
+                switch headerCount {
+                case 0: header.0 = byte
+                case 1: header.1 = byte
+                case 2: header.2 = byte
+                case 3: header.3 = byte
+                default: header.4 = byte
+                }
+                headerCount += 1
+                offset += 1
+                guard headerCount == 5 else { continue }
+                guard 20...24 ~= header.0, header.1 == 3 else { return false }
+                begin(type: header.0, length: Int(header.3) << 8 | Int(header.4))
+                if remaining > 18_432 { return false }
+                if remaining == 0 { headerCount = 0 }
+            } else {
+                let length = min(remaining, bytes.count - offset)
+                if bodyCount < 2 {
+                    if bodyCount == 0 { bodyStart.0 = bytes.byte(at: offset) ?? 0 }
+                    if bodyCount + length >= 2 { bodyStart.1 = bytes.byte(at: offset + 1 - bodyCount) ?? 0 }
+                    bodyCount += length
+                }
+                offset += length
+                remaining -= length
+                if remaining == 0 { complete(packet) }
+            }
+        }
+        return true
+    }
+
+    private mutating func begin(type: UInt8, length: Int) {
+        lastType = type
+        lastLength = length
+        remaining = length
+        bodyCount = 0
+        recordCount += 1
+    }
+
+    private mutating func complete(_ packet: Int) {
+        headerCount = 0
+        switch lastType {
+        case 20: isEncrypted = true
+        case 21:
+            let isPlain = !isEncrypted && lastLength == 2
+            alert = Alert(packet: packet, content: isPlain ? (bodyStart.0 == 2, bodyStart.1) : nil)
+        case 22:
+            if !isEncrypted, bodyStart.0 == 1 || bodyStart.0 == 2 { hasHello = true }
+            if isEncrypted { hasFinished = true }
+        case 23: hasApplicationData = true
+        default: break
+        }
+    }
+
+    /// Whether the last record may be the `close_notify` alert: in TLS 1.3, its type is encrypted, but not its length.
+    var mayHaveCloseNotify: Bool {
+        if let alert { return alert.content.map { $0.description == 0 } ?? true }
+        return lastType == 23 && lastLength <= 2 + 1 + 16 + 8
+    }
+
+    /// The name of an alert (RFC 8446, section 6; RFC 5246, section 7.2).
+    static func name(_ description: UInt8) -> String {
+        let names: [UInt8: String] = [
+            0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed",
+            22: "record_overflow", 30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate",
+            42: "bad_certificate", 43: "unsupported_certificate", 44: "certificate_revoked",
+            45: "certificate_expired", 46: "certificate_unknown", 47: "illegal_parameter", 48: "unknown_ca",
+            49: "access_denied", 50: "decode_error", 51: "decrypt_error", 70: "protocol_version",
+            71: "insufficient_security", 80: "internal_error", 86: "inappropriate_fallback", 90: "user_canceled",
+            100: "no_renegotiation", 109: "missing_extension", 110: "unsupported_extension",
+            112: "unrecognized_name", 113: "bad_certificate_status_response", 115: "unknown_psk_identity",
+            116: "certificate_required", 120: "no_application_protocol",
+        ]
+        return names[description] ?? "alert \(description)"
+    }
+}
+
+/// The HTTP/1 messages of one direction.
+struct HTTPProgress: Sendable {
+    private enum State: Sendable {
+        case between, head, body
+        /// The message ends when the connection is closed, or its length can't be followed.
+        case open
+    }
+
+    private var state = State.between
+    private var line: [UInt8] = []
+    private var lineCount = 0
+    private var isFirstLine = true
+    private var remaining: Int64 = 0
+    private var announced: Int64?
+    private var isChunked = false
+    private var hasNoBody = false
+    /// Whether the last request is a HEAD request, whose answer has no body.
+    private(set) var isHead = false
+    /// The number of messages whose heads are complete.
+    private(set) var messageCount = 0
+
+    /// Whether a message has begun and is not complete.
+    var isIncomplete: Bool { state == .head || (state == .body && remaining > 0) }
+
+    /// The number of bytes that the incomplete message announced and that were not sent; `nil` if its head is not
+    /// complete.
+    var missing: Int64? { state == .body ? remaining : nil }
+
+    private static let longestLine = 256
+
+    /// Reads bytes. Returns `false` if they are not HTTP.
+    mutating func read(_ bytes: Span<UInt8>, isRequest: Bool) -> Bool {
+        var offset = 0
+        while offset < bytes.count {
+            switch state {
+            case .open: return true
+            case .body:
+                let length = min(remaining, Int64(bytes.count - offset))
+                remaining -= length
+                offset += Int(length)
+                if remaining == 0 { state = .between }
+            case .between, .head:
+                guard let byte = bytes.byte(at: offset) else { return true }
+                offset += 1
+                if state == .between {
+                    if byte == 13 || byte == 10 { continue }
+                    begin()
+                }
+                lineCount += 1
+                if byte != 10 {
+                    if line.count < Self.longestLine { line.append(byte) }
+                    continue
+                }
+                if line.last == 13 { line.removeLast() }
+                if isFirstLine, !takeFirstLine(isRequest: isRequest) { return false }
+                if line.isEmpty, !isFirstLine { endHead(isRequest: isRequest) } else if !isFirstLine { takeField() }
+                isFirstLine = false
+                line.removeAll(keepingCapacity: true)
+            }
+        }
+        return true
+    }
+
+    private mutating func begin() {
+        state = .head
+        isFirstLine = true
+        announced = nil
+        isChunked = false
+        hasNoBody = false
+        line.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func takeFirstLine(isRequest: Bool) -> Bool {
+        if isRequest {
+            guard Self.methods.contains(where: { line.starts(with: $0.utf8) }) else { return false }
+            isHead = line.starts(with: "HEAD ".utf8)
+            return true
+        }
+        guard line.starts(with: "HTTP/1.".utf8) else { return false }
+        let status = line.dropFirst(9).prefix(3)
+        hasNoBody =
+            status.first == UInt8(ascii: "1") || status.elementsEqual("204".utf8) || status.elementsEqual("304".utf8)
+        return true
+    }
+
+    private mutating func takeField() {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        if name == "content-length" {
+            announced = Int64(String(decoding: line[(colon + 1)...], as: UTF8.self).filter { $0 != " " })
+        }
+        if name == "transfer-encoding" { isChunked = true }
+        if name == "upgrade" { isChunked = true }
+    }
+
+    private mutating func endHead(isRequest: Bool) {
+        messageCount += 1
+        remaining = announced.map { max(0, $0) } ?? 0
+        if hasNoBody { remaining = 0 }
+        if isChunked || (!isRequest && announced == nil && !hasNoBody) {
+            state = .open
+        } else {
+            state = remaining > 0 ? .body : .between
+        }
+    }
+
+    /// Called when the answer to a HEAD request has been read: the announced body is not sent.
+    mutating func skipBody() {
+        if state == .body { state = .between }
+        remaining = 0
+    }
+
+    /// The methods with which a request begins, each followed by a space.
+    static let methods = [
+        "GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE ",
+    ]
+}

@@ -1,0 +1,80 @@
+/// A series of measurements in constant memory. If there are too many, only every second, fourth, eighth … measurement
+/// is kept, so the kept ones stay evenly spread over the whole series.
+struct SampleSeries<Sample: Sendable>: Sendable {
+    private(set) var samples: [Sample] = []
+    /// The number of measurements, including those that were not kept.
+    private(set) var count = 0
+    private var stride = 1
+    private let capacity: Int
+
+    /// Creates a series. `capacity` is the maximum number of samples that are kept.
+    init(capacity: Int) { self.capacity = capacity }
+
+    mutating func append(_ sample: Sample) {
+        defer { count += 1 }
+        guard count % stride == 0 else { return }
+        if samples.count == capacity {
+            samples = Swift.stride(from: 0, to: samples.count, by: 2).map { samples[$0] }
+            stride *= 2
+            guard count % stride == 0 else { return }
+        }
+        samples.append(sample)
+    }
+}
+
+extension SampleSeries where Sample: Comparable {
+    /// Returns the smallest sample that is at least as large as `fraction` of the samples; `nil` if there are none.
+    func quantile(_ fraction: Double) -> Sample? {
+        guard !samples.isEmpty else { return nil }
+        let sorted = samples.sorted()
+        let rank = Int((fraction * Double(sorted.count)).rounded(.up))
+        return sorted[min(max(rank - 1, 0), sorted.count - 1)]
+    }
+}
+
+/// The correlation of two quantities (Pearson's coefficient), computed as the pairs arrive.
+struct Correlation: Sendable {
+    private(set) var count = 0
+    private var meanX = 0.0
+    private var meanY = 0.0
+    private var sumXX = 0.0
+    private var sumYY = 0.0
+    private var sumXY = 0.0
+
+    mutating func add(_ x: Double, _ y: Double) {
+        count += 1
+        let (dx, dy) = (x - meanX, y - meanY)
+        meanX += dx / Double(count)
+        meanY += dy / Double(count)
+        sumXX += dx * (x - meanX)
+        sumYY += dy * (y - meanY)
+        sumXY += dx * (y - meanY)
+    }
+
+    /// A value from -1 to 1; 0 if one of the quantities is constant.
+    var coefficient: Double {
+        let product = sumXX * sumYY
+        return product > 0 ? sumXY / product.squareRoot() : 0
+    }
+}
+
+/// The numbers of the packets that prove something. Only the first ones are kept, and the last.
+package struct Evidence: Sendable {
+    private var first: [Int] = []
+    private var last: Int?
+    private static let kept = 8
+
+    init(_ packets: Int...) { for packet in packets { add(packet) } }
+
+    mutating func add(_ packet: Int) {
+        if first.contains(packet) || last == packet { return }
+        if first.count < Self.kept { first.append(packet) } else { last = packet }
+    }
+
+    mutating func add(_ other: Evidence) { for packet in other.packets { add(packet) } }
+
+    /// The packet numbers in increasing order.
+    package var packets: [Int] { (first + (last.map { [$0] } ?? [])).sorted() }
+
+    var isEmpty: Bool { first.isEmpty }
+}

@@ -1,0 +1,289 @@
+import ProbeBase
+import ProbeWire
+
+/// What one side of a flow sent, and what its peer's packets show about that. All positions are relative to the side's
+/// SYN, which is at 0, and all times are nanoseconds since the flow's first packet.
+struct SideObservation: Sendable {
+    // MARK: The packets of the side
+
+    var packetCount = 0
+    var dataPacketCount = 0
+    var payloadLength: Int64 = 0
+    /// The time of the side's last packet.
+    var lastTime: Int64 = 0
+    var largestPayload = 0
+    /// The payload sizes of segments, to find a sender of many small ones.
+    var sizes = SampleSeries<Int>(capacity: 64)
+    /// The number of segments below 100 bytes that follow a segment of the same side within 10 ms.
+    var rapidSmallCount = 0
+    var hasOffload = false
+    var hasCutPayload = false
+
+    // MARK: The SYN
+
+    var syn: SYN?
+    var synPackets = Evidence()
+    var synCount = 0
+    /// The time of the last SYN.
+    var lastSYNTime: Int64 = 0
+
+    struct SYN: Sendable {
+        var time: Int64
+        var packet: Int
+        var sequence: SequenceNumber
+        var maximumSegmentSize: Int?
+        var hasWindowScale: Bool
+        var isSACKPermitted: Bool
+        var payloadLength: Int
+    }
+
+    // MARK: The stream
+
+    /// The position after everything that was sent.
+    var sentEnd: Int64 = 0
+    /// The position up to which the peer has acknowledged.
+    var acknowledged: Int64 = 0
+    var acknowledgedTime: Int64 = 0
+    var firstDataTime: Int64?
+    /// The time of the last transmission of data.
+    var lastDataTime: Int64?
+    var lastDataPacket = 0
+    var fin: Close?
+    var finAcknowledged: Close?
+    var log = SegmentLog()
+    var progress = MessageProgress()
+    /// The ranges of the stream that the capture doesn't contain so far.
+    var holes: [Hole] = []
+
+    struct Close: Sendable {
+        var time: Int64
+        var packet: Int
+        var position: Int64
+    }
+
+    struct Hole: Sendable {
+        var start: Int64
+        var end: Int64
+        /// The packet that shows that the hole exists.
+        var packet: Int
+        var isAcknowledged = false
+    }
+
+    // MARK: The peer's windows
+
+    var edges = WindowEdges()
+    /// Whether the scale of the peer's window is unknown.
+    var isRoomUnknown = false
+    /// The largest window that the peer advertised after the handshake, and the times at which it grew.
+    var largestWindow: Int = 0
+    var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
+    var zero: ZeroWindow?
+    /// The closed windows that blocked the side.
+    var zeroTime: Int64 = 0
+    var zeroEvidence = Evidence()
+    var zeroFirst: Int64?
+    var isZeroProbeAnswered = false
+    var zeroProbeCount = 0
+    /// The number of small segments that fill the peer's window (RFC 9293, section 3.8.6.2).
+    var sillyCount = 0
+    var sillyEvidence = Evidence()
+
+    /// A window of the peer that is closed.
+    struct ZeroWindow: Sendable {
+        var time: Int64
+        var packet: Int
+        /// Whether the side had used the whole window before.
+        var wasFilled: Bool
+        var isProbed = false
+        var openedAt: Int64?
+    }
+
+    // MARK: Delays
+
+    /// The shortest time from a packet of this side to its acknowledgment, as seen at the capture point.
+    var shortestDelay: Int64?
+    /// The same, without the handshake.
+    var shortestDataDelay: Int64?
+    var delays = SampleSeries<Int64>(capacity: 96)
+    var growth = Correlation()
+    var slowestDelay: (delay: Int64, packet: Int)?
+    /// The path's delivery rate, measured once per round trip.
+    var rate = DeliveryRate()
+    var receiveWindowTime: Int64 = 0
+    var applicationTime: Int64 = 0
+    var transferTime: Int64 = 0
+
+    // MARK: Losses
+
+    var duplicateAcks = 0
+    var hasSACKSinceAcknowledgment = false
+    /// The position whose acknowledgment ends the recovery.
+    var recoveryEnd: Int64?
+    var repeats: [Repeat] = []
+    var lost = LossCount()
+    var spuriousCount = 0
+    var spuriousEvidence = Evidence()
+    var isSpuriousProven = false
+    var reorderedCount = 0
+    var reorderedEvidence = Evidence()
+    /// Whether the IP identification or the timestamps show that the segments were sent in another order.
+    var isReorderingProven = false
+    /// The IP identification and the timestamp of the last new segment.
+    var lastIdentification: UInt16 = 0
+    var lastStamp: UInt32?
+    var timeoutCount = 0
+    var timeoutTime: Int64 = 0
+    var longestTimeout: Int64 = 0
+    var timeoutEvidence = Evidence()
+    var isTimeoutCaptured = false
+    var backoff: Backoff?
+    /// The longest series of timeouts of the same data.
+    var longestBackoff = 0
+    var tailCount = 0
+    var longestTail: Int64 = 0
+    var tailEvidence = Evidence()
+    var isTailProven = false
+    /// The largest packet that was sent at least three times without an acknowledgment.
+    var stuck: Stuck?
+    /// The size of the largest payload that the peer acknowledged.
+    var largestAcknowledged = 0
+    var sackedEnd: Int64 = 0
+    var sackedRange: Range<Int64>?
+    var renegingEvidence = Evidence()
+    var isRenegingProven = false
+    /// How often the side sent data or a FIN since the peer's last packet.
+    var unanswered = Unanswered()
+    var unansweredKeepAlives = Unanswered()
+
+    struct Unanswered: Sendable {
+        var count = 0
+        var since: Int64 = 0
+        var evidence = Evidence()
+    }
+
+    struct LossCount: Sendable {
+        /// The number of packets lost after, and before, the capture point.
+        var after = 0
+        var before = 0
+        var evidence = Evidence()
+        /// Whether a SACK block showed the gap of a packet whose first transmission was captured.
+        var isProven = false
+        var count: Int { after + before }
+    }
+
+    /// A packet that was sent again.
+    struct Repeat: Sendable {
+        var start: Int64
+        var end: Int64
+        var time: Int64
+        var packet: Int
+        var stamp: UInt32?
+        /// Whether the first transmission was captured.
+        var isCaptured: Bool
+        var isTimeout: Bool
+        var isProbe: Bool
+        var isSpurious = false
+        /// Whether the packet is counted in `lost`.
+        var isCounted: Bool
+    }
+
+    /// Data that was sent again after a timeout.
+    struct Backoff: Sendable {
+        var position: Int64
+        var timeouts: Int
+        var lastTime: Int64
+    }
+
+    struct Stuck: Sendable {
+        var position: Int64
+        var end: Int64
+        var payload: Int
+        var copies: Int
+        var evidence: Evidence
+        var time: Int64
+        /// Whether a smaller packet that was sent after the stuck one was acknowledged or SACKed.
+        var isPassed = false
+    }
+
+    // MARK: Waits
+
+    /// The small segment that was sent last, for Nagle's algorithm.
+    var small: (time: Int64, end: Int64, packet: Int)?
+    var smallAcknowledged: (time: Int64, packet: Int)?
+    var nagleCount = 0
+    var nagleTime: Int64 = 0
+    var nagleEvidence = Evidence()
+    var isNagleProven = true
+    /// The times that this side took to send data after data of its peer.
+    var answers = SampleSeries<Int64>(capacity: 128)
+    var slowestAnswer: (wait: Int64, request: Int, answer: Int)?
+    var pauseCount = 0
+    var pauseTime: Int64 = 0
+    var pauseEvidence = Evidence()
+    var isAnswerAcknowledged = true
+    /// The message that is being sent slowly, and the slowest one before.
+    var drip: Drip?
+    var worstDrip: Drip?
+
+    /// A message that arrives in many segments.
+    struct Drip: Sendable {
+        var since: Int64
+        var last: Int64
+        var firstPacket: Int
+        var lastPacket: Int
+        var segments = 1
+        var bytes: Int
+
+        /// Whether the message takes so long that it ties up its receiver.
+        var isSlow: Bool {
+            let time = last - since
+            return segments >= 5 && time >= 10_000_000_000 && Double(bytes) / (Double(time) / 1e9) < 50
+        }
+    }
+
+    // MARK: Headers
+
+    var hop = HeaderPattern()
+    var timestamps = TimestampClock()
+    var recent = RecentHeaders()
+    var keepAliveCount = 0
+
+    /// The number of bytes sent and not acknowledged, including a FIN.
+    var outstanding: Int64 { max(0, sentEnd - acknowledged) }
+
+    /// The position of the last byte of data that was sent; the FIN is not data.
+    var dataEnd: Int64 { fin?.position ?? sentEnd }
+
+    /// Returns how much the peer's window in force allows the side to send; `nil` if it is unknown.
+    func room(at time: Int64, delay: Int64) -> Int64? {
+        guard let edge = edges.inForce(at: time, delay: delay) else { return nil }
+        return edge.edge - sentEnd
+    }
+}
+
+/// The rate at which the path delivers data, measured once per round trip from the acknowledgments.
+struct DeliveryRate: Sendable {
+    private var start: Int64 = 0
+    private var startPosition: Int64 = 0
+    private var rate = 0.0
+    /// The number of consecutive round trips in which the rate was constant within 10 % while the round-trip time was
+    /// well above its minimum.
+    private(set) var steadyCount = 0
+
+    var isSteady: Bool { steadyCount >= 8 }
+
+    mutating func note(_ position: Int64, at time: Int64, delay: Int64, shortest: Int64) {
+        guard delay > 0 else { return }
+        if start == 0 {
+            (start, startPosition) = (time, position)
+            return
+        }
+        let elapsed = time - start
+        guard elapsed >= delay else { return }
+        let new = Double(position - startPosition) / Double(elapsed)
+        let isQueued = delay > shortest + shortest / 2 && delay > shortest + 5_000_000
+        steadyCount = isQueued && rate > 0 && abs(new - rate) <= rate / 10 ? steadyCount + 1 : 0
+        rate = new
+        (start, startPosition) = (time, position)
+    }
+}

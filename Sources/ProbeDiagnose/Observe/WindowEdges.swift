@@ -1,0 +1,43 @@
+/// The right edges of the windows that one side's peer advertised recently, with the times at which the capture
+/// contains them. An edge is in force for the sender as long after that as a packet takes from the capture point to the
+/// sender.
+struct WindowEdges: Sendable {
+    struct Edge: Sendable {
+        var time: Int64
+        /// The position up to which the sender may send, relative to its SYN.
+        var edge: Int64
+        var isZero: Bool
+    }
+
+    private var edges: [Edge] = []
+    /// The rightmost edge that was ever advertised.
+    private(set) var furthest = Int64.min
+    private static let capacity = 16
+
+    /// The newest edge.
+    var last: Edge? { edges.last }
+
+    /// Adds an edge. If edges arrive in quick succession compared with `delay`, the time for which they are needed,
+    /// only some are kept.
+    mutating func add(_ edge: Edge, delay: Int64) {
+        furthest = max(furthest, edge.edge)
+        if edges.count >= 2, delay >= 0, edge.time - edges[edges.count - 2].time < delay / 12,
+            edges[edges.count - 1].isZero == edge.isZero
+        {
+            edges[edges.count - 1] = edge
+            return
+        }
+        if edges.count == Self.capacity || (delay == 0 && edges.count > 2) { edges.removeFirst() }
+        edges.append(edge)
+    }
+
+    /// Returns the edge in force at a time for a sender to which packets take `delay`; `nil` if it is unknown.
+    func inForce(at time: Int64, delay: Int64) -> Edge? {
+        var index = edges.count - 1
+        while index >= 0 {
+            if edges[index].time <= time - delay { return edges[index] }
+            index -= 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,176 @@
+import ArgumentParser
+import ProbeBase
+import ProbeCapture
+import ProbeDiagnose
+import ProbeInspect
+import ProbeReport
+import ProbeWire
+
+struct DiagnoseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diagnose",
+        abstract: "Find out what is wrong with the TCP flows in captures, and which side caused it.",
+        discussion: """
+            For each flow with a problem or a warning, prints the cause in a sentence with its evidence, other causes that the packets allow, what to do next, and where the time went. Flows are numbered as in `tcpprobe inspect`.
+
+            EXAMPLES:
+              tcpprobe diagnose capture.pcapng
+              tcpprobe diagnose capture.pcapng --flow 3
+              tcpprobe diagnose capture.pcapng --port 5432 --since 14:03
+              tcpprobe diagnose capture.pcapng --json | jq 'select(.findings != [])'
+              tcpprobe explain zero-window
+
+            EXIT CODES:
+              0         no flow has a problem
+              1         a flow has a problem, or what --fail-on selects
+              2         invalid usage, a missing file, or a file that is not a capture
+              3         the file is damaged, or no flow can be judged
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Capture files; - reads standard input.", valueName: "file"),
+        completion: .file(extensions: ["pcap", "pcapng", "cap", "gz", "zst"]))
+    var files: [String]
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Diagnose only this flow.", valueName: "n"))
+    var flow: Int?
+
+    @OptionGroup var connections: ConnectionOptions
+    @OptionGroup var packets: PacketFilterOption
+
+    @Option(
+        help: ArgumentHelp(
+            "Exit with 1 if a flow has a finding of this severity or a more serious one.", valueName: "level"))
+    var failOn = FailureLevel.problem
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Width of a line, in columns; default: that of the terminal, or 120.", valueName: "columns"))
+    var width: Int?
+
+    @Flag(help: "Show all findings, including notes and those that others explain, with all evidence.")
+    var verbose = false
+
+    @Flag(help: "Show the time of day at which each flow began.")
+    var absolute = false
+
+    @Flag(help: "Don't decode packets inside GRE, ERSPAN, VXLAN, Geneve and IP-in-IP tunnels.")
+    var noTunnels = false
+
+    @Flag(help: "Write one JSON object per line: one for each flow, and a summary.")
+    var json = false
+
+    /// The severity from which on a finding makes the command fail.
+    enum FailureLevel: String, ExpressibleByArgument, CaseIterable {
+        case problem, warning, note, never
+
+        func includes(_ severity: FindingSeverity) -> Bool {
+            switch self {
+            case .problem: severity == .problem
+            case .warning: severity <= .warning
+            case .note: true
+            case .never: false
+            }
+        }
+    }
+
+    func validate() throws {
+        if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows are numbered from 0") }
+        if files.count > 1, flow != nil { throw ValidationError("--flow accepts only one file") }
+        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be read only once") }
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width \(width): expected a number from 40 to 10000")
+        }
+        if json, verbose || absolute || width != nil {
+            let option = verbose ? "--verbose" : absolute ? "--absolute" : "--width"
+            throw ValidationError("--json and \(option) are mutually exclusive")
+        }
+    }
+
+    func run() throws {
+        let filter = try connections.filter(number: flow)
+        let criteria = try connections.criteria
+        let packetFilter = try packets.filter()
+        let output = OutputBuffer()
+        var code: Int32 = 0
+        for file in files {
+            if files.count > 1, !json { output.write("\(name(file)):\n") }
+            let next = diagnose(file, filter, criteria, packetFilter, output)
+            // Invalid usage is worse than a problem, which is worse than a damaged file.
+            let order: [Int32] = [0, 3, 1, 2]
+            if order.firstIndex(of: next) ?? 0 > order.firstIndex(of: code) ?? 0 { code = next }
+            if Console.standardOutput.isReaderGone { break }
+        }
+        output.flush()
+        if output.reportFailure() { code = 3 }
+        if code != 0 { throw ExitCode(code) }
+    }
+
+    private func name(_ file: String) -> String { file == "-" ? "standard input" : Escaped.text(file) }
+
+    private func diagnose(
+        _ file: String, _ filter: ConnectionFilter, _ criteria: ConnectionCriteria, _ packetFilter: PacketFilter?,
+        _ output: OutputBuffer
+    ) -> Int32 {
+        func fail(_ text: String, _ code: Int32) -> Int32 {
+            output.flush()
+            Console.standardError.write("error: \(name(file)): \(text)\n")
+            return code
+        }
+        let accepts: PacketPredicate? = packetFilter.map { filter in
+            { record, bytes in
+                filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
+            }
+        }
+        let observer = DiagnosisObserver()
+        let inspection: Inspection
+        do throws(CaptureSourceError) {
+            inspection = Inspection.of(
+                try CaptureSource(path: file), limits: .passing, observer: observer, accepts: accepts,
+                tunnels: noTunnels ? .named : .opened)
+        } catch {
+            let problem = InspectionProblem.source(error)
+            return fail("\(problem)", problem.isInvalidUsage ? 2 : 3)
+        }
+        if let problem = inspection.problem, problem.isInvalidUsage { return fail("\(problem)", 2) }
+        let chosen = criteria.applied(to: filter, in: inspection)
+        let report = observer.result(inspection, filter: chosen)
+        let flows = inspection.analysis.table.conversations.count
+        if report.flows.isEmpty, !filter.isOpen, inspection.problem == nil {
+            return fail("there is no \(chosen.text): the file has \(ByteText.count(flows, "flow"))", 2)
+        }
+        write(report, file: file, of: flows, to: output)
+        let severities = report.flows.flatMap(\.findings).map(\.severity) + report.shared.map(\.finding.severity)
+        let hasFailed = severities.contains { failOn.includes($0) }
+        if let problem = inspection.problem {
+            let code = fail("\(problem)", 3)
+            return hasFailed ? 1 : code
+        }
+        if hasFailed { return 1 }
+        if let unreadable = inspection.unreadable { return fail(unreadable, 3) }
+        return report.flows.isEmpty ? fail("there is no flow that can be judged", 3) : 0
+    }
+
+    private func write(_ report: DiagnosisReport, file: String, of flows: Int, to output: OutputBuffer) {
+        if json {
+            for flow in report.flows { output.write(DiagnosisJSON.line(flow, file: file)) }
+            output.write(DiagnosisJSON.summary(report, file: file))
+            return
+        }
+        let text = DiagnosisText(
+            width: width ?? Console.standardOutput.width ?? 120,
+            paint: Paint(isOn: Console.standardOutput.usesColor), isVerbose: verbose, isAbsolute: absolute)
+        for shared in report.shared { output.write(text.block(shared) + "\n") }
+        var noteCount = 0
+        for flow in report.ordered {
+            let isShown = flow.severity.map { $0 != .note } ?? false && !flow.isOnlyPart
+            guard isShown || self.flow != nil || (verbose && !flow.findings.isEmpty) else {
+                if flow.severity == .note { noteCount += 1 }
+                continue
+            }
+            output.write(text.block(flow) + "\n")
+        }
+        for remark in report.remarks { output.write("note: \(remark)\n") }
+        output.write(text.summary(report, noteCount: noteCount))
+    }
+}
