@@ -119,7 +119,7 @@ import Testing
         #expect(ids.filter { $0 != .nothingTested } == [.tooManyCases])
         #expect(result.rendered.contains("the cuts of this value of 70000000 bytes exceed 64 MiB"))
         let many = compile("scenario \"x\"\neach p = cuts(\"x\" * 100, 4)\nserver S\nS accept\n")
-        #expect(many.rendered.contains("this creates more than 100000 cases"))
+        #expect(many.rendered.contains("the `each` declarations create more than 100000 cases"))
     }
 
     @Test func stepsHaveNumbersSpansAndFocus() throws {

@@ -74,7 +74,7 @@ struct CrowdChecker {
         guard known.lifecycle == .idle else { return }
         names.reportOrder(
             .notRunning, "`\(name.value)` has not been started",
-            hint: "add `\(name.value) start { … }`, with what each member does, before this step", at: name.span)
+            hint: "add `\(name.value) start { … }`, with the members' script, before this step", at: name.span)
         setLifecycle(of: name, .unknown)
     }
 
@@ -104,9 +104,11 @@ struct CrowdChecker {
             // A negative number has already been reported.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
                 names.report(
-                    .outOfRange, "this is always true: `\(count.rawValue)` of `\(name.value)` is never less than 0",
+                    .outOfRange,
+                    "this comparison is always true: `\(count.rawValue)` of `\(name.value)` is never less than 0",
                     hint:
-                        "write `\(name.value) expect \(count.rawValue) == 0` if there must be none, or the required number",
+                        "write `\(name.value) expect \(count.rawValue) == 0` if the number must be 0, or write the "
+                        + "required number",
                     at: number.span)
             }
             let least: Int? =
@@ -118,7 +120,8 @@ struct CrowdChecker {
             guard let least, least > 0 else { return }
             if let members = members(of: name.value), least > members {
                 names.report(
-                    .outOfRange, "this is never true: `\(name.value)` has only \(counted(members, "member"))",
+                    .outOfRange,
+                    "this comparison is never true: `\(name.value)` has only \(counted(members, "member"))",
                     hint: "expect at most \(members), or declare `crowd \(name.value)` with more members",
                     at: number.span)
             }
@@ -153,7 +156,7 @@ struct CrowdChecker {
             else { continue }
             names.report(
                 .notRunning, "`\(name)` is never started, so its members do nothing",
-                hint: "add `\(name) start { … }` with what each member does", at: actor.name.span)
+                hint: "add `\(name) start { … }` with the members' script", at: actor.name.span)
         }
     }
 }

@@ -80,8 +80,9 @@ struct DefinitionGraph {
                 if canInline {
                     context.report(
                         .tooDeep,
-                        "there are more than \(Self.maxSteps) steps here, counting at each `do` the steps that it runs",
-                        hint: "replace two `do NAME` with `for i in 1..2 { do NAME }`, which doesn't double the steps",
+                        "the `do` steps up to this one would run more than \(Self.maxSteps) steps",
+                        hint: "replace two `do NAME` with `for i in 1..2 { do NAME }`, which doesn't double the "
+                            + "number of steps",
                         at: step.span)
                 }
                 (canInline, isTooLarge) = (false, true)

@@ -204,7 +204,7 @@ extension Diagnostic.Message {
     static func notOnUnix(_ what: String, actor: String) -> Self {
         Self(
             .unknownVerb, "`\(actor)` uses a Unix socket, which does not support `\(what)`",
-            hint: what == "reset" ? "use `close`; an RST needs TCP" : "remove it, or use a TCP address")
+            hint: what == "reset" ? "use `close`; an RST requires TCP" : "remove it, or use a TCP address")
     }
 
     static func unknownActor(_ name: String, _ actors: [String]) -> Self {

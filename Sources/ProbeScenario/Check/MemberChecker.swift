@@ -23,8 +23,8 @@ struct MemberChecker {
             if let endless {
                 return names.report(
                     .unreachableStep,
-                    "this is never reached, because the `\(endless)` before it runs until the crowd stops",
-                    hint: "move it before the `\(endless)`", at: statement.span)
+                    "this statement is never reached, because the `\(endless)` before it runs until the crowd stops",
+                    hint: "move the statement before the `\(endless)`", at: statement.span)
             }
             follow(statement, &link)
             if statement.kind.isEndless { endless = statement.kind.word }
@@ -43,8 +43,8 @@ struct MemberChecker {
             }
             if case .up = link {
                 names.report(
-                    .alreadyConnected, "a member is already connected here",
-                    hint: "add `close` or `reset` before it", at: statement.span)
+                    .alreadyConnected, "a member is already connected at this statement",
+                    hint: "add `close` or `reset` before the `connect`", at: statement.span)
             }
             link = .up
         case .repeats(let inner):
@@ -95,7 +95,8 @@ struct MemberChecker {
         case .ended(let verb):
             names.report(
                 .unreachableStep, "a member can't `\(statement.kind.word)` after its own `\(verb)`",
-                hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
+                hint: "move the statement before the `\(verb)`, or let clients `connect` again first",
+                at: statement.span)
         }
         // The member is now treated as connected so that later statements do not cause the same error again.
         link = .up

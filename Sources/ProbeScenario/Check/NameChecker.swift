@@ -16,10 +16,10 @@ struct NameChecker {
             if let earlier = seen.updateValue(statement.name.span, forKey: NameStatement.key(of: statement.name.value))
             {
                 names.report(
-                    .hostName, "the name \(Escaped.quoted(statement.name.value)) is given twice",
-                    hint: "list everything that it resolves to in one statement; a step can change it later",
+                    .hostName, "the name \(Escaped.quoted(statement.name.value)) is defined twice",
+                    hint: "list all addresses of the name in one statement; a step can change them later",
                     at: statement.name.span,
-                    notes: [Diagnostic.Note("first given here", span: earlier)])
+                    notes: [Diagnostic.Note("first defined here", span: earlier)])
             }
             check(statement)
         }
@@ -72,7 +72,8 @@ struct NameChecker {
                 names.report(
                     .hostAddress, "host names are resolved in the networks of a link, but the script declares no link",
                     hint:
-                        "add `link S <-> T`, with the actor that resolves the name on one side and the one that it resolves to on the other",
+                        "add `link S <-> T`, with the actor that resolves the name on one side and the actor whose "
+                        + "address the name has on the other",
                     at: statement.name.span)
             }
             return

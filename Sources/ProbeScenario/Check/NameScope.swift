@@ -202,7 +202,7 @@ final class NameScope {
                 return
             }
         }
-        let notes = collected.variables[name.value].map { [Diagnostic.Note("it is bound here", span: $0)] } ?? []
+        let notes = collected.variables[name.value].map { [Diagnostic.Note("bound here", span: $0)] } ?? []
         if place.isInFinally {
             report(
                 .unboundVariable,
@@ -212,7 +212,7 @@ final class NameScope {
         } else {
             report(
                 .unboundVariable, "`\(name.value)` might not be bound at this step",
-                hint: "bind it in every branch that leads here, or before the branches", at: name.span, notes: notes)
+                hint: "bind it in every branch before this step, or before the branches", at: name.span, notes: notes)
         }
     }
 
@@ -406,7 +406,7 @@ extension Diagnostic.Message {
                 ? "the only connection to `\(server)` has" : "all \(count) connections to `\(server)` have")
                 + " already been accepted: this step would wait until its deadline",
             hint: peers.isEmpty
-                ? "remove it, or let another client connect to `\(server)` before it" : connectFirst(peers))
+                ? "remove this step, or let another client connect to `\(server)` before it" : connectFirst(peers))
     }
 
     private static func connectFirst(_ peers: [String]) -> String {

@@ -14,7 +14,7 @@ struct OrderChecker {
             if known.isListening == true {
                 names.reportOrder(
                     .alreadyRunning, "`\(name.value)` is already listening",
-                    hint: "remove it; a server listens from the start of the case until `stop listening`",
+                    hint: "remove this step; a server listens from the start of the case until `stop listening`",
                     at: step.focus)
             }
             change(name) { $0.isListening = true }
@@ -111,8 +111,10 @@ struct OrderChecker {
             names.report(
                 .notConnected, "`\(name.value)` is not connected here, and no later step connects it",
                 hint: kind == .server
-                    ? "set how it reads after `\(name.value) accept`, or before it for the next connection"
-                    : "set how it reads after `\(name.value) connect`, or before it for the next connection",
+                    ? "move this step after `\(name.value) accept`, or before the `accept` of the connection that it "
+                        + "applies to"
+                    : "move this step after `\(name.value) connect`, or before the `connect` of the connection that "
+                        + "it applies to",
                 at: name.span)
         }
     }
@@ -266,7 +268,7 @@ struct OrderChecker {
         }
         names.report(
             .unknownExpectation,
-            "`expect \(expectation.spelling)` requires `reconnect`, and `\(name.value)` is declared without it",
+            "`expect \(expectation.spelling)` requires `reconnect`, but `\(name.value)` is declared without it",
             hint: "declare it with `reconnect 100ms..1s`, or use `\(name.value) expect stopped` instead",
             at: step.focus)
     }
@@ -334,7 +336,7 @@ extension Diagnostic.Message {
         if kind == .proxy {
             return Self(
                 .notConnected, "`\(actor)` has no connection yet",
-                hint: "add `\(actor) accept` before this step; it takes the next connection to the proxy")
+                hint: "add `\(actor) accept` before this step, to accept the next connection to the proxy")
         }
         return Self(
             .notConnected, "`\(actor)` is not connected yet",

@@ -11,8 +11,9 @@ struct ProxyChecker {
             if expectation.isAboutHarnessState {
                 names.report(
                     .unknownExpectation,
-                    "`\(name.value)` is a proxy, which can't observe `expect \(expectation.spelling)`",
-                    hint: "expect it of the endpoint itself, or use a wire statement", at: step.focus)
+                    "`\(name.value)` is a proxy, which does not support `expect \(expectation.spelling)`",
+                    hint: "use `expect \(expectation.spelling)` on the endpoint itself, or use a wire statement",
+                    at: step.focus)
             }
             if known.link == .none {
                 names.reportOrder(.notConnected(name.value, kind: .proxy), at: name.span)

@@ -31,7 +31,8 @@ struct ScenarioChecker {
         if !steps.hasTest, !context.scenario.steps.isEmpty, !context.diagnostics.hasErrors {
             names.report(
                 .nothingTested,
-                "this scenario expects nothing but connections, so it passes regardless of what they carry",
+                "this scenario checks only that connections are established, so it passes regardless of what is sent "
+                    + "on them",
                 hint: "add an expectation, such as `T expect line \"220 ready\"`", at: context.scenario.title.span)
         }
     }

@@ -115,7 +115,7 @@ final class StepChecker {
             if let first = block.steps.first, !Self.canChoose(first) {
                 names.report(
                     .eitherStart,
-                    "a branch of `either` must start with an `expect` or an `accept`, by which it is chosen",
+                    "a branch of `either` must start with an `expect` or an `accept`, which selects the branch",
                     hint: "move this step after the first `expect` or `accept`", at: first.span)
             }
             branches.append(branch { walk(block.steps) })

@@ -41,7 +41,7 @@ struct TLSChecker {
         if known.tls == nil, !names.isDoubtful(name.value) {
             names.reportOrder(
                 .noTLS, "`\(name.value)` is declared without `tls`, so its connections use plain TCP",
-                hint: "remove these words, or declare it with `tls`", at: step.focus)
+                hint: "remove this clause, or declare `\(name.value)` with `tls`", at: step.focus)
         }
         return security
     }
@@ -159,7 +159,7 @@ struct TLSChecker {
         if message.isServerOnly, known.kind == .client {
             names.reportOrder(
                 .noTLS, "`\(spelling)` is a message of a server, but `\(name.value)` is a client",
-                hint: "let the server that it connects to send it", at: step.focus)
+                hint: "send it from the server that `\(name.value)` connects to", at: step.focus)
         }
     }
 
@@ -196,6 +196,6 @@ extension Diagnostic.Message {
     static func afterForged(_ what: String, actor: String) -> Self {
         Self(
             .afterForged, "`\(actor)` has sent a record that OpenSSL does not know about, so `\(what)` can't follow it",
-            hint: "send what follows it as a record, too: `\(actor) send record 23 \"text\"`")
+            hint: "send the data that follows as a record too: `\(actor) send record 23 \"text\"`")
     }
 }

@@ -51,7 +51,9 @@ final class TableChecker {
         if columnNames.count != first.count, columns.isEven {
             let place = context.scenario.tables[table.value]?.name.span ?? table.span
             names.report(
-                .unevenTable, "\(counted(columnNames.count, "name")) for rows of \(counted(first.count, "cell"))",
+                .unevenTable,
+                "the statement has \(counted(columnNames.count, "name")), but the rows of the table "
+                    + "have \(counted(first.count, "cell"))",
                 hint: "give one name for each cell of a row", at: columnNames[0].span,
                 notes: [Diagnostic.Note("the table is here", span: place)])
         }

@@ -163,7 +163,7 @@ extension ValueChecker {
                 names.report(
                     length == 0 ? .emptyValue : .outOfRange,
                     "\(what) must be \(range.lowerBound) to \(range.upperBound) bytes long, not \(length)",
-                    hint: length == 0 ? "remove the option if there is none" : nil, at: value.span)
+                    hint: length == 0 ? "remove the option if it has no value" : nil, at: value.span)
             }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
@@ -287,11 +287,11 @@ extension Diagnostic.Message {
     }
 
     static let emptyExpected = Self(
-        .emptyValue, "the expected value is empty, so this would always pass",
+        .emptyValue, "the expected value is empty, so this step would always pass",
         hint: "write `expect nothing for 200ms` for silence, or `expect line \"\"` for an empty line")
 
     static let emptySend = Self(
-        .emptyValue, "there is nothing to send", hint: "remove it, or write `send line \"\"` for an empty line")
+        .emptyValue, "there is nothing to send", hint: "remove this step, or write `send line \"\"` for an empty line")
 
     static func cutPastEnd(offset: Int, length: Int?) -> Self {
         guard let length else {
@@ -299,7 +299,9 @@ extension Diagnostic.Message {
         }
         return Self(
             .cutPastEnd, "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))",
-            hint: length > 1 ? "use an offset from 1 to \(length - 1)" : "it is too short to be cut")
+            hint: length > 1
+                ? "use an offset from 1 to \(length - 1)"
+                : "use a longer value: only a value of two or more bytes can be cut")
     }
 }
 
@@ -349,7 +351,7 @@ extension ValueChecker {
                 || (second == .integer && (first == .bytes || first == .pieces))
             if isMixed {
                 names.report(
-                    .mixedTypes, "this compares a number with bytes, which are never equal",
+                    .mixedTypes, "a number is compared with bytes, but a number and bytes are never equal",
                     hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` to read text as a number",
                     at: left.span.joined(with: right.span))
             } else if comparison != .equal, comparison != .notEqual, first == .bytes || second == .bytes {
@@ -648,7 +650,7 @@ extension ValueChecker {
         case (.integer, .integer): return .integer
         case (.integer, .bytes), (.integer, .pieces), (.bytes, .integer), (.pieces, .integer):
             names.report(
-                .mixedTypes, "this adds a number and bytes",
+                .mixedTypes, "a number and bytes can't be added",
                 hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` to read text as a number",
                 at: span)
             return .any
@@ -736,7 +738,7 @@ extension ValueChecker {
         default:
             names.report(
                 .cutsMisplaced, "`cuts(…)` stands for every way to cut a value, and is allowed only in `each`",
-                hint: "write `each piece = cuts(V)` in the header, and `send piece` here", at: expression.span)
+                hint: "write `each piece = cuts(V)` in the header, and `send piece` in this step", at: expression.span)
         }
         return .bytes
     }

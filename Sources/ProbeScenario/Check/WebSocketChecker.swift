@@ -7,8 +7,11 @@ struct WebSocketChecker {
     func follow(_ name: Name, _ action: Action, _ step: Step) {
         if case .subject(.framing(.websocket, _)) = action {
             names.report(
-                .unknownVerb, "`\(name.value)` can't change to WebSocket, which begins with an opening handshake",
-                hint: "add `framing websocket` to the header: a subject uses it from its start", at: step.focus)
+                .unknownVerb,
+                "`\(name.value)` can't change to WebSocket, because a WebSocket connection begins with "
+                    + "an opening handshake",
+                hint: "add `framing websocket` to the header: the subject then uses WebSocket from the start",
+                at: step.focus)
         }
         if case .subject(.expect(let expectation)) = action, case .value(let value)? = expectation.messagePattern,
             case .webSocket = value.kind
@@ -62,9 +65,10 @@ extension Diagnostic.Message {
     /// - Parameter actor: the actor of a connection; `nil` for a subject, whose framing applies from its start.
     static func needsWebSocket(_ what: String, actor: String?) -> Self {
         Self(
-            .unknownExpectation, "`\(what)` requires WebSocket, and the script never uses `framing websocket`",
+            .unknownExpectation, "`\(what)` requires WebSocket, but the script never uses `framing websocket`",
             hint: actor.map { actor in
-                "add `\(actor) framing websocket` before it, or an opening handshake: `connect websocket \"/\"` or `accept websocket`"
-            } ?? "add `framing websocket` to the header: a subject uses it from its start")
+                "add `\(actor) framing websocket` before this step, or an opening handshake: `connect websocket "
+                    + "\"/\"` or `accept websocket`"
+            } ?? "add `framing websocket` to the header: the subject then uses WebSocket from the start")
     }
 }

@@ -106,7 +106,7 @@ struct WireChecker {
         names.report(
             .ambiguousConnection,
             "`\(name.value)` has had \(known.connections) connections, and it is unclear which one is meant",
-            hint: "name each with `accept as`, and use that name here", at: name.span)
+            hint: "name each connection with `accept as`, and use its name in this statement", at: name.span)
     }
 
     /// Returns whether a client, a subject or a process may have connected to this server, whether or not the
@@ -153,8 +153,8 @@ struct WireChecker {
         }
         if !hasAny {
             names.report(
-                .nothingOnTheWire, "there is no connection before this step, so it would check nothing",
-                hint: "move it after the `connect`, `accept` or `start`", at: step.span)
+                .nothingOnTheWire, "there is no connection before this step, so this step would check nothing",
+                hint: "move this step after the `connect`, `accept` or `start`", at: step.span)
         }
     }
 }

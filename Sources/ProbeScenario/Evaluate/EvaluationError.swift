@@ -91,7 +91,7 @@ extension EvaluationError.Reason {
         case .regexSyntax(let message): "invalid regex: \(message)"
         case .notARegex: "this value is not a regex"
         case .emptyDelimiter: "the delimiter is empty, so it would match everywhere"
-        case .badCall(let name): "`\(name)(…)` has invalid arguments"
+        case .badCall(let name): "`\(name)(…)` was called with invalid arguments"
         case .cutOutOfOrder(let offset): "offset \(offset) is not greater than the previous one"
         case .cutPastEnd(let offset, let length):
             "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
@@ -100,10 +100,10 @@ extension EvaluationError.Reason {
         case .notAllowed(let range, let value):
             Diagnostic.Message.outOfRange(range.what, value, range.values.lowerBound, range.values.upperBound).text
         case .badLengthForm(let width): "a WebSocket length can't be written in \(counted(width, "byte"))"
-        case .lengthAboveForm(let length): "the length \(length) does not fit in this form"
+        case .lengthAboveForm(let length): "the length \(length) does not fit in the given length form"
         case .badMaskingKey(let count): "a masking key must be 4 bytes long, not \(count)"
         case .negativeField(let value): "\(value) is negative"
-        case .tooLargeInteger(let value): "\(value) is too large here: the largest number is \(Int.max)"
+        case .tooLargeInteger(let value): "\(value) is too large: the largest number is \(Int.max)"
         case .protobuf(let failure, _): failure.text
         case .tooManyPieces(let limit): "the value would be cut into more than \(limit) pieces"
         }
@@ -115,15 +115,17 @@ extension EvaluationError.Reason {
         case .notDecimal: "pass only digits to `int(…)`"
         case .doesNotFit(_, let format): "use a number from 0 to \(format.largest) for \(format.rawValue)"
         case .tooLongForPrefix: "use a wider prefix, such as u32 or varint"
-        case .tooLarge: "send it in several steps, or in a `for` loop"
-        case .badBase64: "use letters, digits, `+` and `/`, with `=` at the end (RFC 4648, 4)"
+        case .tooLarge: "send the value in several steps, or in a `for` loop"
+        case .badBase64: "use letters, digits, `+` and `/`, with `=` at the end (RFC 4648, section 4)"
         case .outsideFolder: "copy the file into the script's folder or one of its subfolders"
         case .file: "give the path relative to the folder of the script"
         case .noTerminator: "write the bytes literally, or use framing \(Framing.lineWords), such as `framing \"END\"`"
-        case .badLengthForm: "use 1 (the second byte, up to 125), or 2 or 8 (the bytes after it; RFC 6455, 5.2)"
+        case .badLengthForm:
+            "use 1 for a length up to 125, which fits in the second byte, or 2 or 8 for the bytes "
+                + "after that byte (RFC 6455, section 5.2)"
         case .lengthAboveForm: "write `length-form: 8`, or remove `length-form`"
         case .badMaskingKey: "for example: mask: hex(01 02 03 04)"
-        case .negativeField: "write `int` or `sint` before it"
+        case .negativeField: "write `int` or `sint` before the number"
         case .protobuf(let failure, _): failure.hint
         case .tooLargeInteger:
             "only compare, bind or interpolate such a number, or encode it as u64, varint or fixed64"

@@ -381,9 +381,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .missingBraces: DiagnosticExplanation(
             meaning:
-                "A `$` without a `{` after it is an ordinary character. Here, a name follows it that may have been "
-                + "meant to be interpolated. This is a warning, because the text may be intended. Write `\\$` to "
-                + "make that explicit.",
+                "A `$` without a `{` after it is an ordinary character. In this text, a name follows the `$`, so an "
+                + "interpolation may have been intended. This is a warning, because the text may be intended as it is. "
+                + "Write `\\$` to make that explicit.",
             wrong: #"""
                 let n = 3
                 S send "n=$n"
@@ -408,7 +408,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 let x = "a" + "${n}"
                 """#),
         .outOfRange: DiagnosticExplanation(
-            meaning: "The number is outside the range that is allowed here.",
+            meaning: "The number is outside the allowed range.",
             wrong: "S send u8(300)",
             right: "S send u16(300)"),
         .emptyValue: DiagnosticExplanation(
@@ -433,8 +433,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: "let n = (1 / 0)",
             right: "let n = (4 / 2)"),
         .outsideFolder: DiagnosticExplanation(
-            meaning: "A script can read files only in its own folder and in the folders below it, so that an untrusted "
-                + "script can't read your files.",
+            meaning: "A script can read files only in its own folder and the subfolders of that folder, so that an "
+                + "untrusted script can't read your files.",
             wrong: #"S send file("../secret")"#,
             right: #"S send file("payload.bin")"#),
         .tooManyCases: DiagnosticExplanation(
@@ -475,7 +475,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             meaning:
                 "The file is not a scenario, but something else, such as a program, an image or some other text. A "
                 + "scenario is UTF-8 text that consists of statements in this language. To run an example from a "
-                + "README or another document, copy it to a separate file that ends in `.scn`.",
+                + "README or another document, copy it to a separate file whose name ends in `.scn`.",
             wrong: "root:x:0:0:root:/root:/bin/bash",
             right: #"""
                 scenario "example"
@@ -533,7 +533,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .headerAfterStep: DiagnosticExplanation(
-            meaning: "Header statements must come before the first step, where a reader looks for them.",
+            meaning: "Header statements must come before the first step, so that a reader finds them in one place.",
             wrong: "timeout 2s",
             right: "C expect eof within 2s"),
         .headerInBlock: DiagnosticExplanation(

@@ -84,7 +84,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             right: nil
         ),
         .expected: DiagnosticExplanation(
-            meaning: "The parser expected something else here. The message names it, and the hint shows an example.",
+            meaning: "The parser expected something else at this position. The message states what was expected, and "
+                + "the hint shows an example.",
             wrong: #"C expect "a" after"#,
             right: #"C expect "a" after 50ms"#),
         .unmatchedBrace: DiagnosticExplanation(
@@ -307,7 +308,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"S send "${S.prt}""#,
             right: #"S send "${S.port}""#),
         .notAnActor: DiagnosticExplanation(
-            meaning: "The name doesn't refer to an actor, or it refers to one that can't be used here.",
+            meaning: "The name doesn't refer to an actor, or it refers to an actor that this step can't use.",
             wrong: #"""
                 let x = "a"
                 x send "a"

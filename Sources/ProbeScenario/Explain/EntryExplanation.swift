@@ -40,7 +40,7 @@ package enum EntryExplanation {
 
     private static func article(_ kind: ActorKind?) -> String {
         switch kind {
-        case .connection, nil: "a connection (of a client, of a server after `accept`, or named by `accept as`)"
+        case .connection, nil: "a connection (a client, a server after `accept`, or a connection named by `accept as`)"
         case .server, .client, .subject, .process, .proxy, .crowd, .link: "a \(kind?.rawValue ?? "")"
         }
     }

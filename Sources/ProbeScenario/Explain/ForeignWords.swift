@@ -65,7 +65,7 @@ enum ForeignWords {
         for word in [
             "end", "done", "fi", "begin", "endif", "endfor", "break", "continue", "return", "exit", "stop", "pass",
         ] {
-            hints[word] = "remove this; blocks are enclosed in `{ … }`, and the case ends after its last step"
+            hints[word] = "remove this word; blocks are enclosed in `{ … }`, and the case ends after its last step"
         }
         for word in ["test", "title", "describe", "it", "feature", "suite", "testcase", "name"] {
             hints[word] = "start the script with a title: `scenario \"what it shows\"`"
@@ -134,8 +134,8 @@ enum ForeignWords {
         switch (meant, kind) {
         case ("connect", .crowd), ("send", .crowd), ("read", .crowd), ("close", .crowd), ("reset", .crowd),
             ("open", .crowd):
-            "add this to the script of its members: `\(actor) start { connect; send \"text\" }`"
-        case ("expect", .crowd): "check all members together: `\(actor) expect connected 100`"
+            "add this statement to the script of the crowd's members: `\(actor) start { connect; send \"text\" }`"
+        case ("expect", .crowd): "use `expect connected` to check all members together: `\(actor) expect connected 100`"
         case ("half-close", .crowd): nil
         case ("expect", .proxy), ("read", .proxy):
             "use `\(actor) expect \"text\" from client` to check the data that passes through"
@@ -191,8 +191,8 @@ enum ForeignWords {
         if kind == .crowd {
             return ["line", "lines", "message", "bytes", "… bytes", "until", "eof", "reply", "response", "text"]
                 .contains(word)
-                ? "add it to the script of the members: `start { connect; expect line /text/ }`; to check all members "
-                    + "together, use `expect done 100`" : nil
+                ? "add the statement to the script of the crowd's members: `start { connect; expect line /text/ }`; to "
+                    + "check all members together, use `expect done 100`" : nil
         }
         switch word.lowercased() {
         case "not", "never", "none", "silence", "empty", "quiet", "timeout", "nothing-else":

@@ -49,31 +49,31 @@ extension LanguageWord {
     private static let timeClauses = [
         LanguageWord(
             "within", category: .timeClause,
-            "The step must complete within this time, counted from the end of the previous step. Without the clause, the "
-                + "deadline is the `timeout` of the header, 5 s by default. The limit of `wire … first byte within` is "
-                + "counted from the end of the handshake.",
+            "The step must complete within the given time, counted from the end of the previous step. Without the "
+                + "clause, the deadline is the `timeout` of the header, 5 s by default. The limit in `wire … first "
+                + "byte within` is counted from the end of the handshake.",
             example: "C expect line \"220 ready\" within 2s"),
         LanguageWord(
             "after", category: .timeClause,
-            "What the step waits for must not happen before this time has passed, counted from the end of the previous step. "
-                + "`after` and `within` can be combined.",
+            "The event that the step waits for must not happen before the given time has passed, counted from the end "
+                + "of the previous step. `after` and `within` can be combined.",
             example: "C expect line \"421 timeout\" after 900ms within 2s"),
         LanguageWord(
             "for", category: .timeClause,
-            "The time during which nothing may happen. The step lasts for this time, and then passes.",
+            "The time during which nothing may happen. If nothing happens, the step passes at the end of this time.",
             example: "C expect nothing for 200ms"),
         LanguageWord(
             "every", category: .timeClause,
-            "The time between two pieces of a send, two reads, two attempts of a `retry`, or two sends of a crowd's "
-                + "member.",
+            "The time between two pieces of a send, two reads, two attempts of a `retry`, or two sends by a member "
+                + "of a crowd.",
             example: "S send \"220 rea\" | \"dy\\r\\n\" every 30ms"),
     ]
 
     private static let sendClauses = [
         LanguageWord(
             "cut", "cut at", category: .sendClause,
-            "Divides the bytes at these offsets. Each piece is sent as a separate segment, which the capture must "
-                + "confirm.",
+            "Divides the bytes at the given offsets. Each piece is sent as a separate segment, which the capture "
+                + "must confirm.",
             example: "S send \"220 ready\\r\\n\" cut at 3, 10"),
         LanguageWord(
             "at random", "cut at random", category: .sendClause,
@@ -81,24 +81,25 @@ extension LanguageWord {
             example: "S send \"220 ready\\r\\n\" cut at random seed 7"),
         LanguageWord(
             "at", category: .sendClause,
-            "After `cut`, the offsets; otherwise a rate in bytes per second that limits the send on average. After "
-                + "the `start` of a crowd, the number of members that begin per second.",
+            "After `cut`, the offsets; after the `start` of a crowd, the number of members that begin per second; "
+                + "otherwise, the maximum average rate of the send in bytes per second.",
             example: "S send \"a\" * 100 at 1kB/s"),
         LanguageWord(
             "in pieces of", "pieces", category: .sendClause,
-            "Divides the bytes into pieces of this size; the last one may be shorter.",
+            "Divides the bytes into pieces of the given size; the last piece may be shorter.",
             example: "S send \"220 ready\\r\\n\" in pieces of 2B"),
         LanguageWord(
             "in records of", category: .sendClause,
-            "Divides the plaintext into TLS records of this size. Without it, a record holds up to 16 KiB.",
+            "Divides the plaintext into TLS records of the given size. Without this clause, a record holds up to 16 "
+                + "KiB.",
             example: "S send \"abc\" in records of 1B"),
         LanguageWord(
             "|", category: .sendClause,
-            "Separates the pieces of a send. Each one is sent as a separate segment.",
+            "Separates the pieces of a send. Each piece is sent as a separate segment.",
             example: "S send \"220 rea\" | \"dy\\r\\n\""),
         LanguageWord(
             "with fin", category: .sendClause,
-            "Sends the FIN in the segment that carries the last bytes, instead of in a segment after it.",
+            "Sends the FIN in the segment that carries the last bytes, instead of in a separate segment.",
             example: "C send line \"QUIT\" with fin"),
     ]
 
@@ -119,8 +120,7 @@ extension LanguageWord {
             example: "S send \"220 ready\\r\\n\" cut at random seed 7"),
         LanguageWord(
             "if needed", "if", "needed", category: .clause,
-            "The case may pass without this statement having had an effect. Without the clause, such a case is "
-                + "inconclusive.",
+            "The case may pass even if the statement had no effect. Without this clause, such a case is inconclusive.",
             example: "link S -> C drop fin 1 if needed"),
         LanguageWord(
             "from", "to", category: .clause,
@@ -140,17 +140,21 @@ extension LanguageWord {
             example: "wire S -> C bytes \"text\" arrived"),
         LanguageWord(
             "jitter", category: .clause,
-            "Varies each delay at random by up to this time: `delay 20ms jitter 5ms` delays packets by 15 to 25 ms. The "
-                + "packets keep their order, unless `reorder` follows.",
+            "Varies each delay at random by up to the given time: `delay 20ms jitter 5ms` delays packets by 15 to 25 "
+                + "ms. The packets keep their order, unless `reorder` follows.",
             example: "link S -> C delay 20ms jitter 5ms seed 7"),
         LanguageWord(
             "queue", category: .clause,
-            "The size of the queue in front of a `rate`, 64 KiB by default. Packets that do not fit in it are lost.",
+            "The size of the queue in front of a `rate`, 64 KiB by default. Packets that do not fit in the queue are "
+                + "lost.",
             example: "link S -> C rate 1MiB/s queue 64KiB"),
         LanguageWord(
-            "reorder", category: .clause, "Lets packets that a `jitter` delays differently overtake each other.",
+            "reorder", category: .clause,
+            "Lets packets overtake each other if a `jitter` delays them by different amounts.",
             example: "link S -> C delay 20ms jitter 5ms seed 7 reorder"),
-        LanguageWord("optional", category: .clause, "This line may be missing from `expect lines in any order`."),
+        LanguageWord(
+            "optional", category: .clause,
+            "In `expect lines in any order`, marks a line that may be missing."),
         LanguageWord(
             "backlog", category: .clause, "The length of the queue of a listening socket; 128 by default.",
             example: "server S backlog 0"),
@@ -169,7 +173,7 @@ extension LanguageWord {
             example: "server S on unix"),
         LanguageWord(
             "clients", "servers", category: .clause,
-            "The kind of a crowd: many clients that do the same, or many connections that others open.",
+            "The kind of a crowd: many clients that run the same script, or many connections that other actors open.",
             example: "crowd W = 100 clients -> S"),
     ]
 
@@ -211,11 +215,11 @@ extension LanguageWord {
             "Whether a server asks for a client certificate, and whether it refuses clients without one.",
             example: "server S tls client-cert required"),
         LanguageWord(
-            "version", category: .tlsOption, "The only version of TLS that is allowed: 1.2 or 1.3.",
+            "version", category: .tlsOption, "The only TLS version that is allowed: 1.2 or 1.3.",
             example: "server S tls version 1.3"),
         LanguageWord(
             "alpn", category: .tlsOption,
-            "The application protocols that a client offers, or from which a server chooses.",
+            "The application protocols that a client offers, or that a server chooses from.",
             example: "server S tls alpn \"imap\" \"smtp\""),
         LanguageWord(
             "tickets", category: .tlsOption,
@@ -257,7 +261,7 @@ extension LanguageWord {
             "again", category: .selection, "The next retransmission of the selected packet.",
             example: "link S -> C drop data 3 again"),
         LanguageWord(
-            "all", category: .selection, "Every packet of the kind, including retransmissions.",
+            "all", category: .selection, "Every packet of the given kind, including retransmissions.",
             example: "link S -> C drop syn all"),
     ]
 
@@ -286,7 +290,7 @@ extension LanguageWord {
         case .counted(.netstring):
             "Each message is preceded by its length in decimal digits and a colon, and followed by a comma."
         case .counted(.integer(let format)): "Each message is preceded by its length, \(description(of: format))."
-        case .webSocket: "The messages of WebSocket (RFC 6455), after the opening handshake."
+        case .webSocket: "The WebSocket messages (RFC 6455) after the opening handshake."
         case .undivided: "The stream has no messages: `message` is whatever has been received, at least one byte."
         }
     }
@@ -318,7 +322,7 @@ extension LanguageWord {
             "Skips the case unless the name `localhost` has the addresses 127.0.0.1 and ::1.",
             example: "require localhost ipv6"),
         LanguageWord(
-            "root", "require root", category: .requirement, "Skips the case unless root runs it.",
+            "root", "require root", category: .requirement, "Skips the case unless it is run by root.",
             example: "require root"),
         LanguageWord(
             "command", "require command", category: .requirement, "Skips the case if this program is not installed.",
@@ -329,8 +333,8 @@ extension LanguageWord {
         let example = "T expect stopped \(reason)"
         var word = LanguageWord(
             category: .reason,
-            "Why a subject stopped, as it reports it. Most reasons also apply to a connection that is lost or can't be "
-                + "established.",
+            "The reason that a subject reports when it stops. Most reasons also apply to a connection that is lost or "
+                + "can't be established.",
             example: example)
         word.names = [reason]
         return word
@@ -348,8 +352,8 @@ extension LanguageWord {
         LanguageWord("failed", category: .verdict, "An expectation was not met. Exit code 1."),
         LanguageWord(
             "error", category: .verdict,
-            "The script or its environment is at fault, for example a port that is in use. Exit code 3, unless another "
-                + "case failed."),
+            "The script or its environment is at fault, for example because a port is in use. Exit code 3, unless "
+                + "another case failed."),
         LanguageWord(
             "inconclusive", category: .verdict,
             "The case neither passed nor failed, because something that it asserts could not be observed: there was no "
@@ -374,7 +378,8 @@ extension LanguageWord {
             "A rate in bytes per second.", example: "S send \"a\" * 100 at 1kB/s"),
         LanguageWord(
             "->", category: .sign,
-            "From the first actor to the second one: where a client connects, or the direction of a wire statement.",
+            "From the first actor to the second: the server to which a client connects, or the direction of a wire "
+                + "statement.",
             example: "client C -> S"),
         LanguageWord("<->", category: .sign, "Both directions of a link.", example: "link S <-> C"),
         LanguageWord(

@@ -51,7 +51,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "start sending", ["start sending V"],
-                "starts sending V in the background and completes immediately; the next `send` on the connection starts after this one has ended",
+                "starts sending V in the background and completes immediately; the next `send` on the connection starts after this send has ended",
                 example: "start sending \"x\" * 64KiB", timing: .send)
         ) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: true)) },
         Phrase(
@@ -97,7 +97,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "read … every",
-                "reads only this number of bytes at each interval, until `resume reading` or `stop reading`. Before `connect` or `accept`, the step applies to future connections",
+                "reads only the given number of bytes at each interval, until `resume reading` or `stop reading`. Before `connect` or `accept`, the step applies to future connections",
                 example: "read 1B every 100ms"),
             words: "read", when: { $0.statementHolds("every") }
         ) { parser throws(Abandoned) in
@@ -114,7 +114,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16"],
-                "changes what `line` and `message` mean for this connection from this step on", example: "framing u16")
+                "changes what `line` and `message` mean for the connection from this step on", example: "framing u16")
         ) { parser throws(Abandoned) in .framing(try parser.values.parseFraming()) },
         Phrase(
             LanguageEntry(
@@ -135,11 +135,11 @@ extension ConnectionAction {
                 ),
                 (
                     ["send V cut at 3, 7"],
-                    "sends V as separate segments, cut at these offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
+                    "sends V as separate segments, cut at the given offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
                 ),
                 (
                     ["send V in pieces of 2B"],
-                    "sends V as separate segments of this size; the last segment may be shorter"
+                    "sends V as separate segments of the given size; the last segment may be shorter"
                 ),
                 (
                     ["send V cut at random seed 7"],
@@ -155,16 +155,16 @@ extension ConnectionAction {
                 ),
                 (
                     ["send line V", "send message V"],
-                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. The terminator is part of the bytes that cuts and `\\|` divide; it is at the end of the last piece"
+                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. Cuts and `\\|` divide the bytes including the terminator, which is at the end of the last piece"
                 ),
                 (["send urgent \"!\""], "sends one out-of-band byte"),
                 (
                     ["send V with fin"],
-                    "sends the FIN in the same segment as the last piece; like `half-close`, this closes the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
+                    "sends the FIN in the segment of the last piece, not in a separate segment; like `half-close`, this closes the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
                 ),
                 (
                     ["send V in records of 1B"],
-                    "with TLS: divides the plaintext into records of this size instead of 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 is in the header of the first record"
+                    "with TLS: divides the plaintext into records of the given size instead of 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 is in the header of the first record"
                 ),
                 (["send plaintext V"], "sends V unencrypted, bypassing TLS"),
             ], example: "send \"220 rea\" | \"dy\\r\\n\" every 30ms", timing: .send)

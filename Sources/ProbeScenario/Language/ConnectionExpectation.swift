@@ -129,7 +129,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "close", ["expect close", "expect close 1000", "expect close 1000 \"bye\""],
-                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN after it is expected separately",
+                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN is not consumed",
                     example: "expect close 1000 \"bye\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in
@@ -146,7 +146,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "eof",
-                    "expects the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before it are an error, unless `ignore rest` was executed earlier: unread bytes are then discarded first",
+                    "expects the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before the end are an error, unless `ignore rest` was executed earlier: in that case, unread bytes are discarded first",
                     example: "expect eof", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .eof },
             Phrase(
@@ -162,7 +162,7 @@ enum ConnectionExpectationPhrases {
             ) { _ throws(Abandoned) in .closed },
             Phrase(
                 LanguageEntry(
-                    "notify", "with TLS: expects the peer's close_notify. An `expect eof` after it expects the FIN",
+                    "notify", "with TLS: expects the peer's close_notify. A later `expect eof` expects the FIN",
                     example: "expect notify", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .notify },
             Phrase(

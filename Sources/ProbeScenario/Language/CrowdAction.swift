@@ -19,7 +19,7 @@ extension CrowdAction {
                 "start", ["start { … }"],
                 "starts the script of each member; the step completes immediately. A crowd can be started again only after a `stop`",
                 more: [
-                    (["start at 2000/s { … }"], "starts this number of members per second, one after the other"),
+                    (["start at 2000/s { … }"], "starts the given number of members per second, one after the other"),
                     (
                         ["start { connect; send \"a\\r\\n\"; expect line /^2/ within 1s }"],
                         "the script consists of member statements, separated by `;` or line breaks. Values are computed once, before the first member begins, so all members send the same bytes"
@@ -29,7 +29,7 @@ extension CrowdAction {
         Phrase(
             LanguageEntry(
                 "stop",
-                "closes the connection of each member and ends the crowd. The numbers of members can still be expected",
+                "closes the connection of each member and ends the crowd. Later steps can still check the numbers of members",
                 example: "stop",
                 after: "W start { connect }")
         ) { _ throws(Abandoned) in .stop },
@@ -66,22 +66,22 @@ extension CrowdExpectation: LanguageElement {
         [
             (
                 CrowdCount.connected, "expect connected 10000",
-                "expects this number of members to have been connected, now or earlier; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
+                "expects the given number of members to have been connected, now or earlier; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
                 "expect connected 10"
             ),
             (
                 .alive, "expect alive >= 9990",
-                "expects this number of members to be connected now. A number alone means exactly that many",
+                "expects the given number of members to be connected now. A number alone means exactly that many",
                 "expect alive >= 9"
             ),
             (
                 .failed, "expect failed 0",
-                "expects this number of members to have failed: they were refused, missed a deadline, or received a different line or an end of the connection. A number alone means exactly that many",
+                "expects the given number of members to have failed: they were refused, missed a deadline, or received a different line or an end of the connection. A number alone means exactly that many",
                 "expect failed 0"
             ),
             (
                 .done, "expect done 10000",
-                "expects this number of members to have reached the end of the script. A number alone means at least that many",
+                "expects the given number of members to have reached the end of the script. A number alone means at least that many",
                 "expect done 10"
             ),
         ].map { count, form, meaning, example in
@@ -94,7 +94,7 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. A time is measured from when the statement was due, so it includes the delay of a member that reaches the statement late",
+                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. A time is measured from when the statement was due, so it includes the delay if a member reaches the statement late",
                     more: [
                         (
                             [

@@ -11,7 +11,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .file:
             Self.entry(
                 "file", "file(\"payload.bin\")",
-                "the contents of a regular file of at most 256 MiB. The path is relative to the script that contains the call, and must not leave its folder: a symbolic link is followed only if its target is in the folder of the script that is run"
+                "the contents of a regular file of at most 256 MiB. The path is relative to the script that contains the call, and must stay in the folder of that script: a symbolic link is followed only if its target is in the folder of the script that is run"
             )
         case .random:
             Self.entry(
@@ -25,7 +25,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
-                "the value as one unit of the framing: followed by a terminator, or preceded by its length. The framing of the header applies, except in a `send` on a connection that has changed its framing: there, the framing of the connection applies"
+                "V as one line or message of the framing: followed by a terminator, or preceded by its length. The framing of the header applies, except in a `send` on a connection that has changed its framing: there, the framing of the connection applies"
             )
         case .lines:
             Self.entry(
@@ -46,7 +46,7 @@ package enum Function: String, CaseIterable, Sendable {
     private var integerEntry: LanguageEntry {
         var entry = Self.entry(
             rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u24(n) u32(n) u64(n)"],
-            "an integer in big-endian byte order; `u16le u32le u64le` are little-endian, and `varint(n)` has seven bits per byte, lowest first"
+            "an integer in big-endian byte order; `u16le u32le u64le` are little-endian, and `varint(n)` has seven bits per byte, least significant bits first"
         )
         // All integer formats share one row of the reference.
         if self != .u8 { entry.rows = [LanguageEntry.Row(forms: ["\(rawValue)(n)"], meaning: entry.meaning)] }

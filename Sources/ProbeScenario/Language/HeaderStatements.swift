@@ -99,7 +99,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "include", [],
-                "inserts the header statements and definitions of another file here. The path is relative to the including file and must stay in the folder of the script that is run, even through symbolic links. The file must not contain `scenario` or steps. Including a file again has no effect; a cycle is an error. An included actor may remain unused",
+                "inserts the header statements and definitions of another file at this position. The path is relative to the including file and must stay in the folder of the script that is run, even through symbolic links. The file must not contain `scenario` or steps. Including a file again has no effect; a cycle is an error. An included actor may remain unused",
                 example: "include \"common.scn\"")
         ) { parser throws(Abandoned) in try parser.parseInclude() },
         Phrase(

@@ -137,8 +137,8 @@ package struct TimingClauses: Sendable {
     static let amount = TimingClauses(
         within: .judged(note: nil),
         after: .refused(
-            reason: "this step completes as soon as the comparison holds",
-            note: "the step completes as soon as the comparison holds"))
+            reason: "this step completes as soon as the comparison is true",
+            note: "the step completes as soon as the comparison is true"))
     static let answerBefore = TimingClauses(
         within: .refused(
             reason: "this step checks the answer to the previous operation", note: "the step checks once, immediately"),

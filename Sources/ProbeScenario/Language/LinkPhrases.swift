@@ -54,7 +54,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "truncate", ["truncate data 2 to 40B"],
-                    "truncates the IP packet to this size but leaves the length in its header unchanged, so that no receiver accepts it",
+                    "truncates the IP packet to the given size but leaves the length in its header unchanged, so that no receiver accepts it",
                     example: "truncate data 2 to 40B")
             ) { parser throws(Abandoned) in try parser.parseTruncate() },
             Phrase(
@@ -72,7 +72,7 @@ enum LinkPhrases {
                             ["reset outside window"],
                             "sends an RST with a sequence number that the receiver does not accept"
                         ),
-                        (["reset behind data 2"], "sends the RST as soon as that packet has arrived"),
+                        (["reset behind data 2"], "sends the RST as soon as the selected packet has arrived"),
                     ], example: "reset")
             ) { parser throws(Abandoned) in try parser.parseReset() },
         ]
@@ -93,7 +93,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "strip", ["strip sack", "strip wscale", "strip timestamps", "strip mss"],
-                    "removes this TCP option from SYN and SYN-ACK segments", example: "strip sack")
+                    "removes the given TCP option from SYN and SYN-ACK segments", example: "strip sack")
             ) { parser throws(Abandoned) in
                 .strip(try parser.cursor.parseChoice("an option of TCP", StrippedOption.allCases))
             },
@@ -143,13 +143,13 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "drops this share of the packets at random, as the seed determines; with `burst`, each loss affects this number of packets in a row",
+                    "drops the given share of the packets at random, as the seed determines; with `burst`, each loss affects the given number of packets in a row",
                     example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(
                 LanguageEntry(
                     "burst",
-                    "from this step on, each loss affects this number of packets in a row; a `loss` must precede this step",
+                    "from this step on, each loss affects the given number of packets in a row; a `loss` must precede this step",
                     example: "burst 3",
                     after: "link S <-> C loss 5%")
             ) { parser throws(Abandoned) in .burst(try parser.values.parseExpression("a number", "burst 3")) },

@@ -13,7 +13,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "expect line", ["expect line", "expect line \"x\"", "expect line /re/ within 1s"],
-                "expects the next line to be any line, this line, or one that the regex matches. A different line fails the member",
+                "expects any line, the given line, or a line that the regex matches. A different line fails the member",
                 example: "expect line \"a\" within 1s", timing: .member)
         ) { parser throws(Abandoned) in try parser.parseLine() },
         Phrase(
@@ -61,7 +61,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "ignore rest",
-                "accepts bytes on this connection that no statement consumes: they do not fail the case, and `expect eof` skips them",
+                "allows bytes on the connection that no statement consumes: they do not fail the case, and `expect eof` skips them",
                 example: "ignore rest"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .acceptRest },

@@ -36,15 +36,15 @@ package struct NameStatement: Sendable {
 extension NameStatement {
     static let entry = LanguageEntry(
         "name", ["name \"dual.test\" = S6, S4"],
-        "defines what a host name resolves to in the networks of a link: the addresses of these servers, in this order",
+        "defines what a host name resolves to in the networks of a link: the addresses of the given servers, in the given order",
         more: [
             (
                 ["name \"dual.test\" = 10.77.0.9, [fd77::9], S4"],
-                "an address in 10.77.0.0/16 or fd77::/16 stands for a dead host: packets sent to it are never answered"
+                "an address in 10.77.0.0/16 or fd77::/16 represents a dead host: packets sent to it are never answered"
             ),
             (
                 ["name \"dual.test\" = S6, S4 with aaaa after 300ms"],
-                "delays the answer to a query for IPv6 addresses (AAAA) by 300 ms; `a after 300ms` delays the answer for IPv4 addresses"
+                "delays the answer to a query for IPv6 addresses (AAAA) by 300 ms; `a after 300ms` delays the answer to a query for IPv4 addresses (A)"
             ),
             (
                 ["name \"dual.test\" = S4 with ttl 1s"],

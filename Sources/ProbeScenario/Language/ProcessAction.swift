@@ -102,14 +102,14 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "output", ["expect output /re/"],
-                "expects a line of stdout or stderr to match. Lines are searched one by one from the end of the last match; `^` and `$` are the start and the end of a line. A line is searched once it has ended; an unfinished line, such as a prompt, is searched when the program exits or at the deadline, so give such a step a short `within`",
+                "expects a line of stdout or stderr to match. The search goes line by line from the end of the last match; `^` and `$` are the start and the end of a line. A line is searched once it has ended; an unfinished line, such as a prompt, is searched when the program exits or at the deadline, so give such a step a short `within`",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },
         Phrase(
             LanguageEntry(
                 "no output", ["expect no output /re/"],
-                "expects that no line printed since the last `start` has matched so far; with `for 1s`, the step first waits for this time",
+                "expects that no line printed since the last `start` has matched; with `for 1s`, the step first waits for 1 s",
                 example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
         ) { parser throws(Abandoned) in
             let regex = try parser.literals.parseRegex("a regex", "expect no output /error/")
@@ -119,7 +119,7 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "exit", ["expect exit 0", "expect exit signal KILL", "expect exit"],
-                "expects the program to exit with this status, to be killed by this signal, or to end in any way",
+                "expects the program to exit with the given status, to be killed by the given signal, or to end in any way",
                 example: "expect exit 0", after: "P start",
                 timing: .both),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .number || $0.token(ahead: 1).kind == .word }

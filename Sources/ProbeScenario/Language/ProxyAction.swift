@@ -41,15 +41,15 @@ extension ProxyAction {
     private static let changes: [Phrase<ActionParser, ProxyAction>] = [
         Phrase(
             LanguageEntry(
-                "forward", ["forward to client"], "from this step on, forwards bytes to this side as they arrive",
+                "forward", ["forward to client"], "from this step on, forwards bytes to the given side as they arrive",
                 more: [
                     (
                         ["forward to client in pieces of 1B every 5ms"],
-                        "forwards pieces of at most this size, without waiting for a piece to be full"
+                        "forwards pieces of at most the given size, without waiting for a piece to be full"
                     ),
                     (
                         ["forward to server cut at 3, 7"],
-                        "cuts the forwarded bytes at these offsets, counted from the position at which the step begins"
+                        "cuts the forwarded bytes at the given offsets, counted from the position at which the step begins"
                     ),
                     (
                         ["forward to server cut at random seed 7"],
@@ -66,21 +66,21 @@ extension ProxyAction {
                     ),
                     (
                         ["forward 100 bytes to client"],
-                        "forwards this number of bytes, then holds the bytes after them; the other clauses can follow"
+                        "forwards the given number of bytes, then holds all later bytes; the other clauses can follow"
                     ),
                 ], example: "forward to client in pieces of 1B every 5ms")
         ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
         Phrase(
             LanguageEntry(
                 "hold", ["hold to server"],
-                "forwards nothing more to this side, not even the end of the stream. Bytes that arrived earlier may already be in transit",
+                "forwards nothing more to the given side, not even the end of the stream. Bytes that arrived earlier may already be in transit",
                 example: "hold to server"),
             when: { $0.isWord("to", ahead: 1) }
         ) { parser throws(Abandoned) in .hold(to: try parser.proxies.parseDestination("hold to server")) },
         Phrase(
             LanguageEntry(
                 "release", ["release", "release to server"],
-                "forwards the held bytes, in both directions or only to this side",
+                "forwards the held bytes, in both directions or only to the given side",
                 example: "release")
         ) { parser throws(Abandoned) in
             .release(to: parser.cursor.isWord("to") ? try parser.proxies.parseDestination("release to server") : nil)
@@ -94,7 +94,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "replace", ["replace \"a\" with \"b\" to client"],
-                "replaces these bytes in everything that is forwarded from this step on, even if they arrive in pieces: a partial match at the end of the data is held back until the bytes after it arrive",
+                "replaces the given bytes in everything that is forwarded from this step on, even if they arrive in pieces: a partial match at the end of the data is held back until the bytes after it arrive",
                 example: "replace \"a\" with \"b\" to client")
         ) { parser throws(Abandoned) in try parser.proxies.parseReplace() },
         Phrase(
@@ -110,25 +110,25 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "close", ["close to client"],
-                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes that arrive from this side later are answered with an RST",
+                "sends a FIN to the given side after the bytes in flight; held bytes are discarded. Bytes that arrive from that side later are answered with an RST",
                 example: "close to client")
         ) { parser throws(Abandoned) in .close(to: try parser.proxies.parseDestination("close to client")) },
         Phrase(
             LanguageEntry(
                 "half-close", ["half-close to server"],
-                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes from this side are still forwarded",
+                "sends a FIN to the given side after the bytes in flight; held bytes are discarded. Bytes from that side are still forwarded",
                 example: "half-close to server")
         ) { parser throws(Abandoned) in .halfClose(to: try parser.proxies.parseDestination("half-close to server")) },
         Phrase(
             LanguageEntry(
                 "reset", ["reset client"],
-                "sends an RST to this side; waiting bytes are discarded. The other side is not notified",
+                "sends an RST to the given side; waiting bytes are discarded. The other side is not notified",
                 example: "reset client")
         ) { parser throws(Abandoned) in .reset(try parser.proxies.parseSide("reset client")) },
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Anything that the side sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection to the given side disappears without a FIN or an RST, so that side is not notified. Anything that it sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]
@@ -137,7 +137,7 @@ extension ProxyAction {
     /// The entry for the `from` clause that follows a ``ConnectionExpectation``.
     static let watching = LanguageEntry(
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
-        "watches the bytes from this side without consuming them: they are forwarded as before. For each side, the position up to which steps have examined the bytes is tracked separately",
+        "watches the bytes from the given side without consuming them: they are forwarded as before. For each side, the position up to which steps have examined the bytes is tracked separately",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
 
     /// Whether the action changes how bytes are forwarded, and therefore has no effect unless bytes arrive.

@@ -74,11 +74,11 @@ extension ResourceExpectation.Resource {
     fileprivate func meaning(_ whose: String, since start: String) -> String {
         switch self {
         case .descriptors:
-            "compares the number of open descriptors of \(whose). The step waits until the comparison holds; `as n` binds the current number"
+            "compares the number of open descriptors of \(whose). The step waits until the comparison is true; `as n` binds the current number"
         case .threads:
-            "compares the number of threads of \(whose). The step waits until the comparison holds; `as n` binds the current number"
+            "compares the number of threads of \(whose). The step waits until the comparison is true; `as n` binds the current number"
         case .memory:
-            "compares the resident memory of \(whose), in bytes. The step waits until the comparison holds; `as n` binds the current value"
+            "compares the resident memory of \(whose), in bytes. The step waits until the comparison is true; `as n` binds the current value"
         case .cpu:
             "compares the processor time used by \(whose) since the previous `cpu` step or, for the first `cpu` step, since \(start); `as n` binds the time in microseconds"
         }

@@ -78,7 +78,7 @@ extension ServerAction {
         Phrase(
             LanguageEntry(
                 "reboot",
-                "simulates a reboot of the server's machine: all its connections disappear without a FIN or an RST, as with `vanish`, and it listens again on the same port. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "simulates a reboot of the server's machine: all its connections disappear without a FIN or an RST, as with `vanish`, and the server listens again on the same port. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "reboot")
         ) { _ throws(Abandoned) in .reboot },
     ]
@@ -117,7 +117,7 @@ extension ServerExpectation {
     static let phrases: [Phrase<ExpectationParser, ServerExpectation>] = [
         Phrase(
             LanguageEntry(
-                "no connection", "expects no connection to be waiting and none to arrive during this time",
+                "no connection", "expects no connection to be waiting and none to arrive during the given time",
                 example: "expect no connection for 500ms",
                 timing: .silence),
             needsAllWords: true
@@ -147,7 +147,7 @@ extension ClientAction {
                     ),
                     (
                         ["connect websocket \"/chat\""],
-                        "connects and requests this path in the WebSocket opening handshake, which must succeed. From this step on, the framing is `websocket`. If the server belongs to the script, the next step of either end waits for the answer"
+                        "connects and requests the given path in the WebSocket opening handshake, which must succeed. From this step on, the framing is `websocket`. If the server belongs to the script, the next step of the client or the server waits for the answer"
                     ),
                 ], example: "connect", timing: .both)
         ) { parser throws(Abandoned) in try parser.parseConnect(to: nil) },
@@ -165,7 +165,7 @@ extension ClientAction {
         Phrase(
             LanguageEntry(
                 "connect to", ["connect to 127.0.0.1:(port)"],
-                "connects to this address, for a client that was declared without one; an outcome such as `refused` can follow",
+                "connects to the given address, for a client that was declared without an address; an outcome such as `refused` can follow",
                 example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
         ) { parser throws(Abandoned) in
             let address = try parser.endpoints.parseAddress(needsPort: true)

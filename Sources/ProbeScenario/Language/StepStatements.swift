@@ -52,7 +52,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names this branch. `or` must be on the line of the preceding `}`. The deadline of the step is the longest of the deadlines of these first steps. A first step has the same meaning as outside an `either`: for example, `nothing for 30ms` matches if nothing is received for 30 ms",
+                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names this branch. `or` must be on the line of the preceding `}`. The deadline of the step is the longest deadline of the branches' first steps. A first step has the same meaning as outside an `either`: for example, `nothing for 30ms` matches if nothing is received for 30 ms",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(

@@ -65,7 +65,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16", "framing u16 behind 1 line"],
-                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect when the subject has delivered this number of further lines or messages, before it divides the bytes after them",
+                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect when the subject has delivered the given number of further lines or messages, before it divides the bytes after them",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         Phrase(

@@ -115,12 +115,13 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "full",
-                "with `high-water`: expects the subject to report that this number of bytes is waiting to be written",
+                "with `high-water`: expects the subject to report `full`: the configured number of bytes is waiting to be written",
                 example: "expect full", timing: .both, needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .full },
         Phrase(
             LanguageEntry(
-                "drained", "after `full`: expects the subject to report that fewer bytes are waiting",
+                "drained",
+                "after `full`: expects the subject to report `drained`: only a few bytes are still waiting to be written",
                 example: "expect drained",
                 timing: .both,
                 needs: .highWater), when: { $0.isAlone }
@@ -138,7 +139,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "attempt-failed", ["expect attempt-failed refused"],
-                "with `reconnect`: expects the next failed connection attempt to have this reason; failed attempts need no `expect`",
+                "with `reconnect`: expects the next failed connection attempt to have the given reason; failed attempts need no `expect`",
                 example: "expect attempt-failed refused", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in .attemptFailed(reason: try parser.parseReason()) },
@@ -153,7 +154,7 @@ extension SubjectExpectation {
         },
         Phrase(
             LanguageEntry(
-                "error", "expects the previous operation to have been answered with this error",
+                "error", "expects the previous operation to have been answered with the given error",
                 example: "expect error already-started",
                 timing: .answerBefore),
             when: { $0.token(ahead: 1).kind == .word && !$0.isVariableHere }
@@ -167,7 +168,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "nothing for",
-                "expects no event during this time, apart from `started`, `secured` and `sent`, which may be late",
+                "expects no event during the given time, apart from `started`, `secured` and `sent`, which may be late",
                 example: "expect nothing for 200ms", word: "nothing",
                 timing: .silence), needsAllWords: true
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },

@@ -85,7 +85,7 @@ extension TLSAction {
                     ),
                     (
                         ["start tls stop after 100 bytes"],
-                        "sends only this number of bytes of the first flight, so that the handshake hangs"
+                        "sends only the given number of bytes of the first flight, so that the handshake hangs"
                     ),
                 ], example: "start tls", timing: .both), needsAllWords: false
         ) { parser throws(Abandoned) in .start(try parser.parseStartTLS()) },
@@ -98,7 +98,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send record", ["send record 23 V"],
-                "sends a record of any content type, given by number. The harness encrypts it itself, which restricts the connection to TLS 1.3 with TLS_AES_128_GCM_SHA256. Ordinary sends can't follow it",
+                "sends a record of any content type, given by number. The harness itself encrypts the record, which restricts the connection to TLS 1.3 with TLS_AES_128_GCM_SHA256. Ordinary sends can't follow it",
                 example: "send record 23 \"text\""), when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let type = try parser.values.parseExpression("a content type", "send record 23 \"text\"")

@@ -65,7 +65,7 @@ extension WebSocketExpression.Kind {
         case .accept:
             Self.entry(
                 #"ws.accept("dGhlIHNhbXBsZSBub25jZQ==")"#, forms: ["ws.accept(key)"],
-                "the `Sec-WebSocket-Accept` value that answers a `Sec-WebSocket-Key` (RFC 6455, 4.2.2)")
+                "the `Sec-WebSocket-Accept` value that answers a `Sec-WebSocket-Key` (RFC 6455, section 4.2.2)")
         }
     }
 

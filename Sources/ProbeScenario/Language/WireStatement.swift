@@ -70,27 +70,32 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
-                "S has sent this number of data segments; comparisons such as `>= 3`, and `segments 0`, are possible",
-                more: [(["segments \"a\", \"b\""], "the data segments of S are these, in the order of the stream")],
+                "S has sent the given number of data segments, which can be 0; a comparison such as `>= 3` is also possible",
+                more: [
+                    (
+                        ["segments \"a\", \"b\""],
+                        "the data segments of S have the given contents, in the order of the stream"
+                    )
+                ],
                 example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseSegments() },
         Phrase(
             LanguageEntry(
                 "gap",
-                "the comparison holds for each interval between two data segments; `gap 1 >= 25ms` applies only to the first interval",
+                "the comparison is true for each interval between two data segments; `gap 1 >= 25ms` applies only to the first interval",
                 example: "gap >= 25ms",
                 timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseGap() },
         Phrase.comparison(
             LanguageEntry(
-                "largest segment", "the comparison holds for the payload size of the largest segment",
+                "largest segment", "the comparison is true for the payload size of the largest segment",
                 example: "largest segment <= 1460B",
                 timing: .wire), needsAllWords: true
         ) { .largestSegment($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "the comparison holds for the length of the longest line that ends with LF, without its terminator; for an unfinished line, the bytes sent so far are counted",
+                "the comparison is true for the length of the longest line that ends with LF, without its terminator; for an unfinished line, the bytes sent so far are counted",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
@@ -110,13 +115,13 @@ enum WirePhrases {
         },
         Phrase.comparison(
             LanguageEntry(
-                "messages", "the comparison holds for the number of complete units of the header's `framing`",
+                "messages", "the comparison is true for the number of complete units of the header's `framing`",
                 example: "messages 5", timing: .wire)
         ) { .messages($0, $1, ()) },
         Phrase(
             LanguageEntry(
                 "first byte within",
-                "the first data byte follows the end of the handshake within this time; this `within` is the limit that is judged, and the deadline of the step is `timeout`",
+                "the first data byte follows the end of the handshake within the given time. This `within` is the limit that is judged; the deadline of the step is `timeout`",
                 example: "first byte within 10ms", timing: .wire), needsAllWords: true
         ) { parser throws(Abandoned) in .firstByte(within: try parser.values.parseDuration("first byte within 10ms")) },
         Phrase(
@@ -125,7 +130,7 @@ enum WirePhrases {
         ) { _ throws(Abandoned) in .zeroWindow },
         Phrase.comparison(
             LanguageEntry(
-                "window", "the comparison holds for the largest window that S has advertised",
+                "window", "the comparison is true for the largest window that S has advertised",
                 example: "window >= 4KiB",
                 timing: .wire)
         ) { .window($0, $1) },
@@ -135,46 +140,51 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "retransmissions",
-                "the comparison holds for the number of retransmissions by S; tail-loss probes are not counted",
+                "the comparison is true for the number of retransmissions by S; tail-loss probes are not counted",
                 example: "retransmissions 0",
                 timing: .wire)
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "sacks",
-                "the comparison holds for the number of acknowledgments by S that list blocks received after a gap (RFC 2018)",
+                "the comparison is true for the number of acknowledgments by S that list blocks received after a gap (RFC 2018)",
                 example: "sacks >= 1",
                 timing: .wire)
         ) { .sacks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "duplicate acks",
-                "the comparison holds for the number of acknowledgments by S that repeat the previous acknowledgment while data is in flight (RFC 5681)",
+                "the comparison is true for the number of acknowledgments by S that repeat the previous acknowledgment while data is in flight (RFC 5681)",
                 example: "duplicate acks >= 3", timing: .wire), needsAllWords: true
         ) { .duplicateAcks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "keepalives",
-                "the comparison holds for the number of keep-alive probes that S has sent on the idle connection (RFC 9293, 3.8.4)",
+                "the comparison is true for the number of keep-alive probes that S has sent on the idle connection (RFC 9293, section 3.8.4)",
                 example: "keepalives >= 2", timing: .wire)
         ) { .keepAlives($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "records",
-                "the comparison holds for the number of complete TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0` means that no record has begun",
+                "the comparison is true for the number of complete TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0` means that no record has begun",
                 example: "records 3", timing: .wire)
         ) { .records($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "frames",
-                "the comparison holds for the number of complete WebSocket frames after the opening handshake, including control frames. `frames 0` means that no frame has begun",
+                "the comparison is true for the number of complete WebSocket frames after the opening handshake, including control frames. `frames 0` means that no frame has begun",
                 example: "frames 3", timing: .wire)
         ) { .frames($0, $1) },
         Phrase(
             LanguageEntry(
                 "tls", ["tls"],
                 "S has sent at least one TLS record, everything from the first record on consists of TLS records, and the last record is complete",
-                more: [(["tls from the start"], "everything that S has sent is TLS records, from the first byte on")],
+                more: [
+                    (
+                        ["tls from the start"],
+                        "everything that S has sent consists of TLS records, from the first byte on"
+                    )
+                ],
                 example: "tls", timing: .wire)
         ) { parser throws(Abandoned) in
             guard parser.cursor.take(word: "from") else { return .tls(fromStart: false) }
@@ -237,7 +247,7 @@ enum WirePhrases {
             Phrase.comparison(
                 LanguageEntry(
                     "packets",
-                    "the comparison holds for the number of packets of each connection so far, in both directions",
+                    "the comparison is true for the number of packets of each connection so far, in both directions",
                     example: "wire packets <= 20",
                     timing: .wire)
             ) { .packets($0, $1) }

@@ -338,7 +338,7 @@ extension Diagnostic.Message {
     static func unterminatedString(quote: String) -> Self {
         Self(
             .unterminatedString, "this string has no closing `\(quote)` on its line",
-            hint: "close it with `\(quote)`; write a line end for the wire as `\\n`, and join strings with `+`")
+            hint: "close it with `\(quote)`; write a line ending for the wire as `\\n`, and join strings with `+`")
     }
 }
 
@@ -521,7 +521,7 @@ extension Diagnostic.Message {
                 ? "use `!=` to compare, `check x lacks \"text\"` to check that text is absent, or "
                     + "`expect nothing for 200ms` to wait for silence"
                 : sign.hasPrefix("|")
-                    ? "to accept one of several inputs, write `either { C expect \"a\" } or { C expect \"b\" }`"
+                    ? "write `either { C expect \"a\" } or { C expect \"b\" }` to accept one of several inputs"
                     : "write conditions that must all hold as several steps, one per line")
     }
 }

@@ -249,7 +249,9 @@ extension Diagnostic.Message {
 
     /// The message for `with fin` on a send that can't carry a FIN.
     static func carriesNoFIN(_ verb: String) -> Self {
-        Self(.expected, "`\(verb)` can't carry a FIN", hint: "write `send V with fin`, or `half-close` after it")
+        Self(
+            .expected, "`\(verb)` can't carry a FIN",
+            hint: "write `send V with fin`, or add `half-close` after the `\(verb)`")
     }
 }
 

@@ -215,7 +215,8 @@ struct DeclarationParser: GrammarPart {
         case "path":
             if isListening {
                 throw cursor.fail(
-                    .unknownWord, "`path` is only for a subject that connects: it is the path of its request",
+                    .unknownWord,
+                    "`path` is only for a subject that connects: it is the path that the subject requests",
                     hint: "remove it: a subject that listens accepts any path; its client requests one with "
                         + "`connect websocket \"/chat\"`", at: option.span)
             }

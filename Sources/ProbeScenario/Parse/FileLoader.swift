@@ -32,7 +32,7 @@ package enum LoadError: Error, Sendable, Equatable {
         case .notFound: "no such file"
         case .isFolder: "it is a folder"
         case .notPermitted: "permission denied"
-        case .outsideFolder: "a symbolic link leads out of the script's folder"
+        case .outsideFolder: "a symbolic link points outside the script's folder"
         case .notRegular: "it is not a regular file"
         case .failed(let reason): reason
         }

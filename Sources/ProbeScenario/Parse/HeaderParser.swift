@@ -39,7 +39,7 @@ struct HeaderParser: GrammarPart {
         if isInclude {
             cursor.report(
                 .scenarioInInclude, "an included file can't have a title",
-                hint: "remove it: the title is that of the including script", at: cursor.span(first))
+                hint: "remove it: the title of the including script is used", at: cursor.span(first))
         }
         let title = try literals.parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {

@@ -98,12 +98,12 @@ extension Diagnostic.Message {
     /// The message for a Markdown file, which may contain scenarios.
     static let markdown = Self(
         .noScenario, "this is a Markdown file, not a scenario: a code block begins here",
-        hint: "copy the example, without the ``` lines, to a file that ends in .scn")
+        hint: "copy the example, without the ``` lines, to a file whose name ends in .scn")
 
     /// The message for prose that contains the title of a scenario at the given line.
     static func scenarioInText(line: Int) -> Self {
         Self(
             .noScenario, "this is not a scenario file, but text with a scenario that begins at line \(line)",
-            hint: "copy the scenario to a file that ends in .scn")
+            hint: "copy the scenario to a file whose name ends in .scn")
     }
 }

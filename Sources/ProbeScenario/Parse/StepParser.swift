@@ -83,7 +83,9 @@ struct StepParser: GrammarPart {
         step.isOptional = isOptional
         if isOptional, !step.canBeUnneeded {
             cursor.report(
-                .ifNeededNotHere, "this step is always needed", hint: "remove `if needed`", at: cursor.span(clause))
+                .ifNeededNotHere,
+                "this step can't remain without effect, so `if needed` does not "
+                    + "apply", hint: "remove `if needed`", at: cursor.span(clause))
         }
         return step
     }
@@ -162,7 +164,7 @@ struct StepParser: GrammarPart {
             if let within = timing.within, let after = timing.after, after >= within {
                 cursor.report(
                     .timingNeverHolds, "`after` and `within` can never both be satisfied",
-                    hint: "make `after` less than `within`; both count from the end of the previous step",
+                    hint: "make `after` less than `within`; both are measured from the end of the previous step",
                     at: cursor.span(first))
             }
         }

@@ -384,7 +384,7 @@ extension Evaluator {
 extension Diagnostic.Message {
     static func tooManyCases(_ limit: Int) -> Self {
         Self(
-            .tooManyCases, "this creates more than \(limit) cases",
+            .tooManyCases, "the `each` declarations create more than \(limit) cases",
             hint: "shorten the lists of `each`, whose lengths multiply, or split the script")
     }
 

@@ -26,7 +26,7 @@ package struct OverTLS: Sendable {
             let actor = scenario.actors[index]
             switch actor.kind {
             case .server(_, backlog: .some, _):
-                obstacle = "connections wait in a server's backlog, but TLS requires accepting them at once"
+                obstacle = "connections wait in a server's backlog, but TLS requires accepting them immediately"
                 return
             case .server: break
             case .client(.actor(let name)?, _): if !servers.contains(name.value) { continue }
@@ -58,7 +58,9 @@ package struct OverTLS: Sendable {
         if Self.choosesByAccept(scenario.steps)
             || scenario.definitions.values.contains(where: { Self.choosesByAccept($0.steps) })
         {
-            obstacle = "an `either` chooses by an `accept`, but with TLS the handshake is separate from the connection"
+            obstacle =
+                "an `either` selects a branch with an `accept`, but with TLS the handshake is separate from "
+                + "the connection"
             return
         }
         if Self.carriesFIN(scenario.steps)
