@@ -134,7 +134,9 @@ struct ClientExecutor {
             throw Finding(
                 .failed,
                 "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.script(deadline - time))",
-                hints: ["accept connections of the listener, or give it a larger backlog: its queue may be full"])
+                hints: [
+                    "accept the listener's connections, or give the listener a larger backlog: its queue may be full"
+                ])
         case (.refused, _), (.timesOut, _):
             connection.abort()
             throw Finding(

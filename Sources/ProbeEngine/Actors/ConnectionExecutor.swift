@@ -343,7 +343,7 @@ extension ConnectionExecutor {
             context.conditions.add(at: step.span, isOptional: step.isOptional) {
                 .never(
                     text, "\(actor.name)'s connection had already ended",
-                    hints: ["move the step before the end of the connection"])
+                    hints: ["move the step before the one that ends the connection"])
             }
         }
         if silently {
@@ -356,7 +356,8 @@ extension ConnectionExecutor {
                             + "\(ByteText.count(vanishing.unacknowledged, "byte")) that \(actor.name) sent, and the "
                             + "kernel would retransmit them",
                         hints: [
-                            "use `\(actor.name) vanish` to drop them: whatever the peer sends later is then answered with RST"
+                            "use `\(actor.name) vanish` to drop them: whatever the peer sends later is then answered "
+                                + "with an RST"
                         ])
                 }
                 try await context.wait(until: .now + step)
@@ -385,7 +386,7 @@ extension ConnectionExecutor {
         else {
             throw Finding(
                 .error, at: expression.span,
-                "this frame can't be expected: its length differs from that of its payload",
+                "this frame can't be expected: the length in its header differs from the length of its payload",
                 hints: ["use `expect` with the bytes of the frame"])
         }
         let mask: ExpectedFrame.Mask =

@@ -42,8 +42,8 @@ struct ProcessExecutor {
             throw Finding(
                 .error, "\(process.name) has not been started", hints: ["add `\(process.name) start` before this step"])
         }
-        if child.exit != nil {
-            throw Finding(.error, "\(process.name) is not running: it \(ExitText.describe(child.exit))")
+        if let exit = child.exit {
+            throw Finding(.error, "\(process.name) is not running: it \(ExitText.describe(exit, of: process))")
         }
         return child
     }
@@ -142,11 +142,12 @@ struct ProcessExecutor {
                 Finding(
                     .error, "\(process.name)'s guardian process was killed, and \(process.name) with it",
                     hints: [
-                        "check whether \(process.name) sends signals to its parent; otherwise its exit is not its fault"
+                        "check whether \(process.name) sends signals to its parent; if it doesn't, something else "
+                            + "killed the guardian process"
                     ])
             )
         }
-        context.record(.event(actor: process.name, ExitText.describe(exit)))
+        context.record(.event(actor: process.name, ExitText.describe(exit, of: process)))
         if !context.index.expectsExit(of: process.name, from: context.progress.position),
             let finding = unexpectedExit(of: process)
         {
@@ -230,7 +231,8 @@ extension ProcessExecutor {
             if why.isMissed, case .listening = resolved {
                 let others = try ProcessObserver.listeningPorts(process, child, isLast: true).sorted()
                 if !others.isEmpty {
-                    finding.details.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
+                    finding.details.append(
+                        "it listens on a different port: \(others.map(String.init).joined(separator: ", "))")
                 }
             }
             if case .resource(let resource) = resolved {

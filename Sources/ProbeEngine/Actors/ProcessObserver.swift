@@ -46,7 +46,7 @@ enum ProcessObserver {
     }
 
     private static func hiddenReason(_ pid: Int32) -> String {
-        "the harness may not read the descriptors of its process \(pid), which runs with different privileges"
+        "the harness is not permitted to read the descriptors of process \(pid), which runs with different privileges"
     }
 
     private static func notSeen(_ what: String, _ reason: String) -> Finding {

@@ -61,11 +61,14 @@ struct ProxyCondition {
         case .forward(let style, let count?, _):
             if effect.hasKept { return style.shortfalls(effect, to).first }
             let passed = "\(name) forwarded \(ByteText.count(effect.passed, "byte")) \(to)"
-            return effect.passed < count ? passed : "\(passed), and nothing followed that it could hold"
+            return effect.passed < count ? passed : "\(passed), and no further data arrived that could be held"
         case .forward(let style, nil, _): return style.shortfalls(effect, to).first
-        case .hold: return effect.hasKept ? nil : "\(name) received nothing to hold on its way \(to)"
-        case .release: return effect.hasActed ? nil : "\(name) was holding nothing on its way \(to)"
-        case .discard: return effect.dropped > 0 ? nil : "\(name) received no data to discard on its way \(to)"
+        case .hold: return effect.hasKept ? nil : "\(name) had no data to forward \(to), so nothing was held"
+        case .release: return effect.hasActed ? nil : "\(name) held no data that it could forward \(to)"
+        case .discard:
+            return effect.dropped > 0
+                ? nil
+                : "\(name) had no data to forward \(to), so nothing was discarded"
         case .replace: return effect.replaced > 0 ? nil : "the bytes were not found in the data forwarded \(to)"
         case .acts: return effect.hasActed ? nil : "\(name)'s connection \(to) had already ended"
         }

@@ -39,7 +39,7 @@ struct ProxyExecutor {
         _ actor: ProxiedActor, _ action: ProxyAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .accept: throw Finding(.error, "\(actor.name) is a connection of a proxy and can't accept one")
+        case .accept: throw Finding(.error, "\(actor.name) is a connection of a proxy and can't accept connections")
         case .expect(let expectation, let side):
             try await expect(expectation, from: side, of: actor, timing, from: time)
         case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish:
@@ -172,7 +172,7 @@ struct ProxyExecutor {
             for (offset, expression) in zip(offsets, expressions) {
                 guard offset > last else {
                     throw Finding(
-                        .error, at: expression.span, "the cut at \(offset) is not after the previous one",
+                        .error, at: expression.span, "the cut at \(offset) is not after the previous cut",
                         hints: ["list the offsets in ascending order, starting at 1 or later"])
                 }
                 last = offset
@@ -209,7 +209,11 @@ struct ProxyExecutor {
     func watch(
         _ expectation: ConnectionExpectation<Parsed>, from side: ConversationSide, of actor: ProxiedActor
     ) throws(Finding) -> PendingWatch {
-        guard let owner = actor.owners[side] else { throw Finding(.error, "\(actor.name) has no such connection") }
+        guard let owner = actor.owners[side] else {
+            throw Finding(
+                .error,
+                "\(actor.name) has no connection to its \(side.word)")
+        }
         return PendingWatch(try ConnectionExecutor(context: context).resolve(expectation, owner), actor, side, owner)
     }
 

@@ -44,7 +44,8 @@ final class ResourceMeter {
             } catch {
                 throw Self.notSeen(
                     resource, name,
-                    "the harness may not read the descriptors of its process \(error.pid), which runs with different privileges"
+                    "the harness is not permitted to read the descriptors of process \(error.pid), which runs with "
+                        + "different privileges"
                 )
             }
         case .threads: amount = processes.threadCount()

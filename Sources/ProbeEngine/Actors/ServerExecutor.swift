@@ -155,7 +155,7 @@ struct ServerExecutor {
         var finding = missed
         for case .server(let other) in context.actors.values where other !== server && context.hasWaiting(other) {
             finding.hints.append(
-                "a connection is waiting at another server: \(other.name) (\(other.place))")
+                "a connection is waiting on another server: \(other.name) (\(other.place))")
         }
         // Keep waiting briefly, to distinguish a late connection from one that never arrives.
         let now = MonotonicTime.now

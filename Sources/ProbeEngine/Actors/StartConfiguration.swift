@@ -121,7 +121,10 @@ struct StartConfiguration {
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw Finding(
                 .error, at: expression.span, "\(Escaped.phrase(bytes)) is not a server name",
-                hints: ["use a name of letters, digits, hyphens and dots such as \"chat.test\", or a numeric address"])
+                hints: [
+                    "use a name that consists of letters, digits, hyphens and dots, such as \"chat.test\", or a "
+                        + "numeric address"
+                ])
         }
         return String(decoding: bytes, as: UTF8.self)
     }

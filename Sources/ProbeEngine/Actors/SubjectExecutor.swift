@@ -513,7 +513,7 @@ extension SubjectExecutor {
                     .failed,
                     "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
                         + "stopped \(SubjectText.word(stopped.reason))",
-                    hints: ["a transport must report its stop exactly once, and nothing after it"]))
+                    hints: ["report `stopped` exactly once, and nothing after it"]))
             return
         }
         let violation = subject.reports.protocolViolation(report.event) { strayReports[$0]?.isEmpty ?? true }

@@ -118,7 +118,7 @@ final class BlockInterpreter {
                     : Condition.Shortfall(
                         "this `whenever` was never used: \(connection.name) received no line that matches "
                             + "/\(rule.regex.source)/",
-                        hints: ["add `if needed` after `\(line) … }` if such a line may not arrive"])
+                        hints: ["add `if needed` after `\(line) … }` if such a line might not arrive"])
             }
             context.runWheneverBlocks(of: connection)
         case .wire(let statement, let timing):
@@ -381,7 +381,7 @@ extension BlockInterpreter {
                     .failed, "the value \(isThere ? "contains" : "does not contain") \(Escaped.phrase(needle))",
                     actual: value.bytes)
             }
-        default: throw Finding(.error, "this check can't compare these values")
+        default: throw Finding(.error, "`check` can't compare these values")
         }
     }
 

@@ -68,7 +68,7 @@ struct BranchStart {
             if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) {
                 return .fits
             }
-            reason = "it was \(DurationText.script(moment - deadline)) late for the branch's deadline"
+            reason = "it missed the branch's deadline by \(DurationText.script(moment - deadline))"
         case .impossible(let why):
             if why.finding.verdict == .error { throw why.finding }
             if why.finding.verdict == .inconclusive { doubt = why.finding }

@@ -46,7 +46,8 @@ struct SubjectRequirements {
         if let span = scan.undetectable(by: driver.capabilities) {
             throw Finding(
                 .unsupported, at: span,
-                "\(name) notices an end only by reading, but no read is requested where this case expects an end")
+                "\(name) detects the end of a connection only by reading, but this case requests no read when it "
+                    + "expects the end")
         }
     }
 
@@ -54,13 +55,13 @@ struct SubjectRequirements {
     static func unmeasurable(_ name: String, at span: SourceSpan?) -> Finding {
         Finding(
             .unsupported, at: span,
-            "\(name) does not run in its own process: its resource usage can't be separated from the harness's",
-            hints: ["use an adapter to measure it"])
+            "\(name) does not run in its own process, so its resource usage can't be separated from the harness's",
+            hints: ["use an adapter, whose resource usage can be measured"])
     }
 
     private func missing(_ capability: TransportCapability) -> String {
         switch capability {
-        case .watches: "\(name) notices an end only by reading"
+        case .watches: "\(name) detects the end of a connection only by reading"
         case .frames: "\(name) does not support frames: its adapter appends terminators and lengths"
         default: "\(name) does not support \(capability.rawValue)"
         }

@@ -149,7 +149,7 @@ extension RuntimeActor {
         case .crowd(let crowd): return crowd.state
         case .process(let process):
             guard let child = process.child else { return "not started" }
-            return child.exit.map { ExitText.describe($0) } ?? "running (pid \(child.pid))"
+            return child.exit.map { ExitText.describe($0, of: process) } ?? "running (pid \(child.pid))"
         }
     }
 }

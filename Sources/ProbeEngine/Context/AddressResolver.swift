@@ -59,7 +59,7 @@ struct AddressResolver {
             }
             return address
         case .connection, .proxied, nil:
-            throw Finding(.error, at: actor.span, "\(actor.value) is not something to connect to")
+            throw Finding(.error, at: actor.span, "\(actor.value) is not an actor that accepts connections")
         }
     }
 
@@ -70,7 +70,7 @@ struct AddressResolver {
         let path = text.hasPrefix("/") ? text : "\(context.job.folder)/\(text)"
         guard !text.isEmpty, let address = SocketAddress(unixPath: path) else {
             throw Finding(
-                .error, at: span, "\(Escaped.quoted(path)) is not a valid path of a Unix socket",
+                .error, at: span, "\(Escaped.quoted(path)) is not a valid Unix socket path",
                 hints: ["use a path of 1 to \(SocketAddress.longestPath) bytes without a NUL"])
         }
         return address

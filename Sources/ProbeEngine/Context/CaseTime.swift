@@ -61,8 +61,8 @@ extension Standstills {
     ) throws(Finding) {
         if moment > deadline {
             let late =
-                "\(what) was \(DurationText.script(moment - deadline)) late for the deadline of "
-                + DurationText.script(deadline - start)
+                "\(what) missed the deadline of \(DurationText.script(deadline - start)) by "
+                + DurationText.script(moment - deadline)
             if moment + own <= extended(deadline, from: start) {
                 throw standstillFinding(late, from: start, to: moment)
             }

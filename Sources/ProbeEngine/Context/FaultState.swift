@@ -33,6 +33,6 @@ struct FaultState {
     func check(isCancelled: Bool) throws(Finding) {
         if let fault { throw fault }
         if isTearingDown { throw Finding(.error, "the case has ended") }
-        if isCancelled { throw Finding(.failed, "another line of the `together` failed") }
+        if isCancelled { throw Finding(.failed, "another line of the `together` block failed") }
     }
 }

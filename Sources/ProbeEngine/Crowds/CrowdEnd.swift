@@ -79,7 +79,7 @@ struct CrowdEnd {
     private func elsewhere(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         guard snapshot.elsewhere > 0, let first = crowd.ends.first, let other = crowd.ends.other else { return [] }
         let count = snapshot.elsewhere == 1 ? "1 connection" : "\(snapshot.elsewhere) connections"
-        return ["\(count) came from \(other.text), because \(first.text) had no free port"]
+        return ["\(count) had the source address \(other.text), because \(first.text) had no free port"]
     }
 
     /// Returns the places in the script where members failed, and the reasons, with the most frequent failure first.
@@ -118,11 +118,13 @@ struct CrowdEnd {
         guard let snapshot = crowd.last else { return nil }
         if let finding = obstacle(in: snapshot, of: crowd) { return finding.at(crowd.span) }
         guard snapshot.failed > crowd.toleratedFailures ?? 0 else { return nil }
-        let summary = "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not follow their script"
+        let summary =
+            "\(snapshot.failed) of \(crowd.name)'s \(ByteText.count(crowd.count, "member")) could not follow their "
+            + "script"
         if let tolerated = crowd.toleratedFailures {
             return Finding(
                 .failed, at: crowd.span,
-                "\(summary): more failed after the last step that judged them, which allows at most \(tolerated)",
+                "\(summary): the last step that judged them allows at most \(tolerated), but more failed later",
                 details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
                 hints: [
                     "repeat `\(crowd.name) expect failed` after the step that makes them fail, or add `\(crowd.name) stop` "
@@ -133,8 +135,8 @@ struct CrowdEnd {
             .failed, at: crowd.span, summary,
             details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
             hints: [
-                "if members may fail, add a step that states how many, such as `\(crowd.name) expect failed <= 10`, or one "
-                    + "about `alive` or `done`; it applies to one start of the crowd"
+                "if members may fail, add a step that states how many, such as `\(crowd.name) expect failed <= 10`, "
+                    + "or one about `alive` or `done`; such a step applies to one start of the crowd"
             ])
     }
 
@@ -163,7 +165,8 @@ struct CrowdEnd {
         let count = example.map { $0.count == 1 ? "1 byte" : "\($0.count) bytes" }
         return Finding(
             .failed, at: crowd.span,
-            "\(snapshot.withRest) of \(crowd.name)'s \(crowd.count) members received bytes that no statement of their script consumed",
+            "\(snapshot.withRest) of \(crowd.name)'s \(ByteText.count(crowd.count, "member")) received bytes that no "
+                + "statement of their script consumed",
             expected: example.map { _ in [] }, actual: example?.bytes,
             details: count.map {
                 [

@@ -49,7 +49,8 @@ struct CrowdLimits {
         if need.hasOneAddress, need.members > ports.count {
             throw Obstacle(
                 text:
-                    "it has a single address there, with \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
+                    "its members share a single address with \(ports.count) ports (\(ports.lowerBound) to "
+                    + "\(ports.upperBound - 1))",
                 advice: "reduce the number of members; on IPv4 without a link, members have many addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
@@ -58,7 +59,7 @@ struct CrowdLimits {
             let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
-                text: "the limit of open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
+                text: "the limit on open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
                     + "\(Self.maxWorkers) processes can share a crowd: each needs \(needed)",
                 advice: "raise the limit with `ulimit -Hn \(needed)` before the run, as root")
         }
@@ -66,8 +67,8 @@ struct CrowdLimits {
         let free = files.limit - files.used
         if ends > free {
             throw Obstacle(
-                text: "the system's limit of open files (fs.file-max) is \(files.limit), of which "
-                    + "\(max(0, free)) are free: the crowd needs \(ends)",
+                text: "the system's limit on open files (fs.file-max) is \(files.limit), and \(max(0, free)) more "
+                    + "can be opened: the crowd needs \(ends)",
                 advice: "raise the limit with `sysctl fs.file-max=\(files.used + ends + 10_000)`, as root")
         }
         let needed = workers * Self.processesOfWorker

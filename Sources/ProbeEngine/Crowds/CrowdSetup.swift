@@ -40,7 +40,7 @@ struct CrowdSetup {
             workers = try CrowdLimits.forThisMachine().workers(for: need)
         } catch {
             throw Finding(
-                .error, at: declaration.span, "\(name) can't have \(count) members here: \(error.text)",
+                .error, at: declaration.span, "\(name) can't have \(count) members: \(error.text)",
                 hints: [error.advice])
         }
         try checkWorkers(with: workers, at: declaration.span)
@@ -155,7 +155,7 @@ struct CrowdSetup {
                 throw Finding(
                     .error, at: declaration.span,
                     "the crowds that connect to \(target), and others with a single address each, have more than "
-                        + "\(SourceAddresses.ports.count) members in total: there are no more ports",
+                        + "\(SourceAddresses.ports.count) members in total, so there are not enough ports",
                     hints: ["reduce the number of members; on IPv4 without a link, members have many addresses"])
             }
             if let sources = crowd.sources, isIPv6(server) {
@@ -173,7 +173,7 @@ struct CrowdSetup {
     private func reasonUnsuitable(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil
-            ? nil : "the workers that accept a crowd's connections in its place don't support TLS"
+            ? nil : "the workers that accept a crowd's connections on behalf of the server don't support TLS"
     }
 
     /// Returns whether a crowd connects to the server from addresses that other clients may also use.

@@ -87,11 +87,7 @@ final class CrowdWorkerProcess {
         if isDismissed { return nil }
         if let complaint { return complaint }
         guard let exit = child.exit else { return nil }
-        let end =
-            switch exit {
-            case .status(let code): "exited with status \(code)"
-            case .signal(let number): "was killed by signal \(number)"
-            }
+        let end = ExitText.describe(exit)
         return lastErrors.isEmpty ? end : "\(end): \(lastErrors.joined(separator: " / "))"
     }
 

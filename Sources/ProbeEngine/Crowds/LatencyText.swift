@@ -21,8 +21,8 @@ enum LatencyText {
         waits.flatMap { wait in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }
             let title = "latency of \(wait.rawValue), \(ByteText.count(record.count, "wait"))"
-            if record.failed == record.count { return ["\(title), all of them failed"] }
-            let failed = record.failed > 0 ? ", \(record.failed) of them failed" : ""
+            if record.failed == record.count { return ["\(title), all of which failed"] }
+            let failed = record.failed > 0 ? ", of which \(record.failed) failed" : ""
             return ["\(title)\(failed):"]
                 + record.percentiles().map { row(Percentile(value: $0.percentile), $0.time) }
         }

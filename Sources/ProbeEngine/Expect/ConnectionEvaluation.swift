@@ -116,7 +116,7 @@ struct ConnectionEvaluation {
         }
         if case .eof = input, view.tls?.hasNotified ?? false {
             finding.hints.append(
-                "close_notify was received, but no FIN after it: use `expect notify` to expect only that")
+                "close_notify was received, but no FIN followed: use `expect notify` to expect only that")
         }
         switch view.reading {
         case .atOnce: break
@@ -269,7 +269,7 @@ extension ConnectionEvaluation {
     private func sendFailure(_ error: SystemError, _ send: ConnectionView.Send) -> Finding {
         var hints: [String] = []
         if error.code == EPIPE || error.code == ECONNRESET {
-            hints.append("check why the peer closed: it answers data with an RST")
+            hints.append("check why the peer closed its socket: its kernel answers data with an RST")
         }
         return Finding(
             .failed, "\(view.name)'s send failed after \(taken(send)): \(error.reason)",
@@ -310,7 +310,8 @@ extension ConnectionEvaluation {
                     .failed,
                     "\(view.name)'s send did not stall: the kernel accepted all \(ByteText.count(send.count, "byte"))",
                     hints: [
-                        "loopback absorbs more than 4 MB: add `with receive-buffer 4KiB` on the receiving side to limit it"
+                        "add `with receive-buffer 4KiB` on the receiving side: without it, loopback absorbs more "
+                            + "than 4 MB"
                     ]),
                 "the send succeeded")
         case .failed(let error, _):

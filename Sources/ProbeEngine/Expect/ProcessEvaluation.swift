@@ -104,7 +104,8 @@ struct ProcessEvaluation {
                 hints: hasPrintedAll
                     ? []
                     : [
-                        "a process that it started still holds its output open; the step waited \(window.allowed) for more output"
+                        "check which process still holds the output open: \(view.name) has exited, and the step "
+                            + "waited \(window.allowed) for more output"
                     ])
             return notPrinted(regex, failure, .mismatch(endedReason))
         }

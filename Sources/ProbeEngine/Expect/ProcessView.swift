@@ -1,4 +1,5 @@
 import CShims
+import Glibc
 import ProbeBase
 import ProbeEvents
 import ProbeSystem
@@ -36,7 +37,7 @@ extension OutputLog {
     var lastLinesText: [String] {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }
-        return ["its last lines of output:"] + last.map { "  \(Escaped.text($0.bytes.prefix(300)))" }
+        return ["the last lines of its output:"] + last.map { "  \(Escaped.text($0.bytes.prefix(300)))" }
     }
 }
 
@@ -49,6 +50,15 @@ enum ExitText {
         case .status(let code): "exited with status \(code)"
         case .signal(let number): "was killed by \(name(number))"
         }
+    }
+
+    /// Returns a predicate for the exit of an actor's program. If `P stop` sent the signal that ended the program,
+    /// the predicate names the script as the cause.
+    static func describe(_ exit: ChildProcess.Exit, of process: ProcessActor) -> String {
+        guard process.isStopping, case .signal(let number) = exit, [SIGTERM, SIGKILL].contains(number) else {
+            return describe(exit)
+        }
+        return "was stopped by the script with \(name(number))"
     }
 
     private static func name(_ number: Int32) -> String {

@@ -108,13 +108,13 @@ struct SubjectEvaluation {
 
     private func hints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
         if let value = text.value, let terminator = framing.terminator, payload == value + terminator {
-            return ["the delivered line includes its terminator: report a line without it"]
+            return ["report lines without their terminators: the delivered line includes one"]
         }
         if let value = text.value, payload == value + [13] {
-            return ["remove the CR as well: the transport divides lines at LF, and keeps the CR of CRLF"]
+            return ["remove the CR too: the transport divides lines at LF, and keeps the CR of CRLF"]
         }
         if payload.isEmpty {
-            return ["check how terminators are counted: an empty line was delivered, as if one were two"]
+            return ["check how terminators are recognized: an empty line was delivered, as if one terminator were two"]
         }
         return NearMiss.line(expected: text, actual: payload, framing: framing)
     }
@@ -189,7 +189,7 @@ struct SubjectEvaluation {
         let reported = reports.reportedSent + reports.dropped
         if requested == 0 {
             return .mismatch(
-                Finding(.error, "\(name) has not been asked to send anything: there is no `sent` to expect"),
+                Finding(.error, "\(name) has not been asked to send anything, so it can't report `sent`"),
                 "it was not asked to send anything")
         }
         if reported > requested {
@@ -203,10 +203,10 @@ struct SubjectEvaluation {
         return window.wait(
             orMissed: Finding(
                 .failed,
-                "\(name) reported only \(reported) of \(ByteText.count(requested, "byte")) sent "
-                    + "within \(window.allowed)",
+                "\(name) reported only \(reported) of \(ByteText.count(requested, "byte")) as sent within "
+                    + "\(window.allowed)",
                 hints: reported == 0
-                    ? ["report each send with a `sent` event: \(name) reported none"] : ["count the terminators, too"]))
+                    ? ["report each send with a `sent` event: \(name) reported none"] : ["count the terminators too"]))
     }
 
     private func error(_ code: String) -> Result {
@@ -319,7 +319,8 @@ struct SubjectEvaluation {
     }
 
     private static let lost =
-        "if it was sent, it was lost: a reset may discard received data that is not delivered yet (RFC 9293, 3.10.7.4)"
+        "check whether the peer sent it before the reset: a reset may discard received data that has not been "
+        + "delivered yet (RFC 9293, section 3.10.7.4)"
 
     private func missing(_ expectation: ResolvedSubjectExpectation) -> Finding {
         Finding(

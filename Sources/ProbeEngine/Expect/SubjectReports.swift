@@ -184,7 +184,7 @@ struct SubjectReports {
             return hasStarted ? nil : "before it had reported `started`"
         case .full, .drained:
             if !hasHighWater { return "without `high-water` in its declaration" }
-            if isFull == (event == .full) { return isFull ? "twice" : "without full before it" }
+            if isFull == (event == .full) { return isFull ? "twice" : "without `full` before it" }
             return hasStarted ? nil : "before it had reported `started`"
         case .lost(let reason, _, _):
             if !mayReconnect { return "without `reconnect` in its declaration" }
@@ -203,7 +203,7 @@ struct SubjectReports {
         case .accepted(let number):
             // Reports that arrive for a connection before its `accepted` report are queued, so the `accepted` report
             // must be the first one that is processed.
-            return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
+            return isFirstOfConnection(number) ? nil : "after it had reported another event of that connection"
         case .stopped, .output, .broken: return nil
         }
     }

@@ -147,10 +147,10 @@ struct CaseLinks {
 
     /// The reason why some packets of a link may be missing from its record; `nil` if none are missing.
     var lossReason: String? {
-        if links.contains(where: \.overflowed) { return "a link carried more than the 64 MiB that are kept" }
+        if links.contains(where: \.overflowed) { return "a link carried more than the 64 MiB that the harness keeps" }
         let lost = links.reduce(0) { $0 + $1.lostByHarness }
         if lost > 0 {
-            return "the harness itself lost \(ByteText.count(lost, "packet")) of a link: the machine is overloaded"
+            return "the harness itself lost \(ByteText.count(lost, "packet")) on a link: the machine is overloaded"
         }
         return nil
     }

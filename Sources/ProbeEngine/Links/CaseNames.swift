@@ -47,7 +47,7 @@ final class CaseNames {
                         notify("asks for \(reply.question)\(end)")
                     }
                     return reply
-                }, sent: { notify("receives the answer for \($0.question): \($0.text ?? "nothing")") },
+                }, sent: { notify("receives the answer to \($0.question): \($0.text ?? "nothing")") },
                 overloaded: overloaded))
     }
 

@@ -47,7 +47,7 @@ struct LinkComments {
     private static func text(of packet: CapturedPacket) -> String {
         // A packet that can't be decoded is described by its length.
         guard case .tcp(let segment)? = try? packet.decoded(linkType: .ethernet) else {
-            return "\(packet.bytes.count) bytes"
+            return ByteText.count(packet.bytes.count, "byte")
         }
         return "\(segment.source) -> \(segment.destination)  \(segment.flags) len \(segment.payload.count)"
     }

@@ -25,7 +25,7 @@ struct LinkExecutor {
                     Finding(
                         .inconclusive, at: step.span,
                         "`\(text)` may also have affected packets sent before it: the link did not process them in time",
-                        hints: ["run it again on a machine that is less busy"]))
+                        hints: ["run the case again on a machine that is less busy"]))
             }
         }
         let number = context.links.add(CaseLinks.Fault(span: step.span, text: text, link: from.index))
@@ -46,8 +46,8 @@ struct LinkExecutor {
         -> Condition.Shortfall
     {
         let hints = [
-            "packets are counted from this step on; look in the capture for those that passed",
-            "if the step may remain without effect, end it with `if needed`",
+            "look in the capture for the packets that passed: they are counted from this step on",
+            "end the step with `if needed` if it may remain without effect",
         ]
         let reason = shortfall.reason(direction)
         if shortfall.missing.isEmpty { return .never(text, reason, hints: hints) }
@@ -108,7 +108,8 @@ struct LinkExecutor {
         guard LinkCommand<Parsed>.injectable.contains(bytes.count) else {
             throw Finding(
                 .error, at: value.span,
-                "can't inject \(ByteText.count(bytes.count, "byte")): a segment on the link has 1 to \(LinkCommand<Parsed>.injectable.upperBound)",
+                "can't inject \(ByteText.count(bytes.count, "byte")): a segment on the link has 1 to "
+                    + "\(LinkCommand<Parsed>.injectable.upperBound) bytes",
                 hints: ["use several `inject` steps"])
         }
         return bytes

@@ -49,9 +49,9 @@ struct NameExecutor {
                 .never(
                     text, reason,
                     hints: [
-                        "pass the name to a subject with `subject T -> \"dual.test\":8080`; a program that asked before may have cached "
-                            + "the answer; the timeline shows all queries",
-                        "if the name may remain unused, end the statement with `if needed`",
+                        "pass the name to a subject with `subject T -> \"dual.test\":8080`; a program may also use "
+                            + "an answer that it has cached; the timeline shows all queries",
+                        "end the statement with `if needed` if the name may remain unused",
                     ])
             }
         }

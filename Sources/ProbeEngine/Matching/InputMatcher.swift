@@ -55,7 +55,7 @@ struct InputMatcher {
                 hints: [limitHint], isLimit: true)
         }
 
-        static let limitHint = "see the harness's limits in `docs/language/verdicts.md`, under Limits"
+        static let limitHint = "see the section Limits in `docs/language/verdicts.md`"
     }
 
     /// The maximum number of received bytes that a finding holds.

@@ -4,8 +4,9 @@ import ProbeScenario
 /// Hints about near misses, so that users don't have to compare the bytes themselves.
 enum NearMiss {
     static let resetInsteadOfFin =
-        "RST instead of FIN: the kernel sends RST if a program closes a socket that still has unread bytes, if SO_LINGER "
-        + "is 0, or if the process dies. Data sent before the RST may be lost if it was not read yet"
+        "check how the peer ends the connection: its kernel sends an RST instead of a FIN if a program closes a "
+        + "socket that still has unread bytes, if SO_LINGER is 0, or if the process dies. Data sent before the "
+        + "RST may be lost if it had not been read yet"
 
     static func bytes(expected: [UInt8], actual: [UInt8]) -> [String] {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {

@@ -88,15 +88,18 @@ struct WebSocketMatcher {
             if frame.opcode == WebSocketFrame.Opcode.close {
                 return mismatch(
                     "received \(frame.description), expected \(text.described(as: "message"))", frame,
-                    hints: ["no message follows a close (RFC 6455, 5.5.1): use `expect close` to expect it"])
+                    hints: [
+                        "use `expect close` to expect the close frame: no message can follow it (RFC 6455, "
+                            + "section 5.5.1)"
+                    ])
             }
             if frame.opcode > 8 { return nil }
             let isFirst = progress.frames.fragments.isEmpty
             if isFirst == (frame.opcode == WebSocketFrame.Opcode.continuation) {
                 return mismatch(
                     isFirst
-                        ? "received a continuation without a message to continue (RFC 6455, 5.4)"
-                        : "received a new message before the end of the previous one (RFC 6455, 5.4)", frame)
+                        ? "received a continuation without a message to continue (RFC 6455, section 5.4)"
+                        : "received a new message before the end of the previous one (RFC 6455, section 5.4)", frame)
             }
             progress.frames.fragments.append(placed)
             return frame.isFinal ? compare(progress.frames.fragments, text, name, kind) : nil
@@ -121,7 +124,7 @@ struct WebSocketMatcher {
         if received == .text, String(validating: content, as: UTF8.self) == nil {
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "received a text message that is not UTF-8 (RFC 6455, 8.1)", expected: text.value,
+                    summary: "received a text message that is not UTF-8 (RFC 6455, section 8.1)", expected: text.value,
                     actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
                     hints: ["use `expect message ws.text(…)` to expect a frame with any payload"]))
         }
@@ -162,7 +165,7 @@ struct WebSocketMatcher {
             let received = placed.frame.closeCode.map(Int.init)
             guard received == code else {
                 return mismatch(
-                    "received a close with \(received.map { "code \($0)" } ?? "no code"), expected code \(code)",
+                    "received a close frame with \(received.map { "code \($0)" } ?? "no code"), expected code \(code)",
                     placed.frame)
             }
             payload.removeFirst(2)
@@ -229,7 +232,8 @@ struct WebSocketMatcher {
         if length > UInt64(Int64.max) {
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "received a frame whose length has its highest bit set (RFC 6455, 5.2)", actual: actual))
+                    summary: "received a frame whose length has its highest bit set (RFC 6455, section 5.2)",
+                    actual: actual))
         }
         return .mismatch(
             .beyond(

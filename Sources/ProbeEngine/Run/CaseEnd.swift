@@ -121,7 +121,7 @@ struct CaseEnd {
             guard case .server(let server)? = context.actors[name], context.hasWaiting(server) else { continue }
             return Finding(
                 .failed, "\(name) (\(server.place)) received a connection that no step accepted",
-                hints: ["add `\(name) accept as B` to accept a second one"])
+                hints: ["add `\(name) accept as B` to accept a second connection"])
         }
         return nil
     }

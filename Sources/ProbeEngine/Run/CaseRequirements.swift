@@ -18,7 +18,7 @@ struct CaseRequirements {
                 switch requirement.kind {
                 case .capture:
                     settings.capture == nil ? "require capture: \(context.captureProblem)" : nil
-                case .ipv6: hasIPv6 ? nil : "require ipv6: can't bind [::1] here"
+                case .ipv6: hasIPv6 ? nil : "require ipv6: this machine can't bind [::1]"
                 case .localhostIPv6:
                     localhostHasBoth
                         ? nil : "require localhost ipv6: the name localhost does not resolve to both 127.0.0.1 and ::1"
@@ -35,12 +35,13 @@ struct CaseRequirements {
             return Finding(.skipped, at: link.span, "links are not available: \(linkObstacle)")
         }
         if let name = context.scenario.firstName, let obstacle = NameLookup.obstacle {
-            return Finding(.skipped, at: name, "host names can't be resolved here: \(obstacle)")
+            return Finding(.skipped, at: name, "host names can't be resolved on this machine: \(obstacle)")
         }
         if let step = context.scenario.firstVanish, let obstacle = TCPRepair.obstacle {
             return Finding(
                 .skipped, at: step,
-                "a connection can't vanish here: \(obstacle.reason); CAP_NET_ADMIN is required: run as root, or with `unshare -Urn`"
+                "a connection can't vanish on this machine: \(obstacle.reason); CAP_NET_ADMIN is required: run as "
+                    + "root, or with `unshare -Urn`"
             )
         }
         return context.job.obstacle.map { Finding(.unsupported, at: $0.span, $0.text) }

@@ -106,7 +106,8 @@ package actor CaseRun {
             guard case .process(let process)? = context.actors[name] else { continue }
             for place in ProcessObserver.unreachablePlaces(process) {
                 finding.hints.append(
-                    "\(process.name) listens on \(place), which the link can't reach: bind to `${\(process.name).address}` or 0.0.0.0"
+                    "\(process.name) listens on \(place), which can't be reached over the link: bind to "
+                        + "`${\(process.name).address}` or 0.0.0.0"
                 )
             }
         }

@@ -34,8 +34,8 @@ package struct DescriptorBudget {
         possible = max(1, possible)
         return (
             possible,
-            "-j \(asked) is reduced to -j \(possible): that many cases may need \(wanted) open files at a time, but `ulimit -n` allows "
-                + "\(limit); raise it with `ulimit -n \(limit + missing)`"
+            "-j \(asked) was reduced to -j \(possible): \(asked) cases may need \(wanted) open files at a time, but "
+                + "`ulimit -n` allows \(limit); raise it with `ulimit -n \(limit + missing)`"
         )
     }
 

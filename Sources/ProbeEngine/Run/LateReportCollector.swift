@@ -46,10 +46,10 @@ package final class LateReportCollector: LateReportHandler {
                     details: [
                         "it arrived \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
                     ],
-                    hints: ["report the stop of a transport exactly once, and nothing after it"]))
+                    hints: ["report `stopped` exactly once, and nothing after it"]))
             return false
         }
-        if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had already been reported") }
+        if isTooLate { reportRunError("\(id): the subject \(what), but the case's result had already been reported") }
     }
 
     /// Stops collecting reports for the case, whose result is about to be emitted.

@@ -62,7 +62,8 @@ struct MachineFaults {
         guard finding.verdict == .failed else { return finding }
         finding.verdict = .error
         finding.details.append(
-            "a machine error occurred, so this says nothing about what is being tested: \(cause.text)")
+            "a machine error occurred, so the failure says nothing about the program or transport under test: "
+                + "\(cause.text)")
         finding.details += cause.details
         finding.hints = cause.hints
         return finding

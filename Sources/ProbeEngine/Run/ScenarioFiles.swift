@@ -110,7 +110,7 @@ package struct ScenarioFiles {
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
             if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
-                    return "the link leads out of the folder: pass its target as a separate path"
+                    return "the symbolic link points outside the folder: pass its target as a separate path"
                 }
             }
             // A missing file is reported later, when it is read.

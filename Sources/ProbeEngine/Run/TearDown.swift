@@ -43,20 +43,20 @@ struct TearDown {
         if let folder = context.secrets.folder, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(
-                    .error, "the temporary folder \(folder) of the TLS secrets can't be removed: \(reason)",
+                    .error, "the temporary folder \(folder) for the TLS secrets can't be removed: \(reason)",
                     hints: ["check what is left there, and remove it manually"]))
         }
         for folder in context.crowdFolders {
             guard let reason = ResourceTracker.remove(folder: folder) else { continue }
             findings.append(
                 Finding(
-                    .error, "the temporary folder \(folder) of a crowd's certificate can't be removed: \(reason)",
+                    .error, "the temporary folder \(folder) for a crowd's certificate can't be removed: \(reason)",
                     hints: ["check what is left there, and remove it manually"]))
         }
         if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(
-                    .error, "the temporary folder \(folder) of the Unix sockets can't be removed: \(reason)",
+                    .error, "the temporary folder \(folder) for the Unix sockets can't be removed: \(reason)",
                     hints: ["check what is left there, and remove it manually"]))
         }
         return findings
@@ -116,7 +116,7 @@ struct ProgramEnd {
         if child.left == nil || child.isUnguarded { await endStrays() }
         guard let left = child.left, left > 0 else { return nil }
         return Finding(
-            .error, "\(left) of the processes that \(name) started can't be ended",
+            .error, "\(left) of the processes that \(name) started can't be terminated",
             hints: ["find them with `ps -ef`: they belong to another user, or are blocked in the kernel"])
     }
 

@@ -64,7 +64,7 @@ struct TLSCaseEnd {
             layer.fault.map { _, span in
                 Finding(
                     .inconclusive, at: span, "no record was sent after this step, so nothing was corrupted",
-                    hints: ["add a `send` after it: an earlier `start sending` has already created its records"])
+                    hints: ["add a `send` after this step: the records of an earlier `start sending` already exist"])
             }
         }
     }

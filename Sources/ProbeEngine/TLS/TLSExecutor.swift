@@ -36,7 +36,7 @@ struct TLSExecutor {
             case .sendMessage(let message): bytes = try layer.make(message)
             }
         } catch {
-            throw Finding(.error, "\(actor.name) can't send that: \(error.reason)")
+            throw Finding(.error, "\(actor.name) can't send the message: \(error.reason)")
         }
         try await send(bytes, actor, connection, step)
     }
@@ -202,7 +202,7 @@ struct TLSExecutor {
                 .failed,
                 "\(actor.name) received \(ByteText.count(count, "byte")) of plaintext that no step consumed before TLS",
                 expected: [], actual: Array(unread.prefix(4096)),
-                hints: ["add an `expect` before `start tls` that consumes them"])
+                hints: ["add an `expect` that consumes them before `start tls`"])
         }
         connection.receiveBuffer.drop(count)
         return unread

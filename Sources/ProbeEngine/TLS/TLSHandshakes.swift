@@ -138,7 +138,9 @@ struct TLSHandshakes {
                 .failed,
                 "\(actor.name) had no handshake message to send within \(DurationText.script(deadline - time))",
                 hints: layer.isServer
-                    ? ["check the client: the server received no ClientHello, and sends only in response to one"] : [])
+                    ? [
+                        "check the client: the server received no ClientHello, and sends nothing until it receives one"
+                    ] : [])
         }
         if operation.bytes.isEmpty { return }
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
@@ -197,7 +199,8 @@ struct TLSHandshakes {
                 hints.append("pass the run's authority, `${ca}`, to the peer: it does not trust the certificate")
             case .flawed(let what):
                 hints.append(
-                    "remove the option of `cert` if the handshake should succeed: \(name) presents a certificate \(what)"
+                    "remove the option after `cert` if the handshake should succeed: \(name) presents a certificate "
+                        + "\(what)"
                 )
             case .issuedByRun, .other: break
             }

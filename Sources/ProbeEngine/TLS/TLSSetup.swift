@@ -81,7 +81,7 @@ struct TLSSetup {
         case .flawed(.expired): .flawed("that has expired")
         case .flawed(.notYetValid): .flawed("that is not yet valid")
         case .flawed(.selfSigned): .flawed("that is self-signed")
-        case .flawed(.unknownAuthority): .flawed("of an unknown authority")
+        case .flawed(.unknownAuthority): .flawed("issued by an unknown authority")
         case .named(let name): .flawed("for \(Escaped.text(try context.bytes(of: name)))")
         case .issuedByRun, nil: .issuedByRun
         case .file: .other
@@ -134,7 +134,7 @@ struct TLSSetup {
             throw Finding(
                 .error, at: expression.span, "\(Escaped.phrase(bytes)) is not a valid server name",
                 hints: [
-                    "a name has at most 253 letters, digits, hyphens and dots; write a name with other letters as \"xn--…\""
+                    "use at most 253 letters, digits, hyphens and dots; write a name with other letters as \"xn--…\""
                 ])
         }
         return String(decoding: bytes, as: UTF8.self)

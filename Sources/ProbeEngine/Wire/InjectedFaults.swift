@@ -58,7 +58,7 @@ struct InjectedFaults {
         }
         guard context.seesPackets else {
             return inconclusive(
-                "it is unknown whether the FIN left in the last piece's segment: \(context.captureProblem)")
+                "it is unknown whether the FIN was sent in the segment of the last piece: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
             return inconclusive(
@@ -75,8 +75,8 @@ struct InjectedFaults {
         if fins.contains(where: { ($0.summary?.payloadLength ?? 0) > 0 }) { return nil }
         if fins.isEmpty { return inconclusive(loss ?? "\(owner.name)'s FIN was not seen on the wire") }
         return inconclusive(
-            loss ?? "\(owner.name)'s FIN left in a separate segment",
-            loss == nil ? ["send one byte more or less: a full segment has no room for what follows"] : [])
+            loss ?? "\(owner.name)'s FIN was sent in a separate segment",
+            loss == nil ? ["send one byte more or less: a full segment has no room for the FIN"] : [])
     }
 
     private func coalesced(
@@ -89,7 +89,7 @@ struct InjectedFaults {
         }
         guard context.seesPackets else {
             return inconclusive(
-                "it is unknown whether the pieces left in separate segments: \(context.captureProblem)")
+                "it is unknown whether the pieces were sent in separate segments: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
             return inconclusive(
@@ -111,7 +111,7 @@ struct InjectedFaults {
         case .exact: return nil
         case .coalesced(let details):
             return inconclusive(
-                loss ?? "\(owner.name)'s pieces did not leave in separate segments", loss == nil ? details : [])
+                loss ?? "\(owner.name)'s pieces were not sent in separate segments", loss == nil ? details : [])
         case .notSeen(let what), .inconclusive(let what):
             if connection.wasAborted { return nil }
             return inconclusive(loss ?? "\(owner.name)'s pieces were not all seen on the wire: \(what)")
@@ -137,7 +137,7 @@ struct InjectedFaults {
             return Finding(
                 .inconclusive, at: stop.span,
                 "\(stop.owner.name) stopped reading, but its window never closed while data was sent to it",
-                hints: ["limit the window with `with receive-buffer 4KiB`: loopback absorbs over 4 MB"])
+                hints: ["limit the window with `with receive-buffer 4KiB`: loopback absorbs more than 4 MB"])
         }
     }
 

@@ -17,14 +17,14 @@ struct WireExecutor {
         // A statement without names applies to all actors.
         guard context.seesPackets(of: named.isEmpty ? context.actors.order : named), context.seesPackets else {
             let problem = context.settings.captureProblem ?? "there is no capture"
-            context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
+            context.note(Finding(.inconclusive, at: step.span, "the statement could not be judged: \(problem)"))
             return
         }
         if let name = context.unixSocket(in: statement) {
             context.note(
                 Finding(
                     .inconclusive, at: step.span,
-                    "this could not be judged: \(name) is connected over a Unix socket, which has no packets"))
+                    "the statement could not be judged: \(name) is connected over a Unix socket, which has no packets"))
             return
         }
         let statement = try resolve(statement)
@@ -58,7 +58,9 @@ struct WireExecutor {
             case .failed(let failure): throw Finding(failure)
             case .waiting(let failure):
                 var finding = Finding(failure)
-                finding.hints.append("waited \(DurationText.script(MonotonicTime.now - time)) for it")
+                finding.hints.append(
+                    "allow more time with `within` if needed: the step waited "
+                        + "\(DurationText.script(MonotonicTime.now - time))")
                 throw finding
             }
         }

@@ -71,7 +71,7 @@ struct FaultStateTests {
     }
 
     @Test func cancelledLineNamesItsCause() {
-        #expect(text(FaultState(), isCancelled: true) == "another line of the `together` failed")
+        #expect(text(FaultState(), isCancelled: true) == "another line of the `together` block failed")
     }
 }
 

@@ -65,7 +65,7 @@ struct StandstillJudgementTests {
     @Test func eventAfterTheDeadlineFails() {
         let finding = judge(121, deadline: 120)
         #expect(finding?.verdict == .failed)
-        #expect(finding?.summary == "the reply was 1ms late for the deadline of 30ms")
+        #expect(finding?.summary == "the reply missed the deadline of 30ms by 1ms")
     }
 
     @Test func lateEventAfterAStandstillIsInconclusive() {
@@ -73,7 +73,7 @@ struct StandstillJudgementTests {
         #expect(finding?.verdict == .inconclusive)
         #expect(
             finding?.summary
-                == "the reply was 45ms late for the deadline of 30ms, but the harness itself stood still for 60ms in the meantime: "
+                == "the reply missed the deadline of 30ms by 45ms, but the harness itself stood still for 60ms in the meantime: "
                 + "the time of the event is unknown")
     }
 

@@ -19,7 +19,7 @@ struct CrowdLimitsTests {
         limits.descriptors = 256
         #expect(limits.membersOfWorker == 192)
         let obstacle = try Self.obstacle(limits, .init(members: 1_000_000))
-        #expect(obstacle.text.contains("the limit of open files per process (RLIMIT_NOFILE) is 256"))
+        #expect(obstacle.text.contains("the limit on open files per process (RLIMIT_NOFILE) is 256"))
         #expect(obstacle.advice.contains("ulimit -Hn 20833"))
         // The recommended limit is sufficient.
         limits.descriptors = 20_833
@@ -29,7 +29,9 @@ struct CrowdLimitsTests {
     @Test func systemFileLimitIsReported() throws {
         var limits = Self.usual
         limits.files = (30_000, 20_000)
-        #expect(try Self.obstacle(limits, .init(members: 6_000)).text.contains("10000 are free: the crowd needs 12000"))
+        #expect(
+            try Self.obstacle(limits, .init(members: 6_000)).text.contains(
+                "10000 more can be opened: the crowd needs 12000"))
         var need = CrowdLimits.Need(members: 6_000)
         need.isLocal = false
         #expect(try limits.workers(for: need) == 1)

@@ -240,9 +240,9 @@ struct SubjectEvaluationTests {
             .sent(requested: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
             reported((.sent(6), 5))),
         row(
-            .sent(requested: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms",
+            .sent(requested: 5), 100, "missed, failed: T reported only 3 of 5 bytes as sent within 100ms",
             reported((.sent(3), 5))),
-        row(.sent(requested: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
+        row(.sent(requested: 0), 10, "error: T has not been asked to send anything, so it can't report `sent`"),
         row(.error("stopped"), 10, "failed: T accepted the last op, expected the error stopped"),
         row(.error("stopped"), 10, "satisfied") { $0.refusal = ("stopped", SourceSpan(start: 0, end: 0)) },
         row(.error("stopped"), 10, "failed: T answered the last op with the error invalid, expected stopped") {
@@ -331,7 +331,7 @@ struct SubjectEvaluationTests {
             Issue.record("\(outcome)")
             return
         }
-        #expect(why.finding.hints.contains { $0.contains("it was lost") } == isLost)
+        #expect(why.finding.hints.contains { $0.contains("before the reset") } == isLost)
     }
 
     @Test func laterEvaluationContinuesTheEarlierOne() {

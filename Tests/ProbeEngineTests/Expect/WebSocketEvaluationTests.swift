@@ -76,7 +76,7 @@ struct WebSocketEvaluationTests {
         row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], peerIsClient: true),
         row(
             anyMessage, 10,
-            "failed: C received a text frame that was not masked: a client must mask every frame (RFC 6455, 5.1)",
+            "failed: C received a text frame that was not masked: a client must mask every frame (RFC 6455, section 5.1)",
             [text],
             peerIsClient: true),
         row(
@@ -100,7 +100,7 @@ struct WebSocketEvaluationTests {
         row(anyPong, 10, "failed: C received a ping, expected a pong", [ping]),
         row(normalClose, 10, "pending until 100ms"),
         row(normalClose, 10, "satisfied at 3ms, takes 0-4", [.close(1000)]),
-        row(normalClose, 10, "failed: C received a close with code 1001, expected code 1000", [.close(1001)]),
+        row(normalClose, 10, "failed: C received a close frame with code 1001, expected code 1000", [.close(1001)]),
         row(.frame(ExpectedFrame(text, .asMust)), 10, "satisfied at 3ms, takes 0-4", [text]),
         row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], peerIsClient: true),
         row(

@@ -65,7 +65,7 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "either, a branch whose deadline has expired", .failed, says: ["late for the branch's deadline"],
+            "either, a branch whose deadline has expired", .failed, says: ["it missed the branch's deadline by "],
             pair(
                 """
                 together {

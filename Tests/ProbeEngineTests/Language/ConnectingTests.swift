@@ -44,7 +44,7 @@ struct ConnectingTests {
             """),
         Scene(
             "another server got the connection", .failed,
-            says: ["a connection is waiting at another server: R"],
+            says: ["a connection is waiting on another server: R"],
             """
             server S
             server R

@@ -145,7 +145,8 @@ struct ExpectTests {
         Scene("closed by FIN", .passed, pair("C close\nS expect closed")),
         Scene("closed by RST", .passed, pair("C reset\nS expect closed")),
         Scene(
-            "eof expected, reset received", .failed, says: ["reset (RST) while S expected eof", "RST instead of FIN"],
+            "eof expected, reset received", .failed,
+            says: ["reset (RST) while S expected eof", "an RST instead of a FIN"],
             pair("C reset\nS expect eof #!")),
         Scene(
             "reset expected, eof received", .failed, says: ["closed by the peer (FIN) while S expected reset"],

@@ -20,7 +20,7 @@ struct HarnessLimitTests {
     ) async throws {
         try await Scene(
             "a long \(framing.name)", .error,
-            says: ["\(framing.length), which is more than the harness keeps (64 MiB)", "under Limits"],
+            says: ["\(framing.length), which is more than the harness keeps (64 MiB)", "section Limits"],
             pair("S framing \(framing.name)\nC send \(framing.prefix)\n\(expectation) #!")
         ).verify()
     }

@@ -59,7 +59,7 @@ struct OutputTests {
             """),
         Scene(
             "missing output while a child holds the stream open", .failed,
-            says: ["without printing /needle/", "holds its output open"],
+            says: ["without printing /needle/", "holds the output open"],
             """
             timeout 300ms
             process P = sh -c "sleep 100 & echo first"

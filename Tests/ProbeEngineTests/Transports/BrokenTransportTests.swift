@@ -45,9 +45,9 @@ struct BrokenTransportTests {
             Blame(says: ["T delivered \"ab\"", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
         case .keepsTerminator:
             Blame(
-                says: ["the delivered line includes its terminator"],
+                says: ["report lines without their terminators"],
                 steps: "S send line \"ab\"\nT expect line \"ab\" #!")
-        case .keepsCR: Blame(says: ["remove the CR as well"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+        case .keepsCR: Blame(says: ["remove the CR too"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .emptyLines:
             Blame(
                 says: ["reported line \"\", but no step expected it"],

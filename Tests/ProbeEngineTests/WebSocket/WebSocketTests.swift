@@ -48,12 +48,14 @@ struct WebSocketTests {
             "S send ws.close(1001, \"bye\")\nC expect close 1001 \"bye\"\nC send ws.close(1001, mask: yes)\nS expect close 1001"
         ),
         scene(
-            "unexpected code", .failed, says: ["received a close with code 1000, expected code 1001"],
+            "unexpected code", .failed, says: ["received a close frame with code 1000, expected code 1001"],
             "S send ws.close(1000)\nC expect close 1001 #!"),
-        scene("no code", .failed, says: ["received a close with no code"], "S send ws.close()\nC expect close 1001 #!"),
+        scene(
+            "no code", .failed, says: ["received a close frame with no code"],
+            "S send ws.close()\nC expect close 1001 #!"),
         scene("a close without a code", .passed, "S send ws.close()\nC expect close"),
         scene(
-            "a message after a close", .failed, says: ["no message follows a close"],
+            "a message after a close", .failed, says: ["no message can follow it"],
             "S send ws.close(1000) + ws.text(\"a\")\nC expect message \"a\" #!"),
         scene(
             "an unmasked frame from a client", .failed, says: ["was not masked"],
