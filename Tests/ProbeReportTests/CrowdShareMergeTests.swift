@@ -141,7 +141,8 @@ import Testing
         #expect(results.map(\.verdict) == [.passed, .failed])
         #expect(results[1].findings.map(\.summary) == ["why", "crowd share 1 of 2 has no result for this case"])
         #expect(results[1].findings[1].verdict == .error)
-        #expect(results[1].findings[1].details.first == "it was not run there: that run was interrupted (SIGTERM)")
+        #expect(
+            results[1].findings[1].details.first == "the run of the share was interrupted before this case (SIGTERM)")
         #expect(summary.exitCode == 143)
         #expect(summary.notRun == 0)
     }
@@ -201,7 +202,7 @@ import Testing
             try file("2/2", [ResultsSamples.passed("c1"), ResultsSamples.passed("other")]),
         ]
         let problem = #expect(throws: ResultsProblem.self) { try ResultsMerge(files) }
-        #expect(problem?.description == "case 2 of the plan is c2 in 1/2.json, other in 2/2.json")
+        #expect(problem?.description == "case 2 of the plan is c2 in 1/2.json, but other in 2/2.json")
     }
 
     // MARK: Large numbers

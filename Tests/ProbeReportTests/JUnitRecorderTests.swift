@@ -72,7 +72,7 @@ import Testing
                 "case|crlf|Scenarios.crlf|failure|failed|T stopped (refused), which no later step expects",
                 "case|redis[n=3]|Scenarios.crlf|failure|failed|redis died by SIGSEGV (core dumped)",
                 "case|crlf|Scenarios.crlf|error|error|S can't listen on 127.0.0.1:6379: address in use",
-                "case|crlf|Scenarios.crlf|error|inconclusive|inconclusive: S's pieces did not leave in separate segments",
+                "case|crlf|Scenarios.crlf|error|inconclusive|inconclusive: S's pieces were not sent in separate segments",
                 "case|crlf|Scenarios.crlf|skipped|the command redis-server is not installed",
                 "case|crlf|Scenarios.crlf|skipped|unsupported: T can't: half-close",
                 "case|crlf|Scenarios.crlf|skipped|failed (level should): T stopped (refused), which no later step expects",

@@ -219,7 +219,7 @@ import Testing
             try ResultsSamples.shard("2/2", of: 4, places: [3, 4]),
         ]
         let text = problem(files)
-        #expect(text?.contains("1 case of the plan is in no shard, such as number 2 of 4") == true, "\(text ?? "")")
+        #expect(text?.contains("1 case of the plan is in no shard, such as case 2 of 4") == true, "\(text ?? "")")
     }
 
     @Test func emptyPlanRoundTrips() throws {

@@ -134,8 +134,8 @@ enum Samples {
             findings: [
                 Finding(
                     .inconclusive, at: span("S send \"220 rea\" | \"dy\\r\" | \"\\n\"  every 30ms"),
-                    "S's pieces did not leave in separate segments",
-                    details: ["pieces 2 and 3 left in one segment: \"dy\\r\\n\""]),
+                    "S's pieces were not sent in separate segments",
+                    details: ["pieces 2 to 3 were sent in one segment: \"dy\\r\\n\""]),
                 Finding(.inconclusive, "the capture dropped 12 packets"),
             ])
     }

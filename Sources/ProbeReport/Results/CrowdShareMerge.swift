@@ -22,12 +22,12 @@ struct CrowdShareMerge {
         init(_ file: ResultsFile, place: Int) {
             let reason =
                 file.hasCase(at: place)
-                ? file.interruptionText.map { "it was not run there: that run was interrupted (\($0))" }
-                    ?? "it was not run there" : "that run did not include it"
+                ? file.interruptionText.map { "the run of the share was interrupted before this case (\($0))" }
+                    ?? "the run of the share did not reach this case" : "the run of the share did not include this case"
             finding = Finding(
                 .error, "\(file.head.name) has no result for this case",
-                details: [reason, "the results of that share are in \(file.path)"],
-                hints: ["run that share again, and merge the results of all shares"])
+                details: [reason, "the results of the share are in \(file.path)"],
+                hints: ["run the share again, and merge the results of all shares"])
             isInterrupted = file.end.interruptedBy != nil
         }
     }

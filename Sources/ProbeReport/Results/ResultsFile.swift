@@ -99,7 +99,7 @@ package struct ResultsFile: Sendable {
         } catch {
             throw JSONContentError(
                 error.reason == .unexpectedEnd
-                    ? "the file is truncated: the JSON has no end (\(ByteText.count(bytes.count, "byte")))"
+                    ? "the file is truncated: the JSON is incomplete (\(ByteText.count(bytes.count, "byte")))"
                     : "not a results file: \(error.text)")
         }
         guard document["format"]?.text == ResultsHead.format else {
@@ -110,14 +110,15 @@ package struct ResultsFile: Sendable {
         let version: Int = try document.required("version", .count)
         guard version == ResultsHead.formatVersion else {
             throw JSONContentError(
-                "its format is version \(version), and this tool reads version \(ResultsHead.formatVersion); use the tool that wrote it"
+                "its format is version \(version), but this version of tcpprobe reads version "
+                    + "\(ResultsHead.formatVersion); use the version that wrote the file"
                     + (document["toolVersion"]?.text.map { " (tcpprobe \(Escaped.text(String($0.prefix(40)))))" } ?? "")
             )
         }
         try ResultsFormat.head(mostPlaces: 1 + bytes.count / 16).decode(document, into: &head)
         head.version = try document.required("toolVersion", .text)
         if let last = head.places.last, last > head.planCases {
-            throw JSONContentError("`places` has case \(last) of \(head.planCases)")
+            throw JSONContentError("`places` contains case \(last), but the plan has only \(head.planCases)")
         }
         end = try document.required("run", ResultsFormat.end)
         messages = try document.optional("messages", .texts) ?? []
@@ -197,7 +198,7 @@ package struct ResultsFile: Sendable {
         let missing = head.places.filter { indices[$0] == nil }
         if let first = missing.first {
             throw JSONContentError(
-                "it lacks \(ByteText.count(missing.count, "case")) of its shard, such as number \(first) of the plan")
+                "it lacks \(ByteText.count(missing.count, "case")) of its shard, such as case \(first) of the plan")
         }
         let own = Set(head.places)
         if let other = planned.first(where: { !own.contains($0.place) }) {
@@ -210,7 +211,8 @@ package struct ResultsFile: Sendable {
         guard let expected = head.expectedResults else { return }
         if entries.count + end.notRun != expected {
             throw JSONContentError(
-                "it has \(ByteText.count(entries.count, "result")) and \(end.notRun) not run, but its shard has \(expected)"
+                "it has \(ByteText.count(entries.count, "result")), and \(end.notRun) were not run, but its shard "
+                    + "has \(expected)"
             )
         }
     }

@@ -114,10 +114,11 @@ enum ResultsFormat {
                 guard case .array(let ends) = range, ends.count == 2, let first = ends[0].integer,
                     let last = ends[1].integer, first > places.last ?? 0, last >= first, last <= ResultsNumber.largest
                 else {
-                    throw JSONContentError("`places` must have the first and the last number of each range, in order")
+                    throw JSONContentError(
+                        "`places` must contain the first and the last number of each range, in order")
                 }
                 guard last - first < most - places.count else {
-                    throw JSONContentError("`places` has more cases than the file")
+                    throw JSONContentError("`places` contains more cases than the file")
                 }
                 places += first...last
             }

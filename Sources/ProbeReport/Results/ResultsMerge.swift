@@ -40,7 +40,7 @@ package struct ResultsMerge: Sendable {
     /// - Parameter given: the files, at least one.
     /// - Throws: the reason why the files can't be merged, including their names.
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
-        guard let first = given.first else { throw ResultsProblem("no results files are given") }
+        guard let first = given.first else { throw ResultsProblem("no results files were specified") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
         let (last, remarks) = try ResultsMerge.lastAttempts(given)
         self.remarks = remarks
@@ -146,7 +146,7 @@ package struct ResultsMerge: Sendable {
                     continue
                 }
                 guard keys.insert(item.key).inserted else {
-                    throw ResultsProblem("case \(Escaped.text(item.id)) has two places in the plan: \(file.name)")
+                    throw ResultsProblem("case \(Escaped.text(item.id)) occurs twice in the plan: \(file.name)")
                 }
                 var item = item
                 if let share = file.head.crowdShare { item.rerun = CrowdShareMerge.whole(item.rerun, share) }
@@ -165,8 +165,8 @@ package struct ResultsMerge: Sendable {
             var first = 1
             while owners[first] != nil { first += 1 }
             throw ResultsProblem(
-                "\(ByteText.count(missing, "case")) of the plan \(missing == 1 ? "is" : "are") in no shard, such as number \(first) of "
-                    + "\(head.planCases): \(ResultsMerge.names(files))")
+                "\(ByteText.count(missing, "case")) of the plan \(missing == 1 ? "is" : "are") in no shard, such as "
+                    + "case \(first) of \(head.planCases): \(ResultsMerge.names(files))")
         }
         head.places = Array(1..<head.planCases + 1)
         planned = owners.sorted { $0.key < $1.key }.map(\.value.item)
@@ -253,7 +253,8 @@ extension ResultsMerge {
         }
         if item.key != known.key {
             throw ResultsProblem(
-                "case \(place) of the plan is \(Escaped.text(known.id)) in \(owner.name), \(Escaped.text(item.id)) in \(file.name)"
+                "case \(place) of the plan is \(Escaped.text(known.id)) in \(owner.name), but "
+                    + "\(Escaped.text(item.id)) in \(file.name)"
             )
         }
     }
