@@ -331,7 +331,8 @@ package actor DeskSession {
             show(
                 paint(
                     .faint,
-                    "another connection is waiting: `accept as D` accepts it and names it D; `accept` accepts it once this one is closed"
+                    "another connection is waiting: `accept as D` accepts it and names it D; `accept` accepts it "
+                        + "after the current connection is closed"
                 ) + "\n")
         }
         lookForConnections()
@@ -385,7 +386,9 @@ extension DeskSession {
     private func reportLimit(_ saved: SessionScript.Saved) {
         guard saved.unwritten > 0 else { return }
         show(
-            "note: the scenario has reached its limit and expects \(ByteText.count(saved.unwritten, "further byte")) by count only; raise --limit to write them out\n"
+            "note: the scenario has reached its size limit, so it expects "
+                + "\(ByteText.count(saved.unwritten, "further byte")) by count only; raise --limit to write out all "
+                + "bytes\n"
         )
     }
 

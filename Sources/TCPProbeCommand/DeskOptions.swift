@@ -30,7 +30,8 @@ struct DeskOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum amount of received data that `save` writes out; each step counts 64 extra bytes. Data beyond the limit is expected by its length only.",
+            "Maximum amount of received data that `save` writes out; each step counts 64 extra bytes. For data "
+                + "beyond the limit, only the length is expected.",
             valueName: "size"))
     var limit = "4MiB"
 

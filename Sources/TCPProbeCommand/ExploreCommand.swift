@@ -49,7 +49,9 @@ struct ExploreCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Try faults instead of variations: at each place the endpoint resets, closes, half-closes or falls silent. The program must not be killed by a signal, must not spin or leak, and must serve the next client."
+            "Try faults instead of variations: at each place, the endpoint resets, closes or half-closes its "
+                + "connection, or falls silent. The program must not be killed by a signal, must not spin or leak, "
+                + "and must serve the next client."
         ))
     var faults = false
 
@@ -101,7 +103,7 @@ struct ShrinkCommand: ParsableCommand {
         commandName: "shrink",
         abstract: "Reduce a failing scenario to the smallest one that still fails in the same way.",
         discussion: """
-            Removes cuts and pauses of its sends first, then connections, steps and parts of the sent data. The failing step and its
+            First removes the cuts and pauses of sends, then connections, steps and parts of the sent data. The failing step and its
             expected and actual values stay the same. Anything before that step is removed only if a correct program passes without
             it; specify one with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
 

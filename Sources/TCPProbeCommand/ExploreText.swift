@@ -130,9 +130,9 @@ struct ExploreText {
         let outcome =
             report.finding.map { "\n\(Self.reason($0.result))" }
             ?? (report.failedByGood == 0
-                ? "; the program survived all of them"
-                : "; the program given by --good does not survive \(report.failedByGood) of them either; "
-                    + "the program survived all others")
+                ? "; the program under test survived all of them"
+                : "; the program given by --good does not survive \(report.failedByGood) of them either; the program "
+                    + "under test survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }

@@ -16,7 +16,7 @@ struct GenerateCommand: ParsableCommand {
             do throws(SystemError) {
                 let source = try SmallFile.contents(of: "\(folder)/\(file.source)", limit: .max)
                 guard let text = file.text(from: String(decoding: source, as: UTF8.self)) else {
-                    throw SystemError("\(file.source) has an unclosed marker, or one that names no table", code: 0)
+                    throw SystemError("\(file.source) has an unclosed marker, or a marker that names no table", code: 0)
                 }
                 try SmallFile.rewrite("\(folder)/\(file.path)", with: Array(text.utf8))
             } catch {

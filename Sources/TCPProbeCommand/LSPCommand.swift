@@ -19,7 +19,7 @@ struct LSPCommand: ParsableCommand {
 
             EXIT CODES:
               0         the editor sent shutdown and exit
-              1         the editor disconnected without them
+              1         the editor disconnected without sending them
               2         the input is not valid Language Server Protocol
             """)
 

@@ -23,7 +23,8 @@ struct OverTLSCases {
             job.plan.scenario = changed.scenario
             if let span = changed.lostJudgement {
                 job.obstacle = (
-                    "over TLS, nothing judges this case: its statements about bytes and segments are left out", span
+                    "over TLS, no statement judges this case: its statements about bytes and segments are left out",
+                    span
                 )
             }
             jobs.append(job)

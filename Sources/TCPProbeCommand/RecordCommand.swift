@@ -15,7 +15,7 @@ struct RecordCommand: ParsableCommand {
         abstract: "Record the exchange between a client and a server as a scenario.",
         discussion: """
             To record live traffic, it works as a proxy: the client connects to the port, and the traffic is recorded until the first
-            connection ends or Ctrl-C is pressed. Other connections that are still open may then continue for the time of --patience. With
+            connection ends or Ctrl-C is pressed. Other open connections may then continue for the time given by --patience. With
             --from, it records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the capture
             or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of the same
             exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
@@ -45,7 +45,8 @@ struct RecordCommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows of the same exchange whose differences become patterns.",
+            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows that "
+                + "contain the same exchange; their differences become patterns.",
             valueName: "n"))
     var flow: [Int] = []
 

@@ -22,7 +22,7 @@ struct ReportArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the results that did not pass, sorted, as expectations for --expect; existing comments are kept.",
+            "Write the results that did not pass to a file for --expect, sorted; existing comments are kept.",
             valueName: "file"),
         completion: .file())
     var writeExpectations: String?

@@ -19,7 +19,8 @@ struct DiagnosticMessage: Sendable {
         (
             "message",
             .string(
-                "the script was not checked: a script can be at most 64 MiB, and all open documents together 256 MiB")
+                "the script was not checked: a script can have at most 64 MiB, and all open documents together at "
+                    + "most 256 MiB")
         ),
     ])
 

@@ -76,7 +76,8 @@ package struct FaultScripts {
             let parts = Parts(base.scenario, endpoint: endpoint, program: program.name.value)
         else {
             obstacle =
-                "--faults requires a script with one program and one endpoint: a client that connects to the program, or a server that accepts its connection, in a step outside any block"
+                "--faults requires a script with one program and one endpoint: a client that connects to the "
+                + "program, or a server that accepts its connection; that step must be outside any block"
             return
         }
         let isServer = if case .client = endpoint.kind { true } else { false }

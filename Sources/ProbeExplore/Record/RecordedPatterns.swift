@@ -84,7 +84,8 @@ struct RecordedPatterns: Sendable {
                 }
                 throw RecordedScript.Obstacle(
                     text:
-                        "the two recordings are not of the same exchange: they differ from line or message \(number + 1) on, which is \(text(of: unit)) in the first one"
+                        "the two recordings are not of the same exchange: they differ starting at line or message "
+                        + "\(number + 1), which is \(text(of: unit)) in the first recording"
                 )
             }
             next[unit.side] = index + 1
@@ -94,7 +95,8 @@ struct RecordedPatterns: Sendable {
         if !areCut, rest.contains(where: { !$0.isEnd }) {
             throw RecordedScript.Obstacle(
                 text:
-                    "the two recordings are not of the same exchange: the second one continues after the end of the first"
+                    "the two recordings are not of the same exchange: the second recording continues after the end "
+                    + "of the first"
             )
         }
         if areCut, let last = pairs.last, last.0.kind == .bytes, last.0.bytes.count != last.1.bytes.count {
@@ -107,9 +109,9 @@ struct RecordedPatterns: Sendable {
         let actor = unit.side == .client ? "client" : "server"
         return switch unit.kind {
         case .line, .bytes: Escaped.phrase(unit.bytes)
-        case .tls: "the beginning of TLS"
-        case .fin, .truncated, .notify: "the \(actor)'s end"
-        case .reset: "the \(actor)'s reset"
+        case .tls: "the start of TLS"
+        case .fin, .truncated, .notify: "the end of the data from the \(actor)"
+        case .reset: "a reset from the \(actor)"
         case .alert: "an alert from the \(actor)"
         }
     }
@@ -126,7 +128,8 @@ struct RecordedPatterns: Sendable {
         if first.kind == .bytes, pair[0].count != pair[1].count {
             throw RecordedScript.Obstacle(
                 text:
-                    "\(Escaped.phrase(pair[0])) in the first recording has a different length in the second one, and is not a line; specify the framing with `--framing`"
+                    "\(Escaped.phrase(pair[0])) in the first recording has a different length in the second "
+                    + "recording, and is not a line; specify the framing with `--framing`"
             )
         }
         if first.kind == .line, let tokens = RecordedToken.aligned(pair[0], pair[1]),

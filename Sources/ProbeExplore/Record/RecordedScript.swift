@@ -87,7 +87,8 @@ package struct RecordedScript: Sendable {
         hasReachedLimit = isLong || conversations.contains(where: \.hasReachedLimit)
         if isLong {
             notes.append(
-                "the scenario ends after \(options.maxUnits) lines and messages, which is the limit; with `--framing none`, everything that one side sends in a turn is one step"
+                "the scenario ends after \(options.maxUnits) lines and messages, the maximum; use `--framing none` "
+                    + "to record everything that one side sends in a turn as one step"
             )
         }
         patterns = try RecordedPatterns(units, own: Self.sides(of: options.role), areCut: isCut)
@@ -108,7 +109,7 @@ package struct RecordedScript: Sendable {
             return found.bytes
         }
         if compiled.plan == nil, let problem = compiled.diagnostics.first(where: { $0.severity == .error }) {
-            throw Obstacle(text: "the recording does not make a valid scenario: \(problem.text)")
+            throw Obstacle(text: "the recording can't be converted to a valid scenario: \(problem.text)")
         }
         bytes = formatted
     }

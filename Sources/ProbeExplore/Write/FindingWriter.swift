@@ -144,7 +144,8 @@ package struct FindingWriter {
         for copy in moved.copies { try self.copy(copy) }
         if moved.hasUnknownFiles {
             written.notes.append(
-                "a file whose name is computed while the script runs was not copied; put it below \(folderPath)/\(name).files"
+                "a file whose name is computed while the script runs was not copied; copy it to "
+                    + "\(folderPath)/\(name).files"
             )
         }
         guard let earlier = try folder.replaceKeepingEarlier("\(name).min.scn", with: moved.bytes) else { return }
@@ -186,7 +187,7 @@ package struct FindingWriter {
         let label = runner.job.casePlan.label
         guard let casePlan = plan.cases.first(where: { $0.label == label }) ?? plan.cases.first else { return nil }
         if plan.cases.count > 1 {
-            written.notes.append("of the cases in the written scenario, only \(label) is the one that failed")
+            written.notes.append("the written scenario has several cases; the one that failed is \(label)")
         }
         var job = RunJob(
             plan: plan, casePlan: casePlan, index: StepIndex(plan.scenario), id: id, path: path, folder: folder)

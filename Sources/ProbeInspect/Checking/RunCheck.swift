@@ -95,7 +95,7 @@ package struct RunCheck {
         let possible = ends { $0.names(at: $1).contains($2) || $0.candidates(at: $1).contains($2) }
         return possible.isEmpty
             ? .nothing("no connection \(between) was seen on the wire")
-            : .inconclusive("it is unknown which connection is the one \(between)")
+            : .inconclusive("it is unknown which of the captured connections is \(between)")
     }
 
     /// Returns the earlier connection between two actors if one of them has connected again since, and the name of the

@@ -131,7 +131,7 @@ package struct MessageScan: Sendable {
         if !isOpen {
             guard case .frames(let start) = WebSocketStart(bytes.span.extracting(head..<bytes.count)) else {
                 return bytes.count - head > Self.longestOpening
-                    ? [unreadable("its opening handshake has no end")] : []
+                    ? [unreadable("its opening handshake is incomplete")] : []
             }
             isOpen = true
             if start > 0 {

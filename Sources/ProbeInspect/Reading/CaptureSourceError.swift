@@ -23,7 +23,7 @@ extension CaptureSourceError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notFound: "no such file"
-        case .isFolder: "is a folder; name the capture files in it"
+        case .isFolder: "is a folder; specify the capture files in it"
         case .notPermitted: "permission denied"
         case .system(let words): "cannot be read: \(words)"
         case .damaged(let format, let offset, let reason):
