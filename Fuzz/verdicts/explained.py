@@ -7,7 +7,7 @@ from steps import ERROR, FAILED, INCONCLUSIVE, PASSED
 Explanation = namedtuple("Explanation", "wanted found pattern reason few_ports", defaults=[False])
 
 EXPLAINED = [
-    Explanation(PASSED, INCONCLUSIVE, r"pieces did not leave in separate segments",
+    Explanation(PASSED, INCONCLUSIVE, r"pieces were not sent in separate segments",
                 "the kernel has merged pieces of a cut send: the tool can't prevent it, and reports it"),
     Explanation(PASSED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
                 "a machine under load has lost captured packets"),

@@ -22,8 +22,9 @@ package enum CaptureError: Error, Sendable, Equatable {
     package func message(executable: String) -> String {
         switch self {
         case .notPermitted(let interface):
-            "capture on \(interface) is not permitted: run as root, or run `setcap cap_net_raw+ep \(executable)` after "
-                + "`chgrp GROUP` and `chmod 750`, because anyone who can execute it can read all loopback traffic"
+            "capture on \(interface) is not permitted: run as root, or run `setcap cap_net_raw+ep \(executable)` "
+                + "after `chgrp GROUP` and `chmod 750`, because anyone who can execute the program can then read all "
+                + "loopback traffic"
         case .noSuchInterface(let interface):
             "no interface named \(interface)"
         case .notLoopback(let interface):

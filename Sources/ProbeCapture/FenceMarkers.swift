@@ -71,7 +71,7 @@ final class FenceMarkers: Sendable {
     }
 
     private func check(_ code: Int32) throws(CaptureError) {
-        if code != 0 { throw .system(call: "send of a fence marker", code: code) }
+        if code != 0 { throw .system(call: "sending a fence marker", code: code) }
     }
 
     /// Sends a datagram. Returns 0, or the `errno` of a failure that is not temporary.

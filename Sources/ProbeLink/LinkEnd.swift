@@ -19,7 +19,10 @@ package struct LinkEnd: Sendable {
         }
         let name = Self.interface(side, of: number)
         try middle.run { () throws(SystemError) in
-            if probe_make_pair(name, namespace.descriptor) < 0 { throw SystemError("making a pair of veth interfaces") }
+            if probe_make_pair(name, namespace.descriptor) < 0 {
+                throw SystemError(
+                    "creating a pair of veth interfaces")
+            }
         }
         marker = try namespace.run { () throws(SystemError) in
             if probe_set_up_end(v4, v6) < 0 { throw SystemError("setting up link0") }

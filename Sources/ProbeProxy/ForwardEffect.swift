@@ -64,7 +64,7 @@ extension ForwardStyle<Resolved> {
         }
         // Holding bytes back, to delay or join them, also counts as an effect, even before the bytes are forwarded.
         if !hasPassed, !effect.hasKept {
-            missing.append("there was nothing to forward \(destination), neither bytes nor an end")
+            missing.append("there was nothing to forward \(destination), neither data nor the end of the stream")
         }
         return missing
     }

@@ -64,7 +64,8 @@ package final class NetworkNamespace: Sendable {
         ]
         where probe_may_use_capability(number) == 0 {
             return
-                "\(name) is required; run as root, or where users may create namespaces (check with `unshare -Urn true`)"
+                "\(name) is required; run as root, or on a system where users may create namespaces (check with "
+                + "`unshare -Urn true`)"
         }
         return nil
     }

@@ -29,8 +29,8 @@ package enum Surroundings {
     /// Returns advice on an errno that is not caused by a peer on loopback; `nil` for any other errno.
     package static func advice(on code: Int32) -> String? {
         switch code {
-        case EMFILE: "raise the limit of open files (`ulimit -n`), or reduce `-j`"
-        case ENFILE: "raise the system's limit of open files with `sysctl fs.file-max`"
+        case EMFILE: "raise the limit on open files (`ulimit -n`), or reduce `-j`"
+        case ENFILE: "raise the system's limit on open files with `sysctl fs.file-max`"
         case ENOMEM, ENOBUFS: "the system is out of memory"
         case EAGAIN: "raise the limit on processes and threads (`ulimit -u`)"
         case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice

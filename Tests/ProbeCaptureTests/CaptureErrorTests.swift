@@ -21,8 +21,8 @@ import Testing
         let message = CaptureError.notPermitted(interface: "lo").message(executable: "/opt/bin/tcpprobe")
         #expect(
             message
-                == "capture on lo is not permitted: run as root, or run `setcap cap_net_raw+ep /opt/bin/tcpprobe` after "
-                + "`chgrp GROUP` and `chmod 750`, because anyone who can execute it can read all loopback traffic")
+                == "capture on lo is not permitted: run as root, or run `setcap cap_net_raw+ep /opt/bin/tcpprobe` after `chgrp GROUP` and `chmod 750`, because anyone who can execute the program can then read all loopback traffic"
+        )
         let system = CaptureError.system(call: "eventfd", code: EMFILE).message(executable: "")
         #expect(system == "capture: eventfd: Too many open files")
     }

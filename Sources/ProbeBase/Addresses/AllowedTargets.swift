@@ -62,8 +62,8 @@ package struct AllowedTargets: Sendable {
             let place = address?.family == .v6 ? "[\(name)]" : name
             return port == 0
                 ? Refusal(
-                    text: "--allow-target allows only some ports of \(shown), and this would use a free port",
-                    hint: "specify one of these ports, or pass `--allow-target \(name)` to allow all ports")
+                    text: "--allow-target allows only some ports of \(shown), but the kernel would choose the port",
+                    hint: "specify one of the allowed ports, or pass `--allow-target \(name)` to allow all ports")
                 : Refusal(
                     text: "--allow-target allows \(shown), but not port \(port)",
                     hint: "pass `--allow-target \(place):\(port)` to allow it, if you are authorized to test this host")
@@ -71,7 +71,7 @@ package struct AllowedTargets: Sendable {
         if address?.isUnspecified == true {
             return purpose == .listening
                 ? Refusal(
-                    text: "\(shown) stands for every address of this machine: other machines could connect",
+                    text: "\(shown) stands for every address of this machine, so other machines could connect",
                     hint:
                         "use 127.0.0.1 or [::1] to listen on loopback only, or pass `--allow-target \(name)` to allow it"
                 )
@@ -83,7 +83,7 @@ package struct AllowedTargets: Sendable {
         }
         return Refusal(
             text: address == nil
-                ? "\(shown) may be another machine: localhost is the only name that is known to be this one"
+                ? "\(shown) may be another machine: localhost is the only name that is certain to be this machine"
                 : "\(shown) is not a loopback address: it may belong to another machine",
             hint: "pass `--allow-target \(name)` to allow it, if you are authorized to test this host")
     }

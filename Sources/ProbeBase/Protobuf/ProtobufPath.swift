@@ -114,7 +114,7 @@ extension ProtobufPath.Failure {
 
     package var hint: String? {
         switch self {
-        case .repeated(let name, _): "select one of them, such as `\(name)[0]` for the first"
+        case .repeated(let name, _): "select one occurrence, such as `\(name)[0]` for the first"
         case .missingIndex: "indices start at `[0]`"
         default: nil
         }

@@ -215,31 +215,35 @@ extension WebSocketFrame {
     ///
     /// - Parameter peerIsClient: whether the frame was sent by a client.
     package func violation(peerIsClient: Bool) -> String? {
-        if peerIsClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, 5.1)" }
-        if !peerIsClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, 5.1)" }
-        if reserved != 0 { return "has reserved bits set, but no extension was negotiated (RFC 6455, 5.2)" }
+        if peerIsClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, section 5.1)" }
+        if !peerIsClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, section 5.1)" }
+        if reserved != 0 { return "has reserved bits set, but no extension was negotiated (RFC 6455, section 5.2)" }
         if let form = lengthForm {
-            return "encodes its length in \(form.rawValue) bytes, although fewer would suffice (RFC 6455, 5.2)"
+            return "encodes its length in \(form.rawValue) bytes, although fewer would suffice (RFC 6455, section 5.2)"
         }
         switch opcode {
         case Opcode.continuation, Opcode.text, Opcode.binary: return nil
         case Opcode.close, Opcode.ping, Opcode.pong: return violationOfControl
-        default: return "has a reserved opcode (RFC 6455, 5.2)"
+        default: return "has a reserved opcode (RFC 6455, section 5.2)"
         }
     }
 
     private var violationOfControl: String? {
-        if !isFinal { return "has no FIN: a control frame must not be fragmented (RFC 6455, 5.5)" }
+        if !isFinal { return "has no FIN: a control frame must not be fragmented (RFC 6455, section 5.5)" }
         if payload.count > 125 {
-            return "has a payload of \(payload.count) bytes: a control frame can have at most 125 (RFC 6455, 5.5)"
+            return "has a payload of \(payload.count) bytes: a control frame can have at most 125 (RFC 6455, section "
+                + "5.5)"
         }
         guard opcode == Opcode.close, !payload.isEmpty else { return nil }
         guard let code = closeCode else {
-            return "has a payload of one byte: a close has a two-byte code or no payload (RFC 6455, 5.5.1)"
+            return "has a payload of one byte: a close frame must begin with a two-byte code or have no payload (RFC "
+                + "6455, 5.5.1)"
         }
-        guard Self.mayBeSent(code: code) else { return "has the code \(code), which must not be sent (RFC 6455, 7.4)" }
+        guard Self.mayBeSent(code: code) else {
+            return "has the code \(code), which must not be sent (RFC 6455, section 7.4)"
+        }
         if String(validating: payload.dropFirst(2), as: UTF8.self) == nil {
-            return "has a reason that is not valid UTF-8 (RFC 6455, 5.5.1)"
+            return "has a reason that is not valid UTF-8 (RFC 6455, section 5.5.1)"
         }
         return nil
     }

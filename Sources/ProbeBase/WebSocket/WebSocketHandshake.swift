@@ -57,19 +57,21 @@ package enum WebSocketHandshake {
         guard words.count == 3, !words[1].isEmpty else {
             throw Problem("it begins with \(Escaped.phrase(head.startLine)), which is not a request line")
         }
-        guard words[0].elementsEqual("GET".utf8) else { throw Problem("its method is not GET (RFC 6455, 4.1)") }
+        guard words[0].elementsEqual("GET".utf8) else { throw Problem("its method is not GET (RFC 6455, section 4.1)") }
         guard words[2].elementsEqual("HTTP/1.1".utf8) else {
-            throw Problem("its version is not HTTP/1.1 (RFC 6455, 4.1)")
+            throw Problem("its version is not HTTP/1.1 (RFC 6455, section 4.1)")
         }
         _ = try head.only("Host")
         try head.requireUpgrade()
         let version = try head.only("Sec-WebSocket-Version")
         guard version.elementsEqual("13".utf8) else {
-            throw Problem("its Sec-WebSocket-Version is \(Escaped.phrase(version)), not 13 (RFC 6455, 4.1)")
+            throw Problem("its Sec-WebSocket-Version is \(Escaped.phrase(version)), not 13 (RFC 6455, section 4.1)")
         }
         let key = try head.only("Sec-WebSocket-Key")
         guard case .bytes(let decoded) = Base64.decode(key), decoded.count == 16 else {
-            throw Problem("its Sec-WebSocket-Key \(Escaped.phrase(key)) is not 16 bytes in base64 (RFC 6455, 4.1)")
+            throw Problem(
+                "its Sec-WebSocket-Key \(Escaped.phrase(key)) is not 16 bytes in base64 (RFC 6455, section "
+                    + "4.1)")
         }
         return (Array(words[1]), key)
     }
@@ -83,17 +85,18 @@ package enum WebSocketHandshake {
         let status = head.startLine.dropFirst(9).prefix { $0 != 32 }
         guard status.elementsEqual("101".utf8) else {
             throw Problem(
-                "its status is \(Escaped.phrase(Array(head.startLine.dropFirst(9)))), not 101 (RFC 6455, 4.1)")
+                "its status is \(Escaped.phrase(Array(head.startLine.dropFirst(9)))), not 101 (RFC 6455, section 4.1)")
         }
         try head.requireUpgrade()
         let received = try head.only("Sec-WebSocket-Accept")
         let expected = accept(Array(key.utf8))
         guard received.elementsEqual(expected.utf8) else {
             throw Problem(
-                "its Sec-WebSocket-Accept is \(Escaped.phrase(received)), not \"\(expected)\" (RFC 6455, 4.2.2)")
+                "its Sec-WebSocket-Accept is \(Escaped.phrase(received)), not \"\(expected)\" (RFC 6455, section 4.2.2)"
+            )
         }
         for name in ["Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"] where head.values(of: name).first != nil {
-            throw Problem("it has \(name), but the client did not offer any (RFC 6455, 4.1)")
+            throw Problem("it has \(name), but the client did not offer any (RFC 6455, section 4.1)")
         }
     }
 
@@ -108,7 +111,7 @@ package enum WebSocketHandshake {
             for line in lines {
                 guard let colon = line.firstIndex(of: 58), colon > 0,
                     line[..<colon].allSatisfy({ $0 > 32 && $0 < 127 })
-                else { throw Problem("\(Escaped.phrase(line)) is not a header field (RFC 9112, 5)") }
+                else { throw Problem("\(Escaped.phrase(line)) is not a header field (RFC 9112, section 5)") }
                 let value = line[(colon + 1)...].drop(while: Self.isBlank)
                 fields.append(
                     (line[..<colon].map(Self.lowercased), Array(value.reversed().drop(while: Self.isBlank).reversed())))

@@ -189,7 +189,8 @@ package final class AdapterSource: SubjectSource {
                 state.endedAtStart += 1
                 if state.endedAtStart >= AdapterSource.maxFailedStarts, state.givenUp == nil {
                     state.givenUp = SubjectFailure(
-                        "\(failure.summary), for the third time in a row before answering an op: it is not started again",
+                        "\(failure.summary), for the third time in a row before answering an op, so it is not "
+                            + "started again",
                         details: failure.details)
                 }
             }

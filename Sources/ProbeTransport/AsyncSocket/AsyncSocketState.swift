@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// The decision logic of an ``AsyncSocket``: a ``BSDConnectionState`` with queues of reads and writes. The socket, the
 /// thread and the clock belong to the caller.
 ///
@@ -94,12 +96,15 @@ struct AsyncSocketState: Sendable {
         }
         if let deadline = reads.deadline, now >= deadline, let (request, count) = reads.oldest {
             let time = (request.timeout ?? 0) / 1_000_000
-            let detail = "read \(request.tag) was not answered within \(time) ms, with \(count) bytes received"
+            let detail =
+                "read \(request.tag) did not complete within \(time) ms; \(ByteText.count(count, "byte")) received"
             return .act(connection.inputFailed(.timeout, detail, now: now))
         }
         if let deadline = writes.deadline, now >= deadline, let (tag, rest) = writes.oldest {
             return .act(
-                connection.outputFailed(.timeout, "write \(tag) did not finish in time, with \(rest) bytes unwritten"))
+                connection.outputFailed(
+                    .timeout,
+                    "write \(tag) did not complete in time; \(ByteText.count(rest, "byte")) unwritten"))
         }
         return .wait
     }

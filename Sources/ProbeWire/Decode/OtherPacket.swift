@@ -86,7 +86,7 @@ package enum OtherPacket: Sendable, Hashable {
         case .orphanedFragment: "fragments of incomplete datagrams"
         case .wirelessFragment: "fragments of 802.11 frames"
         case .wirelessAggregate: "several packets in an 802.11 frame (A-MSDU)"
-        case .damagedWireless: "802.11 with a wrong check sequence"
+        case .damagedWireless: "802.11 with an incorrect frame check sequence"
         case .compressedHeaders: "PPP with compressed headers"
         case .encryptedWireless: "encrypted 802.11"
         case .encryptedPPP: "compressed or encrypted PPP"

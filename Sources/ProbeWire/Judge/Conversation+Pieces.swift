@@ -61,7 +61,7 @@ extension Conversation {
             while last + 1 < edges.count, edges[last + 1] < segment.end { last += 1 }
             let whole = who(firstEdge: edge, lastEdge: last, pieces: edges.count - 1)
             let size = ByteText.count(segment.length, "byte")
-            details.append("\(whole) left in one segment of \(size) \(elapsed(segment.time, names))")
+            details.append("\(whole) were sent in one segment of \(size) \(elapsed(segment.time, names))")
         }
         return details
     }

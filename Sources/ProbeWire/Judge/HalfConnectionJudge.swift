@@ -137,7 +137,8 @@ extension HalfConnectionJudge {
             return missing.offset >= Int64(actual.count)
                 ? .failed(
                     failure(
-                        "\(name) sent \(ByteText.count(Int(missing.length), "byte")) more than expected, not captured")
+                        "\(name) sent \(ByteText.count(Int(missing.length), "byte")) more than expected, which the "
+                            + "capture does not contain")
                 )
                 : .passed
         }
@@ -235,7 +236,7 @@ extension HalfConnectionJudge {
             WireFailure(
                 "the longest line from \(name) has \(ByteText.count(longest, "byte")), "
                     + "expected \(comparison.phrase(bound))",
-                details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
+                details: ["the longest line is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
     }
 }
 

@@ -212,7 +212,7 @@ struct RecentPackets: Sendable {
         } else if !isKnownUniquelyReferenced(&memory), let shared = memory {
             memory = Memory(shared)
         }
-        guard let memory else { preconditionFailure("The memory has been made.") }
+        guard let memory else { preconditionFailure("The memory has been allocated.") }
         return Rings(memory: memory.start)
     }
 

@@ -110,7 +110,7 @@ struct JudgeEndsTests {
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 2, lengths: [0, 2, 1]) == .exact)
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [2, 1, 2])
-                == .coalesced(["pieces 2 to 3 left in one segment of 2 bytes at +300 us"]))
+                == .coalesced(["pieces 2 to 3 were sent in one segment of 2 bytes at +300 us"]))
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: []) == .exact)
     }
 
@@ -119,15 +119,15 @@ struct JudgeEndsTests {
         connection.send(.server, at: 0, "abcdef")
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 2, lengths: [4])
-                == .coalesced(["data sent before and piece 1 left in one segment of 6 bytes at +300 us"]))
+                == .coalesced(["data sent before and piece 1 were sent in one segment of 6 bytes at +300 us"]))
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [4])
-                == .coalesced(["piece 1 and data sent after left in one segment of 6 bytes at +300 us"]))
+                == .coalesced(["piece 1 and data sent after were sent in one segment of 6 bytes at +300 us"]))
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 1, lengths: [1, 1])
                 == .coalesced(
                     [
-                        "data sent before, pieces 1 to 2 and data sent after left in one segment of 6 bytes at +300 us"
+                        "data sent before, pieces 1 to 2 and data sent after were sent in one segment of 6 bytes at +300 us"
                     ]
                 ))
         var gap = TestConnection.connected()

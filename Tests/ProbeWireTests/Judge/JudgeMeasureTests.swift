@@ -83,7 +83,7 @@ struct JudgeMeasureTests {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc\r\nabcdef\r\nx")
         #expect(connection.judge(.longestLine(.equal, 6)) == .passed)
-        #expect(connection.judge(.longestLine(.lessOrEqual, 5)).failure?.details == ["it is line 2 of 3"])
+        #expect(connection.judge(.longestLine(.lessOrEqual, 5)).failure?.details == ["the longest line is line 2 of 3"])
         #expect(connection.judge(.longestLine(.greaterOrEqual, 7)).outcome == .waiting)
         connection.send(.server, at: 14, "1234567")
         #expect(connection.judge(.longestLine(.lessOrEqual, 7)).outcome == .failed)
