@@ -68,8 +68,8 @@ extension RegexSyntaxError: CustomStringConvertible {
         case .notUTF8: #"the pattern is not UTF-8; write a byte as \xHH"#
         case .unclosedGroup: "this '(' has no matching ')'"
         case .unclosedClass: "this '[' has no matching ']' (a ']' directly after '[' or '[^' is a member of the class)"
-        case .unopenedGroup: #"this ')' has no matching '('; write a literal one as '\)'"#
-        case .danglingEscape: #"the pattern ends with a single '\'; write a literal one as '\\'"#
+        case .unopenedGroup: #"this ')' has no matching '('; write a literal ')' as '\)'"#
+        case .danglingEscape: #"the pattern ends with a single '\'; write a literal '\' as '\\'"#
         case .unknownEscape("Z"): #"unknown escape '\Z'; write the end of the input as '\z' or '$'"#
         case .unknownEscape("p"), .unknownEscape("P"), .unknownEscape("X"):
             "Unicode properties are not supported: a pattern matches bytes"
@@ -85,7 +85,8 @@ extension RegexSyntaxError: CustomStringConvertible {
             "a group name must be a letter or '_', followed by letters, digits, '_' or '-', and end with '>'"
         case .duplicateGroupName(let name): "the group name '\(name)' is used twice"
         case .tooManyGroups(let limit): "the pattern has more than \(limit) named groups"
-        case .nothingToRepeat: #"there is nothing to repeat before this quantifier; escape a literal one with '\'"#
+        case .nothingToRepeat:
+            #"there is nothing to repeat before this quantifier; escape a literal character with '\'"#
         case .repeatedTwice: "a quantifier can't follow another; enclose the first one and its operand in (?:…)"
         case .noRepeatMinimum: #"this repetition has no minimum; write '{0,n}' for "up to n""#
         case .repeatBoundsReversed(let low, let high): "the bounds of '{\(low),\(high)}' are in the wrong order"

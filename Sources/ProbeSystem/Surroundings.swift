@@ -34,10 +34,10 @@ package enum Surroundings {
         case ENOMEM, ENOBUFS: "the system is out of memory"
         case EAGAIN: "raise the limit on processes and threads (`ulimit -u`)"
         case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice
-        case ECHILD: "start the run again: its guardian process was killed by something else"
+        case ECHILD: "start the run again: its guardian process was killed by another process"
         case EADDRNOTAVAIL:
             "check with `ip addr show lo` and `ss -s`: the address does not exist, or all its ports are in use"
-        case EPERM: "a firewall or a security policy forbids it"
+        case EPERM: "check the rules of firewalls and security policies, which forbid the operation"
         default: nil
         }
     }

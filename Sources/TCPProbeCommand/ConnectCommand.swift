@@ -34,7 +34,7 @@ struct ConnectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Verify the server's certificate against the CA certificates in a PEM file, which must be in the current folder or below it. Implies --tls.",
+            "Verify the server's certificate against the CA certificates in a PEM file, which must be in the current folder or one of its subfolders. Implies --tls.",
             valueName: "file"), completion: .file())
     var ca: String?
 

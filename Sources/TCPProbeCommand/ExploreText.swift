@@ -44,7 +44,7 @@ struct ExploreText {
     func printReport(_ outcome: ExploreOutcome) -> Int32 {
         switch outcome {
         case .fails(let result) where result.verdict == .skipped || result.verdict == .unsupported:
-            console.write("\(shownID): can't be run here: \(Self.reason(result))\n")
+            console.write("\(shownID): can't be run on this machine: \(Self.reason(result))\n")
             return 3
         case .fails(let result):
             error(
@@ -105,7 +105,7 @@ struct ExploreText {
                 text = text.replacingSuffix("; all passed\n", with: "\n")
             }
             for step in report.base.leftOutTexts {
-                text += "left out, because it is about how data was cut: \(Escaped.text(step.utf8))\n"
+                text += "left out, because it judges how data was cut: \(Escaped.text(step.utf8))\n"
             }
         }
         for other in report.others {

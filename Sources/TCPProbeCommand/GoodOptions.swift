@@ -12,7 +12,7 @@ struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Command of a correct program that replaces the process under test (NAME=COMMAND if there are several) or the adapter. The result must pass with it.",
+            "Command of a correct program that replaces the process under test (NAME=COMMAND if there are several processes) or the adapter. The result must pass with that program.",
             valueName: "command"))
     var command: String?
 
@@ -122,7 +122,8 @@ struct GoodOptions: ParsableArguments {
         throw Failure.invalidUsage(
             processes.isEmpty
                 ? "--good: \(path) has no process and no subject, so there is no program to replace"
-                : "--good: \(path) has \(processes.count) processes; name the one to replace, as in --good \(processes.keys.sorted()[0])=COMMAND"
+                : "--good: \(path) has \(processes.count) processes; name the process to replace, as in --good "
+                    + "\(processes.keys.sorted()[0])=COMMAND"
         )
     }
 

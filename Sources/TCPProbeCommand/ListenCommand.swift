@@ -19,20 +19,20 @@ struct ListenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.",
+            "Address to listen on: a port on 127.0.0.1, 0 for a free port, or an address with a port.",
             valueName: "address")
     )
     var address: String
 
     @Option(
         help: ArgumentHelp(
-            "Certificate (PEM), in the current folder or below it; default: one for localhost, issued by an authority that is created for the session. Implies --tls.",
+            "Certificate (PEM), in the current folder or one of its subfolders; default: a certificate for localhost, issued by an authority that is created for the session. Implies --tls.",
             valueName: "file"), completion: .file())
     var cert: String?
 
     @Option(
         help: ArgumentHelp(
-            "Private key (PEM) of the certificate; default: the one in the file of --cert.", valueName: "file"),
+            "Private key (PEM) of the certificate; default: the key in the file given by --cert.", valueName: "file"),
         completion: .file())
     var key: String?
 

@@ -12,7 +12,7 @@ struct ProxyCommand: ParsableCommand {
         commandName: "proxy",
         abstract: "Forward connections, optionally in pieces, slowly or with a delay.",
         discussion: """
-            Listens on a port of 127.0.0.1, and opens a connection to the server for each one that it accepts. Bytes, FIN and RST are
+            Listens on a port of 127.0.0.1, and opens a connection to the server for each connection that it accepts. Bytes, FIN and RST are
             forwarded as they arrive, unless --to-client or --to-server specifies otherwise, in the syntax of the step `forward`:
 
               in pieces of 1B    cut at 3, 7    cut at random seed 7    every 5ms    at 10kB/s    delayed by 50ms    joined
@@ -28,7 +28,7 @@ struct ProxyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.",
+            "Address to listen on: a port on 127.0.0.1, 0 for a free port, or an address with a port.",
             valueName: "listen"))
     var listen: String
 
@@ -171,7 +171,8 @@ private final class ProxySession {
         if let further = ended.end() { totals += further }
         worker = nil
         Console.standardError.write(
-            "error: an additional process of the proxy ended, along with its connections; another one accepts new connections\n"
+            "error: an additional process of the proxy ended, along with its connections; another process accepts "
+                + "new connections\n"
         )
         proxy.resumeAccepting()
     }

@@ -35,7 +35,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on (a port on 127.0.0.1, 0 for a free one, or an address with a port), server to connect to, and scenario to write; with --from, only the scenario.",
+            "Address to listen on (a port on 127.0.0.1, 0 for a free port, or an address with a port), server to connect to, and scenario to write; with --from, only the scenario.",
             valueName: "listen> <host:port> <file"))
     var words: [String] = []
 
@@ -45,8 +45,7 @@ struct RecordCommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows that "
-                + "contain the same exchange; their differences become patterns.",
+            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows that contain the same exchange; their differences become patterns.",
             valueName: "n"))
     var flow: [Int] = []
 
@@ -132,7 +131,8 @@ struct RecordCommand: ParsableCommand {
             let conversations = recorded.map(\.conversation)
             if conversations.contains(where: \.hasReachedLimit) {
                 Console.standardError.write(
-                    "note: the flow is longer than the limit of \(ByteText.count(limit, "byte")), so the scenario ends there; raise it with --limit\n"
+                    "note: the flow is longer than the limit of \(ByteText.count(limit, "byte")), so the scenario "
+                        + "ends at the limit; raise it with --limit\n"
                 )
             }
             throw ExitCode(place.write(conversations, options))

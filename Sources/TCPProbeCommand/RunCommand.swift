@@ -314,8 +314,7 @@ extension RunCommand {
             notes.write(
                 isAsked
                     ? "isolated: this run uses a private network namespace (MTU 1500)\n"
-                    : "isolated: \(lacking) not permitted here, so this run uses a private "
-                        + "network namespace (MTU 1500)\n"
+                    : "isolated: \(lacking) not permitted, so this run uses a private network namespace (MTU 1500)\n"
             )
         } catch {
             let text = "can't create a network namespace (\(error.step): \(error.reason))"

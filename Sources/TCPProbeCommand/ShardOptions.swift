@@ -67,7 +67,10 @@ struct ShardOptions: ParsableArguments {
     /// - Parameter writesResults: whether `--results` is given, which `merge` needs.
     func remark(_ choice: Choice?, writesResults: Bool) -> String? {
         guard let choice else {
-            return timings.isEmpty ? nil : "--timings only affects shards, and this run is not one: all cases are run"
+            return timings.isEmpty
+                ? nil
+                : "--timings affects only shards, but this run is not a shard: all cases "
+                    + "are run"
         }
         guard choice.origin != "--shard", !writesResults else { return nil }
         return

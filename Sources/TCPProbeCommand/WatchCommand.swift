@@ -41,7 +41,7 @@ struct WatchCommand: ParsableCommand {
 
     @OptionGroup var packets: PacketFilterOption
 
-    @Flag(help: "Write one JSON object per line, like `inspect --json --flow`, and at the end the flows and a summary.")
+    @Flag(help: "Write one JSON object per line, like `inspect --json --flow`, and finally the flows and a summary.")
     var json = false
 
     @Flag(help: "Show the connections of all users. Only root may see them; for root, this is the default.")
@@ -63,7 +63,8 @@ struct WatchCommand: ParsableCommand {
         let isRoot = getuid() == 0
         if !isRoot && !SocketOwners.canBeRead {
             Console.standardError.write(
-                "error: can't determine the owners of connections: /proc/net/tcp can't be read; run as root to watch all of them\n"
+                "error: can't determine the owners of connections: /proc/net/tcp can't be read; run as root to watch "
+                    + "all connections\n"
             )
             throw ExitCode(3)
         }

@@ -5,7 +5,7 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts the worker and sends it orders on stdin.
+// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts the worker and sends it commands on stdin.
 //
 // The worker is a separate program because its histogram library requires Foundation, which `tcpprobe run` would
 // otherwise have to load.
@@ -23,7 +23,7 @@ default:
         """
         usage: tcpprobe-crowd
 
-        Runs members of a scenario's crowd. `tcpprobe run` starts it automatically, and sends it orders on stdin.
+        Runs members of a scenario's crowd. `tcpprobe run` starts it automatically, and sends it commands on stdin.
         """)
 }
 if ProgramArguments.words.count > 1 { exit(0) }

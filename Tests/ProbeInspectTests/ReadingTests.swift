@@ -104,7 +104,7 @@ import Testing
             ([], "the file is empty"),
             (
                 [1, 2, 3, 4, 5, 6, 7, 8],
-                "not a pcap or pcapng file, nor one compressed with gzip or zstd; convert a file that tshark reads with `editcap -F pcap in out.pcap`"
+                "not a pcap or pcapng file, nor one compressed with gzip or zstd; if tshark can read the file, convert it with `editcap -F pcap in out.pcap`"
             ),
             (
                 Array("root:x:0:0".utf8),

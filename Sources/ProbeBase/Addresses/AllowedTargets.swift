@@ -66,26 +66,29 @@ package struct AllowedTargets: Sendable {
                     hint: "specify one of the allowed ports, or pass `--allow-target \(name)` to allow all ports")
                 : Refusal(
                     text: "--allow-target allows \(shown), but not port \(port)",
-                    hint: "pass `--allow-target \(place):\(port)` to allow it, if you are authorized to test this host")
+                    hint: "pass `--allow-target \(place):\(port)` to allow this port, if you are authorized to test "
+                        + "the host")
         }
         if address?.isUnspecified == true {
             return purpose == .listening
                 ? Refusal(
                     text: "\(shown) stands for every address of this machine, so other machines could connect",
                     hint:
-                        "use 127.0.0.1 or [::1] to listen on loopback only, or pass `--allow-target \(name)` to allow it"
+                        "use 127.0.0.1 or [::1] to listen on loopback only, or pass `--allow-target \(name)` to "
+                        + "allow this address"
                 )
                 : Refusal(
                     text: "\(shown) is not the address of a single machine",
                     hint:
-                        "use 127.0.0.1 or [::1] to connect to this machine, or pass `--allow-target \(name)` to allow it"
+                        "use 127.0.0.1 or [::1] to connect to this machine, or pass `--allow-target \(name)` to "
+                        + "allow this address"
                 )
         }
         return Refusal(
             text: address == nil
                 ? "\(shown) may be another machine: localhost is the only name that is certain to be this machine"
                 : "\(shown) is not a loopback address: it may belong to another machine",
-            hint: "pass `--allow-target \(name)` to allow it, if you are authorized to test this host")
+            hint: "pass `--allow-target \(name)` to allow this host, if you are authorized to test it")
     }
 
     /// Returns whether a host is this machine's loopback interface, without querying a resolver.

@@ -231,13 +231,13 @@ extension WebSocketFrame {
     private var violationOfControl: String? {
         if !isFinal { return "has no FIN: a control frame must not be fragmented (RFC 6455, section 5.5)" }
         if payload.count > 125 {
-            return "has a payload of \(payload.count) bytes: a control frame can have at most 125 (RFC 6455, section "
-                + "5.5)"
+            return "has a payload of \(payload.count) bytes: a control frame can have at most 125 "
+                + "(RFC 6455, section 5.5)"
         }
         guard opcode == Opcode.close, !payload.isEmpty else { return nil }
         guard let code = closeCode else {
-            return "has a payload of one byte: a close frame must begin with a two-byte code or have no payload (RFC "
-                + "6455, 5.5.1)"
+            return "has a payload of one byte: a close frame must begin with a two-byte code or have no payload "
+                + "(RFC 6455, section 5.5.1)"
         }
         guard Self.mayBeSent(code: code) else {
             return "has the code \(code), which must not be sent (RFC 6455, section 7.4)"

@@ -119,10 +119,12 @@ struct ClientExecutor {
                 if process.child == nil {
                     hints.append("add `\(name.value) start` before this step: \(name.value) has not been started")
                 } else if ProcessObserver.unreachablePlaces(process).isEmpty {
-                    hints.append("add `\(name.value) expect listening` before this step: nothing listens there yet")
+                    hints.append(
+                        "add `\(name.value) expect listening` before this step: nothing listens on its port "
+                            + "yet")
                 }
             } else if refused {
-                hints.append("start a server on \(destination) first: nothing listens there")
+                hints.append("start a server before this step: nothing listens on \(destination)")
             }
             throw Finding(
                 .failed,

@@ -168,7 +168,10 @@ struct ConnectionExecutor {
             .error,
             "\(actor.name)'s send is still in progress: `\(verb)` would drop "
                 + "\(ByteText.count(connection.unacceptedBytes, "byte")) that the kernel has not accepted",
-            hints: ["add `\(actor.name) expect sent` to wait for it, or use `\(actor.name) reset` to drop it"])
+            hints: [
+                "add `\(actor.name) expect sent` to wait for the send, or use `\(actor.name) reset` to drop the "
+                    + "bytes"
+            ])
     }
 
     private func close(
@@ -198,7 +201,8 @@ struct ConnectionExecutor {
                 "\(actor.name) has left \(ByteText.count(unread, "byte")) unread in the kernel's buffer (reading is "
                     + "stopped): closing would send an RST instead of a FIN",
                 hints: [
-                    "add `\(actor.name) resume reading` and an `expect` to consume them, or use `\(actor.name) reset` to send an RST"
+                    "add `\(actor.name) resume reading` and an `expect` to consume the bytes, or use `\(actor.name) "
+                        + "reset` to send an RST"
                 ])
         }
     }
@@ -356,8 +360,8 @@ extension ConnectionExecutor {
                             + "\(ByteText.count(vanishing.unacknowledged, "byte")) that \(actor.name) sent, and the "
                             + "kernel would retransmit them",
                         hints: [
-                            "use `\(actor.name) vanish` to drop them: whatever the peer sends later is then answered "
-                                + "with an RST"
+                            "use `\(actor.name) vanish` to drop the bytes: whatever the peer sends later is then "
+                                + "answered with an RST"
                         ])
                 }
                 try await context.wait(until: .now + step)

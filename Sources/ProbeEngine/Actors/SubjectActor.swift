@@ -117,7 +117,7 @@ final class SubjectActor {
             details: SubjectText.words(detail),
             hints: [
                 reports.isStopping
-                    ? "after a stop is requested, the reason must be `stopped`, whatever else happens"
+                    ? "report the reason `stopped` after a stop was requested, whatever else happens"
                     : "add `\(name) expect stopped \(word)` if that is intended"
             ])
     }

@@ -27,7 +27,7 @@ struct AddressResolver {
 
     func port(of expression: AddressExpression) throws(Finding) -> UInt16 {
         guard let portExpression = expression.port else {
-            throw Finding(.error, at: expression.span, "an address to connect to needs a port")
+            throw Finding(.error, at: expression.span, "an address to connect to must have a port")
         }
         return try context.integer(of: portExpression, as: UInt16.self)
     }

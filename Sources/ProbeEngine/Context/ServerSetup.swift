@@ -87,7 +87,8 @@ extension ServerSetup {
                 details: error.resourcesLeft,
                 hints: error.code == EADDRINUSE
                     ? [
-                        "remove the file at that path, or use another path: it exists, or a program is listening on it"
+                        "remove the file at that path, or use another path: the file exists, or a program is "
+                            + "listening on it"
                     ] : error.advice)
         }
     }

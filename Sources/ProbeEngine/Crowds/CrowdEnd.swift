@@ -127,16 +127,16 @@ struct CrowdEnd {
                 "\(summary): the last step that judged them allows at most \(tolerated), but more failed later",
                 details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
                 hints: [
-                    "repeat `\(crowd.name) expect failed` after the step that makes them fail, or add `\(crowd.name) stop` "
-                        + "before that step: members are judged again when the crowd ends"
+                    "repeat `\(crowd.name) expect failed` after the step that makes members fail, or add "
+                        + "`\(crowd.name) stop` before that step: members are judged again when the crowd ends"
                 ])
         }
         return Finding(
             .failed, at: crowd.span, summary,
             details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
             hints: [
-                "if members may fail, add a step that states how many, such as `\(crowd.name) expect failed <= 10`, "
-                    + "or one about `alive` or `done`; such a step applies to one start of the crowd"
+                "add a step that states how many members may fail, such as `\(crowd.name) expect failed <= 10`, "
+                    + "or a step about `alive` or `done`; such a step applies to one start of the crowd"
             ])
     }
 
@@ -175,7 +175,8 @@ struct CrowdEnd {
                 ]
             } ?? [],
             hints: [
-                "add an `expect` that consumes them to the script of \(crowd.name), or `ignore rest` if they don't matter"
+                "add an `expect` that consumes the bytes to the script of \(crowd.name), or `ignore rest` if they "
+                    + "don't matter"
             ])
     }
 

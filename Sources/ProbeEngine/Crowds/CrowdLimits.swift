@@ -60,7 +60,7 @@ struct CrowdLimits {
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
                 text: "the limit on open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
-                    + "\(Self.maxWorkers) processes can share a crowd: each needs \(needed)",
+                    + "\(Self.maxWorkers) processes can share a crowd: each process needs \(needed)",
                 advice: "raise the limit with `ulimit -Hn \(needed)` before the run, as root")
         }
         let ends = need.members * (need.isLocal ? 2 : 1)

@@ -319,8 +319,8 @@ struct SubjectEvaluation {
     }
 
     private static let lost =
-        "check whether the peer sent it before the reset: a reset may discard received data that has not been "
-        + "delivered yet (RFC 9293, section 3.10.7.4)"
+        "check whether the peer sent the expected data before the reset: a reset may discard received data that has "
+        + "not been delivered yet (RFC 9293, section 3.10.7.4)"
 
     private func missing(_ expectation: ResolvedSubjectExpectation) -> Finding {
         Finding(

@@ -141,8 +141,8 @@ struct SubjectReports {
     /// A description of the valid order of reports, for the author of an adapter that violates this order.
     var lifecycleDescription: String {
         mayReconnect
-            ? "a transport reports `started` and `lost` once for each connection, its deliveries between them, and `stopped` last"
-            : "the order of events is start, started, deliveries, stopped, with start, started and stopped exactly once each"
+            ? "report `started` and `lost` once for each connection, the deliveries between them, and `stopped` last"
+            : "report `started` once after the start, then the deliveries, then `stopped` once"
     }
 
     /// Returns a message if reporting `event` now violates the valid order of reports; `nil` otherwise.

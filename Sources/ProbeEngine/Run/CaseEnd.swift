@@ -111,7 +111,7 @@ struct CaseEnd {
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
                 details: inKernel > 0
                     ? ["\(inKernel) of them unread in the kernel's buffer: reading is stopped or slow"] : [],
-                hints: ["add an `expect` that consumes them, or `\(owner.name) ignore rest` if they don't matter"])
+                hints: ["add an `expect` that consumes the input, or `\(owner.name) ignore rest` if it doesn't matter"])
         }
         return nil
     }

@@ -22,7 +22,9 @@ package final class RunSession {
         descriptors = DescriptorBudget()
         // The Swift runtime traps if it gets no descriptors, and a case needs about 16.
         if probe_has_descriptors(16) == 0 {
-            throw RunSessionError(message: "too many open files; `ulimit -n` must allow 16 more than are open")
+            throw RunSessionError(
+                message: "too many open files; `ulimit -n` must allow at least 16 more files than "
+                    + "are open")
         }
         order.begin(.signals)
         signals = probe_interrupt_descriptor()

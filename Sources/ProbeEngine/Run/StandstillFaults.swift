@@ -117,7 +117,7 @@ struct StandstillFaults {
         var finding = finding
         finding.verdict = .inconclusive
         finding.summary += ", but \(cause)"
-        finding.hints = ["the process was stopped, or the machine was busy or suspended: run the case again"]
+        finding.hints = ["run the case again: the process was stopped, or the machine was busy or suspended"]
         return finding
     }
 

@@ -117,7 +117,7 @@ struct ProgramEnd {
         guard let left = child.left, left > 0 else { return nil }
         return Finding(
             .error, "\(left) of the processes that \(name) started can't be terminated",
-            hints: ["find them with `ps -ef`: they belong to another user, or are blocked in the kernel"])
+            hints: ["find the processes with `ps -ef`: they belong to another user, or are blocked in the kernel"])
     }
 
     /// Ends processes that have lost their guardian. They are found by the case's mark in their environment. A process

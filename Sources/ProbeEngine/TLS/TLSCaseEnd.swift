@@ -17,7 +17,7 @@ struct TLSCaseEnd {
             else { continue }
             return Finding(
                 .failed, "\(what), which no step expected",
-                hints: ["add `\(owner.name) ignore rest` if it doesn't matter"])
+                hints: ["add `\(owner.name) ignore rest` if this event doesn't matter"])
         }
         return nil
     }

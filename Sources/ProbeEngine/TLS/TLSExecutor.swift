@@ -202,7 +202,7 @@ struct TLSExecutor {
                 .failed,
                 "\(actor.name) received \(ByteText.count(count, "byte")) of plaintext that no step consumed before TLS",
                 expected: [], actual: Array(unread.prefix(4096)),
-                hints: ["add an `expect` that consumes them before `start tls`"])
+                hints: ["add an `expect` that consumes the plaintext before `start tls`"])
         }
         connection.receiveBuffer.drop(count)
         return unread

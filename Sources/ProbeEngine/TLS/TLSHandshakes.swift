@@ -189,7 +189,7 @@ struct TLSHandshakes {
         }
         if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
             hints.append(
-                "check that the peer starts TLS: its first bytes are not TLS: \(Escaped.phrase(layer.firstBytes))")
+                "check that the peer starts TLS: it first sent \(Escaped.phrase(layer.firstBytes)), which is not TLS")
         }
         let codes = layer.session.alertsReceived.map(\.alert.code)
         let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]

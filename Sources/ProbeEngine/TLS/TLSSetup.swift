@@ -149,7 +149,8 @@ struct TLSSetup {
             .error, at: file.span,
             bytes.isEmpty ? "the file is empty" : "the file contains no \(what.dropFirst(2)) in PEM format",
             hints: [
-                "a PEM file begins with -----BEGIN; convert other formats with `openssl x509 -inform DER` or `openssl pkey -inform DER`"
+                "convert other formats to PEM with `openssl x509 -inform DER` or `openssl pkey -inform DER`; a PEM "
+                    + "file begins with -----BEGIN"
             ])
     }
 

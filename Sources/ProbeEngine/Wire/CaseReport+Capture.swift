@@ -120,7 +120,7 @@ extension CaseReport {
                     TimelineEntry(
                         time: time,
                         kind: .note(
-                            "… \(ByteText.count(middle.count - kept.count, "packet")) omitted here; see the capture")))
+                            "… \(ByteText.count(middle.count - kept.count, "packet")) omitted; see the capture")))
                 if !kept.contains(index) { continue }
             }
             guard let summary = entry.summary else { continue }

@@ -90,9 +90,9 @@ struct WireJudge {
     private func connection(_ from: Name, _ to: Name?) throws(Finding) -> WireEnd? {
         let found = names.ends(from.value, to?.value, isCertain: true)
         if found.count > 1 {
-            let between = to.map { "\(from.value) and \($0.value)" } ?? from.value
+            let between = to.map { "between \(from.value) and \($0.value)" } ?? "of \(from.value)"
             throw Finding(
-                .error, "\(found.count) connections of \(between) were seen, but the statement must identify one",
+                .error, "\(found.count) connections \(between) were seen, but the statement must identify one",
                 hints: ["name the connection with `accept as A`, and use `wire A -> …`"])
         }
         return found.first
@@ -120,7 +120,7 @@ struct WireJudge {
         }
         return
             "the connection \(opening.client) -> \(opening.server) may belong to "
-            + "\(candidates.sorted().joined(separator: " or ")): both could have opened it at that time"
+            + "\(candidates.sorted().joined(separator: " or ")): each of them could have opened it at that time"
     }
 
     /// Whether the connection to which a name refers is captured.

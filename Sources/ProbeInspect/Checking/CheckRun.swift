@@ -152,7 +152,9 @@ package struct CheckRun: Sendable {
         // The part of the file that was not read may contain a flow.
         let doubt =
             inspection.problem == nil
-            ? inspection.analysis.unreadOrHidden.map { "\(what), but \($0)" } : "\(what), as far as it could be read"
+            ? inspection.analysis.unreadOrHidden.map { "\(what), but \($0)" }
+            : "\(what), as far as the capture "
+                + "could be read"
         for check in checks {
             body(
                 Outcome(

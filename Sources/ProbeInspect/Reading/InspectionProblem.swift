@@ -39,7 +39,7 @@ extension InspectionProblem: CustomStringConvertible {
                 guard let format = OtherFormat(magic: magic) else {
                     return none
                         + ", nor one compressed with gzip or zstd; "
-                        + "convert a file that tshark reads with `editcap -F pcap in out.pcap`"
+                        + "if tshark can read the file, convert it with `editcap -F pcap in out.pcap`"
                 }
                 return none + " but \(format.name); \(format.command)"
             }

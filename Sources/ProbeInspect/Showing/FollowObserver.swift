@@ -131,7 +131,7 @@ enum GapText {
         switch cause {
         case .notCaptured: "missing from the capture"
         case .cutShort: "cut off by the snap length"
-        case .limitReached: "given up: they had not arrived before the memory for later data was used up"
+        case .limitReached: "given up, because they had not arrived when the memory for later data was used up"
         }
     }
 }

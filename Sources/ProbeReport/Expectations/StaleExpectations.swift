@@ -56,7 +56,7 @@ package enum StaleExpectations {
         // The ids in the run are shorter than those in the expectations file if only one folder of the suite was run.
         if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
             return "this run has no case \(key.id), but has \(short): ids are relative to the given folder; "
-                + "use `--filter` to run only a part of it"
+                + "use `--filter` to run only a part of that folder"
         }
         let near = Suggestion.nearest(to: key.id, among: ids.sorted())
         return "this run has no case \(key.id)" + (near.map { "; did you mean \($0)?" } ?? "")

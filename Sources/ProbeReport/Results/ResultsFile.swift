@@ -211,8 +211,8 @@ package struct ResultsFile: Sendable {
         guard let expected = head.expectedResults else { return }
         if entries.count + end.notRun != expected {
             throw JSONContentError(
-                "it has \(ByteText.count(entries.count, "result")), and \(end.notRun) were not run, but its shard "
-                    + "has \(expected)"
+                "it has \(ByteText.count(entries.count, "result")) and reports \(end.notRun) as not run, but its "
+                    + "shard has \(expected) in total"
             )
         }
     }

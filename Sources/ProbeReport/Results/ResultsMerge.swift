@@ -248,7 +248,8 @@ extension ResultsMerge {
     ) throws(ResultsProblem) {
         if file.head.share != owner.head.share {
             throw ResultsProblem(
-                "case \(Escaped.text(item.id)) is in two shards, so they were not divided in the same way: \(owner.name), \(file.name)"
+                "case \(Escaped.text(item.id)) is in two shards, so the shards were not divided in the same way: "
+                    + "\(owner.name), \(file.name)"
             )
         }
         if item.key != known.key {
@@ -280,9 +281,9 @@ extension ResultsMerge {
             }
             if file.head.attempt == other.head.attempt {
                 throw ResultsProblem(
-                    "\(file.head.name) is given twice, each as attempt \(file.head.attempt)\(verdicts(other, file)): \(other.name), \(file.name); "
-                        + "remove one of them. A later attempt replaces an earlier one if the engine counts attempts, as Slurm, Buildkite, "
-                        + "Cloud Run, AWS Batch and GitHub do"
+                    "\(file.head.name) is given twice, each as attempt \(file.head.attempt)\(verdicts(other, file)): "
+                        + "\(other.name), \(file.name); remove one of them. A later attempt replaces an earlier one if "
+                        + "the CI engine counts attempts, as Slurm, Buildkite, Cloud Run, AWS Batch and GitHub do"
                 )
             }
             let (last, earlier) = file.head.attempt > other.head.attempt ? (file, other) : (other, file)

@@ -171,7 +171,7 @@ extension Diagnostic.Message {
     static func notMeasured(_ name: String, _ what: MemberWait) -> Self {
         Self(
             .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`, so there is nothing to measure",
-            hint: "add `\(Self.example(of: what))` to their script, or measure a wait that it contains")
+            hint: "add `\(Self.example(of: what))` to the members' script, or measure a wait that the script contains")
     }
 
     private static func example(of latency: MemberWait) -> String {

@@ -206,7 +206,8 @@ final class NameScope {
         if place.isInFinally {
             report(
                 .unboundVariable,
-                "`\(name.value)` might not be bound here: `finally` runs even if the step that binds it was never reached",
+                "`\(name.value)` might not be bound in `finally`, which runs even if the step that binds it was "
+                    + "never reached",
                 hint: "use only names that the header or the `finally` itself binds", at: name.span,
                 notes: notes)
         } else {
@@ -332,7 +333,7 @@ extension Diagnostic.Message {
     }
 
     static func variableAsActor(_ name: String) -> Self {
-        Self(.notAnActor, "`\(name)` is a variable, not an actor", hint: "use the name of an actor here")
+        Self(.notAnActor, "`\(name)` is a variable, not an actor", hint: "use the name of an actor instead")
     }
 }
 

@@ -109,7 +109,7 @@ struct OrderChecker {
     func reportReadingsOfNothing() {
         for (name, kind) in names.pendingReadings.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
-                .notConnected, "`\(name.value)` is not connected here, and no later step connects it",
+                .notConnected, "`\(name.value)` is not connected at this step, and no later step connects it",
                 hint: kind == .server
                     ? "move this step after `\(name.value) accept`, or before the `accept` of the connection that it "
                         + "applies to"

@@ -101,15 +101,16 @@ struct TLSChecker {
     private func followSend(_ name: Name, _ known: ScriptState.Actor, _ statement: SendStatement, _ step: Step) {
         if known.security == .plain, statement.mode == .plaintext || statement.recordLength != nil {
             names.reportOrder(
-                .noTLS, "`in records of` and `plaintext` require TLS, which `\(name.value)` doesn't use here",
-                hint: "use `in pieces of` to cut what is sent into segments", at: step.focus)
+                .noTLS, "`in records of` and `plaintext` require TLS, which `\(name.value)` doesn't use at this step",
+                hint: "use `in pieces of` to divide the sent bytes into segments", at: step.focus)
         }
         if statement.carriesFIN {
             switch known.security {
             case .tls, .forged, .notified:
                 names.reportOrder(
                     .expected,
-                    "`with fin` is for connections without TLS, but `\(name.value)` uses TLS here: a close_notify must precede the FIN",
+                    "`with fin` is for connections without TLS, but `\(name.value)` uses TLS at this step: a "
+                        + "close_notify must precede the FIN",
                     hint: "add `\(name.value) half-close` after the `send`", at: step.focus)
             case .plain, .unknown: break
             }
@@ -189,7 +190,7 @@ extension Diagnostic.Message {
     /// The message for a step that requires TLS, on a connection without TLS.
     static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
         Self(
-            .noTLS, "`\(what)` requires TLS, which `\(actor)` doesn't use here",
+            .noTLS, "`\(what)` requires TLS, which `\(actor)` doesn't use at this step",
             hint: "declare it as `\(declaration) tls`, or add `\(actor) start tls` before this step")
     }
 

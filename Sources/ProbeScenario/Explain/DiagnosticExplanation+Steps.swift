@@ -211,7 +211,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
         .afterForged: DiagnosticExplanation(
             meaning: "After `send record` or `send alert`, ordinary data can no longer be sent. These steps write TLS "
                 + "records without OpenSSL's knowledge, so OpenSSL would use a wrong sequence number for the next "
-                + "record. Send everything that follows as records, too. Records can be forged only on TLS 1.3 "
+                + "record. Send everything that follows as records too. Records can be forged only on TLS 1.3 "
                 + "connections.",
             wrong: #"""
                 scenario "example"
@@ -364,9 +364,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .fileMayBeBesideScript: DiagnosticExplanation(
             meaning:
-                "An argument of the command is also the name of a file in the script's folder. The program runs in "
-                + "a new, private folder, and would not find the file there. This is a warning, because the argument "
-                + "may mean something else.",
+                "An argument of the command is also the name of a file in the script's folder. The program runs in a "
+                + "new, private folder, and would not find the file in that folder. This is a warning, because the "
+                + "argument may mean something else.",
             wrong: #"""
                 scenario "example"
                 process P = cat common.scn

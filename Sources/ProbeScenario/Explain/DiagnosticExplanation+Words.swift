@@ -17,7 +17,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: nil,
             right: #"S send file("payload.bin")"#),
         .unexpectedCharacter: DiagnosticExplanation(
-            meaning: "The character has no meaning here. Common causes are text without quotes, typographic quotes "
+            meaning: "The character has no meaning at this position. Common causes are text without quotes, "
+                + "typographic quotes "
                 + "inserted by a word processor, operators of other languages such as `&&`, and control characters.",
             wrong: "S send “hello”",
             right: #"S send "hello""#),
@@ -100,8 +101,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 }
                 """#),
         .unexpectedSlash: DiagnosticExplanation(
-            meaning: "A `/` is not valid here. It starts a regex, except inside parentheses, where it divides. A "
-                + "comment starts with `#`, not with `//` or `/*`.",
+            meaning: "A `/` is not valid at this position. It starts a regex, except inside parentheses, where it "
+                + "divides. A comment starts with `#`, not with `//` or `/*`.",
             wrong: #"C expect "a" /b/"#,
             right: "C expect line /a.*b/"),
         .badNumber: DiagnosticExplanation(
@@ -151,7 +152,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: "let p = S.port",
             right: #"let p = int("${S.port}")"#),
         .unknownWord: DiagnosticExplanation(
-            meaning: "The word is not valid here. The hint lists the valid words.",
+            meaning: "The word is not valid at this position. The hint lists the valid words.",
             wrong: "C framing clrf",
             right: "C framing crlf"),
         .unknownStatement: DiagnosticExplanation(

@@ -19,8 +19,8 @@ enum ForeignWords {
     private static let loop =
         "use `for i in 1..3 { … }` to repeat steps, or `retry every 250ms within 5s { … }` to repeat them until they pass"
     private static let condition =
-        "there are no conditional statements; use `either { C expect \"a\" … } or { C expect \"b\" … }` to run the "
-        + "branch whose first step is satisfied first, or `check x == \"value\"` to compare values"
+        "use `either { C expect \"a\" … } or { C expect \"b\" … }` to run the branch whose first step is satisfied "
+        + "first, or `check x == \"value\"` to compare values; there are no conditional statements"
     private static let comment = "use `#` to start a comment"
     private static let direction =
         "declare the connection with `client C -> S` in the header, and open it with the step `C connect`"

@@ -159,11 +159,11 @@ extension LanguageWord {
             "backlog", category: .clause, "The length of the queue of a listening socket; 128 by default.",
             example: "server S backlog 0"),
         LanguageWord(
-            "listens", category: .clause, "The subject accepts connections instead of making one.",
+            "listens", category: .clause, "The subject accepts connections instead of opening one.",
             example: "subject T listens"),
         LanguageWord(
             "on", category: .clause,
-            "The address on which an actor listens; after an option, its value.",
+            "The address on which an actor listens; after an option, the value that turns the option on.",
             example: "server S on [::1]:8080"),
         LanguageWord(
             "off", category: .clause, "Turns an option off.", example: "server S with nodelay off"),

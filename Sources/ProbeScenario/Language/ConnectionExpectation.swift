@@ -246,7 +246,7 @@ enum ConnectionExpectationPhrases {
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
-            "expects an integer in this format and binds it to `n`. The formats are \(IntegerFormat.fixedWidthWords) and `varint`",
+            "expects an integer in the given format and binds it to `n`. The formats are \(IntegerFormat.fixedWidthWords) and `varint`",
             example: "expect \(format.rawValue) as n",
             choice: isShown ? "u16 as" : nil, timing: .both)
         if !isShown { entry.rows = [] }

@@ -94,7 +94,7 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. A time is measured from when the statement was due, so it includes the delay if a member reaches the statement late",
+                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. Each time is measured from the time at which the statement was due, so it includes the delay if a member reaches the statement late",
                     more: [
                         (
                             [

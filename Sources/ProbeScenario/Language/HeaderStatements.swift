@@ -176,7 +176,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with heartbeat 200ms \"PING\""],
-                        "the subject sends this message when it has sent nothing else for 200 ms"
+                        "the subject sends the given message when it has sent nothing else for 200 ms"
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms"],
@@ -184,7 +184,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
-                        "only this message restarts the timeout, and the subject does not deliver the message"
+                        "only the given message restarts the timeout, and the subject does not deliver it"
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
@@ -197,7 +197,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> \"dual.test\":8080"],
-                        "for a subject on a link: the subject receives this name and looks it up itself; a `name` statement defines the answer"
+                        "for a subject on a link: the subject receives the given name and looks it up itself; a `name` statement defines the answer"
                     ),
                     (
                         ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
@@ -241,7 +241,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["crowd W = 100 clients -> P from 127.0.0.2..127.0.0.9"],
-                        "the members connect from these addresses in turn, or from a single given address; without `from`, they connect from 127.0.0.1 as long as it has free ports"
+                        "the members connect from the given addresses in turn, or from a single given address; without `from`, they connect from 127.0.0.1 as long as it has free ports"
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
@@ -253,7 +253,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "link", ["link S <-> C"],
-                "two networks that are private to the run, connected by a wire. The actors on each side are in one of the networks, and can reach only the actors on the other side. `link` steps drop, change and delay the packets between them",
+                "two networks that are private to the run, connected by a wire. The actors on each side are in one of the networks, and can reach only the actors on the other side. `link` steps drop, change and delay the packets between the two sides",
                 more: [
                     (["link S, R <-> T"], "several actors on one side"),
                     (

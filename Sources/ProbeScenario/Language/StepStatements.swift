@@ -35,7 +35,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "do", ["do NAME"],
-                "runs a block that `define` named. The variables that it binds are visible afterwards",
+                "runs a block that was defined with `define`. The variables that the block binds are visible afterwards",
                 more: [(["do { … }"], "groups several steps into one, such as a line of a `together`")],
                 example: "do { C send line \"hello\"; S expect line \"hello\" }", timing: nil)
         ) { parser throws(Abandoned) in

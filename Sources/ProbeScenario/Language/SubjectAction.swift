@@ -35,7 +35,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "start",
-                "connects (or listens); the step completes when the subject has accepted the operation, not when it is connected. After the subject has stopped, this opens a new connection",
+                "connects (or listens); the step completes when the subject has accepted the operation, not when it is connected. After the subject has stopped, the step opens a new connection",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
@@ -65,7 +65,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16", "framing u16 behind 1 line"],
-                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect when the subject has delivered the given number of further lines or messages, before it divides the bytes after them",
+                "changes how bytes are divided into lines or messages from this step on, in both directions; bytes that were received but not delivered are divided again. With `behind`, the change takes effect once the subject has delivered the given number of further lines or messages, before it divides the bytes that follow",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         Phrase(

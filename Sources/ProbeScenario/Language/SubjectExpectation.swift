@@ -60,7 +60,7 @@ extension SubjectExpectation {
         Phrase.pattern(
             LanguageEntry(
                 "line", ["expect line V", "expect line /re/", "expect line as x"],
-                "expects the next event, apart from `started`, `secured` and `sent`, to be this line, without its terminator",
+                "expects the next event, apart from `started`, `secured` and `sent`, to be the given line, without its terminator",
                 example: "expect line \"text\"", timing: .both, needs: .lines)
         ) { .line($0, as: $1) },
         Phrase.pattern(
@@ -85,7 +85,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "sent",
-                "expects the subject to have reported as sent exactly the number of bytes that the script has made it send so far, including terminators and length prefixes: fewer at the deadline, or more at any time, fail the step",
+                "expects the subject to have reported as sent exactly the number of bytes that the script has made it send so far, including terminators and length prefixes. The step fails if the number is lower at the deadline, or higher at any time",
                 example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sent },
         Phrase.pattern(

@@ -101,7 +101,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "lines",
-                "every line ends with this terminator, and nothing follows the last line; with `crlf`, there is no bare CR or LF. The terminator can also be `lf`, `cr`, `nul` or a delimiter such as `\"END\"`",
+                "every line ends with the given terminator, and nothing follows the last line; with `crlf`, there is no bare CR or LF. The terminator can also be `lf`, `cr`, `nul` or a delimiter such as `\"END\"`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place

@@ -105,7 +105,7 @@ struct DeclarationParser: GrammarPart {
     private func unknownClause(_ choices: [String], _ example: String) -> Abandoned {
         guard cursor.kind == .word else { return cursor.expected("the end of the line", example) }
         return cursor.fail(
-            .unknownWord(cursor.word, what: "a valid clause here", choices: choices), at: cursor.place)
+            .unknownWord(cursor.word, what: "a valid clause of this declaration", choices: choices), at: cursor.place)
     }
 
     func parseClient() throws(Abandoned) {
@@ -338,6 +338,6 @@ struct DeclarationParser: GrammarPart {
 extension Diagnostic.Message {
     /// The message for a declaration that states its address or target in the syntax of another language.
     static func foreignClause(_ word: String, hint: String) -> Self {
-        Self(.unknownWord, "\(Escaped.quoted(word)) is not a valid clause here", hint: hint)
+        Self(.unknownWord, "\(Escaped.quoted(word)) is not a valid clause of this declaration", hint: hint)
     }
 }

@@ -123,7 +123,7 @@ struct EndpointParser: GrammarPart {
         if case .integer(let value) = port.kind, !(1...65_535).contains(value) {
             throw cursor.fail(
                 .badAddress, "\(value) is not a valid port",
-                hint: "use a port from 1 to 65535; a server without a port listens on a free one", at: place)
+                hint: "use a port from 1 to 65535; a server without a port listens on a free port", at: place)
         }
         return port
     }

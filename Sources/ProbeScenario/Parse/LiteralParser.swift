@@ -165,7 +165,8 @@ struct LiteralParser: GrammarPart {
         for piece in pieces {
             guard case .text(let part) = piece else {
                 throw cursor.fail(
-                    .badInterpolation, "interpolation is not allowed here: this text is needed before any case runs",
+                    .badInterpolation,
+                    "interpolation is not allowed in this text, which is needed before any case runs",
                     hint: "write the text literally; escape a literal `${` as `\\${`", at: cursor.span(first))
             }
             text += part

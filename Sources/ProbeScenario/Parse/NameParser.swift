@@ -29,7 +29,11 @@ struct NameParser: GrammarPart {
         let name = try literals.parsePlainString("a name", example)
         if let fault = HostSyntax.fault(inName: name.value) {
             throw cursor.fail(
-                .hostName, "\(Escaped.quoted(name.value)) is not a valid host name: \(fault)",
+                .hostName,
+                name.value.isEmpty
+                    ? "a host name can't be empty"
+                    : "\(Escaped.quoted(name.value)) is not "
+                        + "a valid host name: \(fault)",
                 hint: "use letters, digits and hyphens, separated by dots: `\"dual.test\"`", at: name.span)
         }
         return name

@@ -190,7 +190,7 @@ struct StepParser: GrammarPart {
             throw cursor.fail(.foreignOperator("||"), at: cursor.place)
         case .slash, .regex:
             throw cursor.fail(
-                .unexpectedSlash, "this `/` starts a regex, which is not allowed here",
+                .unexpectedSlash, "this `/` starts a regex, which is not allowed at this position",
                 hint: "to divide, use parentheses: `(a / b)`", at: cursor.place)
         case .minus where cursor.token(ahead: -1).kind == .number || cursor.token(ahead: -1).kind == .word:
             throw cursor.fail(

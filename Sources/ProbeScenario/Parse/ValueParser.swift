@@ -100,7 +100,7 @@ struct ValueParser: GrammarPart {
                     + "parentheses: `(a / b)`", at: cursor.span(first))
         case .minus:
             throw cursor.fail(
-                .badNumber, "negative numbers are not supported here",
+                .badNumber, "negative literals are not supported",
                 hint: "subtract: `(0 - 1)`; in protobuf, write `int -1` or `sint -1`", at: cursor.span(first))
         default: throw cursor.expected(what, example)
         }
@@ -261,7 +261,8 @@ struct ValueParser: GrammarPart {
 
 extension Diagnostic.Message {
     static let expressionTooDeep = Self(
-        .tooDeep, "this expression is nested too deeply", hint: "compute a part of it first: `let part = …`")
+        .tooDeep, "this expression is nested too deeply", hint: "compute a part of the expression first: `let part = …`"
+    )
 
     static func nestingTooDeep(_ limit: Int) -> Self {
         Self(

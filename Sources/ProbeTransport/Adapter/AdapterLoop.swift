@@ -115,7 +115,7 @@ final class AdapterLoop {
             return (
                 "sent no `hello` within \(DurationText.script(process.limits.hello))",
                 (lines.rest.isEmpty ? "it wrote nothing to stdout; " : "")
-                    + "an adapter must send `hello` first, before it reads anything"
+                    + "send `hello` first, before reading anything"
             )
         }
         guard process.waitsForOlderOps else {

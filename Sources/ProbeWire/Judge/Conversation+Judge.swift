@@ -160,7 +160,9 @@ extension Conversation {
         if fromClient.initialSequence == nil {
             return fromClient.packetCount + fromServer.packetCount == 0
                 ? .waiting(WireFailure("the capture contains no SYN from \(names.client)"))
-                : .inconclusive("the capture does not contain the SYN from \(names.client), because it started later")
+                : .inconclusive(
+                    "the capture does not contain the SYN from \(names.client), because the capture "
+                        + "started later")
         }
         for side in [ConversationSide.server, .client] where halfConnection(from: side).rst != nil {
             return .failed(

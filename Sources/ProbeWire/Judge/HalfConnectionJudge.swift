@@ -516,7 +516,11 @@ extension HalfConnectionJudge {
         let there = flow.stream.firstBytes[min(offset, stop)..<min(offset + 32, stop)]
         return WireFailure(
             "\(name) sent an invalid TLS record at offset \(offset): \(flaw)",
-            details: ["bytes there: \(Escaped.excerpt(there))", "complete TLS records before it: \(records.count)"])
+            details: [
+                "bytes there: \(Escaped.excerpt(there))",
+                "complete TLS records before the invalid record: "
+                    + "\(records.count)",
+            ])
     }
 
     private func unfinished(_ records: TLSRecords) -> [String] {
@@ -632,7 +636,7 @@ extension HalfConnectionJudge {
             return .failed(
                 WireFailure(
                     "\(name) sent an invalid WebSocket frame at offset \(offset): the highest bit of its length \(length) must be 0",
-                    details: ["complete WebSocket frames before it: \(frames.count)"]))
+                    details: ["complete WebSocket frames before the invalid frame: \(frames.count)"]))
         }
         // If there are no frames, only `frames 0` can pass; any other statement about frames is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {

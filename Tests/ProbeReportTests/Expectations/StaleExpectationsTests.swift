@@ -26,7 +26,7 @@ import Testing
                 "bsd suite/close/eof-mid-line failed",
                 [
                     "known.txt:1: this run has no case suite/close/eof-mid-line, but has close/eof-mid-line: "
-                        + "ids are relative to the given folder; use `--filter` to run only a part of it"
+                        + "ids are relative to the given folder; use `--filter` to run only a part of that folder"
                 ]
             ), ("nio x failed", ["known.txt: 1 line is about nio, which is not a subject of this run"]),
             (

@@ -122,7 +122,7 @@ struct JudgeTLSTests {
             let failure = connection(Self.flight + garbage).judge(statement)
             #expect(failure.outcome == .failed)
             #expect(failure.failure?.summary.contains("at offset \(Self.flight.count): \(text)") == true)
-            #expect(failure.failure?.details.last == "complete TLS records before it: 3")
+            #expect(failure.failure?.details.last == "complete TLS records before the invalid record: 3")
         }
     }
 
