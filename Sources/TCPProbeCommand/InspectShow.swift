@@ -415,12 +415,14 @@ extension InspectShow {
     private func refusal(of path: String, _ isRegular: Bool, _ decryption: PageDecryption?) -> Int32? {
         if let target = FileStatus(at: path)?.identity, target == FileStatus(at: file)?.identity, path != "-", isRegular
         {
-            return fail("--html \(Escaped.text(path)): this is the capture itself; choose another path", code: 2)
+            return fail("--html \(Escaped.text(path)): the path is the capture itself; choose another path", code: 2)
         }
         if let log = decryption?.keyLog, let target = FileStatus(at: path), target.isRegular,
             target.identity == FileStatus(at: log)?.identity
         {
-            return fail("--html \(Escaped.text(path)): this is the file of --key-log; choose another path", code: 2)
+            return fail(
+                "--html \(Escaped.text(path)): the path is the file given by --key-log; choose another "
+                    + "path", code: 2)
         }
         if !criteria.isOpen, !isRegular {
             output.flush()

@@ -77,7 +77,7 @@ struct ProxyCommand: ParsableCommand {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one"
+                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free port"
                         : ""))
         }
         let record = try write.map { path in

@@ -58,7 +58,7 @@ final class RecordingSession {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one"
+                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free port"
                         : ""))
         }
         proxy.onConnection = { [unowned self] in record($0) }

@@ -54,7 +54,7 @@ struct FilesRead {
         for target in targets where target.path != "-" {
             guard let status = FileStatus(at: target.path), let kind = kinds[status.identity] else { continue }
             throw Failure.invalidUsage(
-                "\(target.option) \(Escaped.text(target.path)): this is \(kind); choose another path")
+                "\(target.option) \(Escaped.text(target.path)): the path is \(kind); choose another path")
         }
     }
 }

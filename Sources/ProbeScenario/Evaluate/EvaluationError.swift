@@ -121,8 +121,7 @@ extension EvaluationError.Reason {
         case .file: "give the path relative to the folder of the script"
         case .noTerminator: "write the bytes literally, or use framing \(Framing.lineWords), such as `framing \"END\"`"
         case .badLengthForm:
-            "use 1 for a length up to 125, which fits in the second byte, or 2 or 8 for the bytes "
-                + "after that byte (RFC 6455, section 5.2)"
+            "use 1 (for lengths up to 125), 2 or 8 bytes (RFC 6455, section 5.2)"
         case .lengthAboveForm: "write `length-form: 8`, or remove `length-form`"
         case .badMaskingKey: "for example: mask: hex(01 02 03 04)"
         case .negativeField: "write `int` or `sint` before the number"

@@ -43,7 +43,7 @@ extension Conversation {
             return .notSeen("the capture contains \(seen) of \(ByteText.count(Int(last - first), "byte"))")
         }
         guard flow.segments.count == flow.segmentCount else {
-            return .inconclusive("the connection has more segments than are kept (\(flow.segments.count))")
+            return .inconclusive("the connection has more than the \(flow.segments.count) segments that are kept")
         }
         let details = coalesced(flow.segments, edges: edges, names)
         return details.isEmpty ? .exact : .coalesced(details)
