@@ -11,14 +11,14 @@ struct CrowdShareOptions: ParsableArguments {
     @Option(
         name: .customLong("crowd-share"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Start only this share of the members of each crowd; every case runs. `auto` reads the share from the environment variables of the engine that started the run (docs/reports.md lists them).",
+            "Start only the given share of the members of each crowd; every case runs. `auto` reads the share from the environment variables of the engine that started the run (docs/reports.md lists them).",
             valueName: "i/n"))
     var text: String?
 
     @Option(
         name: .customLong("start-at"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Start the first case at this time, in seconds since 1970, so that runs on several machines start together.",
+            "Start the first case at the given time, in seconds since 1970, so that runs on several machines start together.",
             valueName: "time"))
     var startAt: String?
 

@@ -49,9 +49,7 @@ struct ExploreCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Try faults instead of variations: at each place, the endpoint resets, closes or half-closes its "
-                + "connection, or falls silent. The program must not be killed by a signal, must not spin or leak, "
-                + "and must serve the next client."
+            "Try faults instead of variations: at each place, the endpoint resets, closes or half-closes its connection, or falls silent. The program must not be killed by a signal, must not spin or leak, and must serve the next client."
         ))
     var faults = false
 

@@ -15,8 +15,7 @@ struct ExploreOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of variations to run in parallel; default: twice the number of processors, at most 16, because "
-                + "most variations spend their time waiting.",
+            "Number of variations to run in parallel; default: twice the number of processors, at most 16, because most variations spend their time waiting.",
             valueName: "n"))
     var jobs: Int?
 

@@ -57,9 +57,7 @@ struct SideOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "End of a link at which packets are seen, as named in `link LEFT <-> RIGHT`. By default, each packet is "
-                + "shown as its receiver saw it, and a statement of --check judges what was sent or, with `arrived`, "
-                + "what was received.",
+            "End of a link at which packets are seen, as named in `link LEFT <-> RIGHT`. By default, each packet is shown as its receiver saw it, and a statement of --check judges what was sent or, with `arrived`, what was received.",
             valueName: "side"))
     var side: Side?
 

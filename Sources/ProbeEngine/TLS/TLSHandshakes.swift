@@ -57,7 +57,8 @@ struct TLSHandshakes {
         case (_, .leftWithout(let how)):
             throw Finding(
                 .inconclusive,
-                "\(actor.name)'s TLS handshake was complete when the connection was \(how) without an alert: whether the peer rejected it is unknown",
+                "\(actor.name)'s TLS handshake was complete when the connection was \(how) without an alert: it is "
+                    + "unknown whether the peer rejected the handshake",
                 details: [layer.summary])
         case (.fails, .done),
             (.fails, nil) where layer.isDone:

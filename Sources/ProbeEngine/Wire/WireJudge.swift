@@ -116,7 +116,8 @@ struct WireJudge {
         let opening = names.traffic.openings[index]
         if candidates.isEmpty {
             return
-                "a connection to \(opening.server) was reset before it was accepted, so which one was accepted is unknown"
+                "a connection to \(opening.server) was reset before it was accepted, so it is unknown which "
+                + "connection was accepted"
         }
         return
             "the connection \(opening.client) -> \(opening.server) may belong to "

@@ -73,7 +73,7 @@ struct NameChecker {
                     .hostAddress, "host names are resolved in the networks of a link, but the script declares no link",
                     hint:
                         "add `link S <-> T`, with the actor that resolves the name on one side and the actor whose "
-                        + "address the name has on the other",
+                        + "address the name has on the other side",
                     at: statement.name.span)
             }
             return

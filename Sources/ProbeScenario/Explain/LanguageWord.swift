@@ -325,7 +325,8 @@ extension LanguageWord {
             "root", "require root", category: .requirement, "Skips the case unless it is run by root.",
             example: "require root"),
         LanguageWord(
-            "command", "require command", category: .requirement, "Skips the case if this program is not installed.",
+            "command", "require command", category: .requirement,
+            "Skips the case if the given program is not installed.",
             example: "require command redis-server"),
     ]
 

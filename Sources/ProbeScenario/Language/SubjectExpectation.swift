@@ -115,13 +115,13 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "full",
-                "with `high-water`: expects the subject to report `full`: the configured number of bytes is waiting to be written",
+                "with `high-water`: expects the subject to report that the configured number of bytes is waiting to be written",
                 example: "expect full", timing: .both, needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .full },
         Phrase(
             LanguageEntry(
                 "drained",
-                "after `full`: expects the subject to report `drained`: only a few bytes are still waiting to be written",
+                "after `full`: expects the subject to report that only a few bytes are still waiting to be written",
                 example: "expect drained",
                 timing: .both,
                 needs: .highWater), when: { $0.isAlone }

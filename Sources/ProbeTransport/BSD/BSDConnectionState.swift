@@ -273,7 +273,7 @@ extension BSDConnectionState {
         }
         beatIfDue(now: now)
         guard let idleDeadline, now >= idleDeadline else { return finIfDue(closing: false) }
-        let detail = "received and wrote nothing for \(Limits.milliseconds(limits.idle)) ms"
+        let detail = "neither received nor wrote anything for \(Limits.milliseconds(limits.idle)) ms"
         if outgoing.isEmpty { return report(.timeout, detail) + linger(now: now) }
         phase = .ended
         return [.abort] + report(.timeout, detail + ", with \(ByteText.count(outgoing.count, "byte")) unwritten")

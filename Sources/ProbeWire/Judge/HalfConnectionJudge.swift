@@ -137,8 +137,8 @@ extension HalfConnectionJudge {
             return missing.offset >= Int64(actual.count)
                 ? .failed(
                     failure(
-                        "\(name) sent \(ByteText.count(Int(missing.length), "byte")) more than expected, which the "
-                            + "capture does not contain")
+                        "\(name) sent \(ByteText.count(Int(missing.length), "byte")) more than expected, but the "
+                            + "surplus was not captured")
                 )
                 : .passed
         }
