@@ -30,7 +30,7 @@ struct ExploreOptions: ParsableArguments {
 
     @OptionGroup var targets: TargetOptions
 
-    @Flag(name: .customLong("no-process"), help: "Don't start programs; for untrusted scripts.")
+    @Flag(name: .customLong("no-process"), help: "Don't let scripts start programs. Useful for untrusted scripts.")
     var forbidsProcesses = false
 
     func validate() throws {

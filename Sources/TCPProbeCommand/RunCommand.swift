@@ -84,7 +84,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var targets: TargetOptions
     @OptionGroup var crowds: CrowdShareOptions
 
-    @Flag(name: .customLong("no-process"), help: "Don't start programs; for untrusted scripts.")
+    @Flag(name: .customLong("no-process"), help: "Don't let scripts start programs. Useful for untrusted scripts.")
     var forbidsProcesses = false
 
     @Flag(

@@ -310,9 +310,8 @@ extension ResultsFile {
         let count = max(end.notRun, unrun.count)
         if count > 0 {
             let example = unrun.first.map { ", such as \($0.id)" } ?? ""
-            let results = unrun.isEmpty ? "result" : "case"
-            return
-                "\(path): \(head.name) lacks \(ByteText.count(count, results)) that \(count == 1 ? "was" : "were") not run\(example), and gives no reason; \(again)"
+            let results = ByteText.count(count, unrun.isEmpty ? "result" : "case")
+            return "\(path): \(head.name) did not run \(results)\(example), and gives no reason; \(again)"
         }
         if !end.isComplete {
             return "\(path): \(head.name) is marked as incomplete, but does not state what is missing; \(again)"
