@@ -47,7 +47,7 @@ struct probe_editor {
 
 const char *probe_editor_load(void) {
     static char reason[160];
-    // Debian's soname for the library is tried before that of other systems. Neither soname has changed since 2008.
+    // Debian's soname for libedit is tried before the soname on other systems. Neither soname has changed since 2008.
     void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return "libedit.so.2 is not installed";
@@ -277,7 +277,7 @@ void probe_editor_remember(probe_editor *editor, const char *line) {
     int file = open(editor->history_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
     close(file);
-    // The file is loaded again, so that lines added by other sessions are kept.
+    // The history file is loaded again, so that lines added by other sessions are kept.
     History *all = lib.history_init();
     if (!all) return;
     lib.history(all, &event, H_SETSIZE, 1000);
