@@ -12,7 +12,7 @@
 // Returns null if all required functions were found, otherwise the loader's message. Must be called only once.
 const char *probe_tls_load(void);
 
-// Returns the version of the library, such as `OpenSSL 3.0.19 27 Jan 2026`.
+// Returns the version of OpenSSL, such as `OpenSSL 3.0.19 27 Jan 2026`.
 const char *probe_tls_library(void);
 
 // Returns the number of the peer's alert that caused the calling thread's last failure, or -1 if the failure has
