@@ -217,9 +217,9 @@ int probe_drop_all_input(int fd) {
     return probe_attach_filter(fd, nothing, 1);
 }
 
-// The descriptor `fd` is in the queue of a socket that is itself in its own queue. When the process has closed that
-// socket, the socket and the file of `fd` are unreachable. The kernel's worker thread that collects unreachable sockets
-// then waits for the grace periods of the release, so the process does not.
+// Sends `fd` and the receiving socket's own descriptor to that socket, so that the socket's queue refers to both. When
+// the process has closed its descriptor of the socket, the socket and the file of `fd` are unreachable. The kernel's
+// worker thread then releases both, so the process does not wait for the grace periods of the release.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;

@@ -58,8 +58,8 @@ static int end_listed(const pid_t *spared, int count) {
     return ended;
 }
 
-// Ends the children without /proc, by asking the kernel about each process id. Ids that follow the caller's own are
-// tried first, because children are most likely to have one of them.
+// Ends the children without /proc, by asking the kernel about each process id. The ids just above the caller's own id
+// are tried first, because most children have such an id.
 static int end_numbered(const pid_t *spared, int count) {
     const pid_t limit = 4 << 20;
     pid_t own = getpid();

@@ -49,12 +49,14 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
-    // Outside its network, the program could reach hosts that it must not reach. A failure therefore ends the process.
+    // If the process can't enter the program's network, it ends. Outside that network, the program could reach hosts
+    // that it must not reach.
     if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {
         program->code = errno;
         _exit(127);
     }
-    // Name lookup is set up before chdir, because the working directory may be below the temporary mount.
+    // Name lookup is set up before chdir, because the working directory may be below the folder over which a file
+    // system is temporarily mounted.
     if (program->uses_names && probe_use_names() < 0) {
         program->code = errno;
         _exit(127);
@@ -167,7 +169,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         kill(-main, SIGKILL);
         kill(main, SIGKILL);
     }
-    // A caller that is waiting for the status still receives it.
+    // A caller that is waiting for the program's exit status still receives it.
     while (main != 0 && !told) {
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         reap(&main, &told, 1, socket);

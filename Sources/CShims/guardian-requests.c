@@ -54,7 +54,7 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
         char *end = stpcpy(strings, path) + 1;
         for (uint32_t i = 0; i < asked.words; i++) end = stpcpy(end, argv[i]) + 1;
         for (uint32_t i = 0; i < asked.environment; i++) end = stpcpy(end, envp[i]) + 1;
-        // The number of descriptors must always be the same, because the guardian checks it.
+        // Every request has the same number of descriptors, because the guardian checks the number.
         int descriptors[] = {pair[1], payload, in, out, err, network >= 0 ? network : in};
         code = request(guardian, &asked, descriptors, GUARDIAN_DESCRIPTORS);
         close(pair[1]);

@@ -209,7 +209,7 @@ static int take_request(struct guardian *guardian) {
         switch (request->operation) {
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
-            // If some descriptors did not arrive, this process has no room for them.
+            // If some descriptors did not arrive, the guardian has run out of descriptors.
             else if (count > GUARDIAN_SOCKET) guardian_tell(descriptors[GUARDIAN_SOCKET], PROBE_NEWS_FAILED, EMFILE);
             break;
         case GUARDIAN_MAKE_FOLDER: {

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The first target is the resolver configuration. The other targets are the sockets of other name services: nscd,
-// nss-resolve and nss-mdns. Each target that exists is covered by a file on which no process listens, so that the C
-// library continues with the next service.
+// The files over which other files are mounted. The first one is the resolver's configuration file. The others are the
+// sockets of other name services: nscd, nss-resolve and nss-mdns. Each socket that exists is covered with a file on
+// which no process listens, so that the C library continues with the next service.
 enum { SETTING = 0, TARGETS = 5 };
 static const char *const targets[TARGETS] = {
     "/etc/resolv.conf", "/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/avahi-daemon/socket"};
@@ -64,7 +64,7 @@ static int cover(const int *open_targets) {
         if (mount("tmpfs", folders[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,mode=0755") == 0) folder = folders[i];
     if (folder == NULL) return -1;
     int code = put(folder, open_targets) < 0 ? errno : 0;
-    // Uncovers the folder. The bind mounts keep the temporary file system alive.
+    // Unmounts the temporary file system from the folder. The bind mounts keep the file system alive.
     if (umount2(folder, MNT_DETACH) < 0 && code == 0) code = errno;
     errno = code;
     return code ? -1 : 0;

@@ -28,7 +28,8 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
-// TCP socket options that some C libraries do not define. They save the SYN of a connection and retrieve it (tcp(7)).
+// TCP socket options that some C libraries do not define (tcp(7)). The first two save the SYN of a connection and
+// retrieve it, and the third puts a socket into repair state.
 #define PROBE_TCP_SAVE_SYN 27
 #define PROBE_TCP_SAVED_SYN 28
 #define PROBE_TCP_REPAIR 19
@@ -106,7 +107,8 @@ void probe_end_guarded(int fd);
 // inode; otherwise, ESTALE is returned. Returns 0, or the errno of the failure if something could not be removed.
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
 
-// Provides the arguments of `main`, even without /proc. Returns 0 if the arguments are not known.
+// Sets *words to the arguments of `main`, which are known even without /proc, and returns their number. Returns 0 if
+// they are not known.
 int probe_arguments(char ***words);
 // Returns the path by which the program was started; NULL if it is not known.
 const char *probe_executable(void);
