@@ -57,7 +57,7 @@ package final class Capture: Sendable {
         return Capture(core: core, thread: thread)
     }
 
-    /// Adds a TCP port to the capture. The port's packets are captured once the function has returned. No packets of
+    /// Adds a TCP port to the capture. Packets on the port are captured once the function has returned. No packets on
     /// other ports are lost during the call.
     package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
@@ -75,7 +75,7 @@ package final class Capture: Sendable {
         return PortSubscription(store: store, core: core)
     }
 
-    /// Returns the packet counts as of the last packets that were read. The counts are exact after a fence.
+    /// Returns the packet counts as of the most recently read packet. The counts are exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
     /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions

@@ -20,17 +20,18 @@ final class CaptureCore: Sendable {
         /// The reason why the capture has ended; `nil` while it is running.
         var ended: CaptureError?
         var stopRequested = false
-        /// The descriptor of the handle's socket; -1 once the thread no longer holds the handle.
+        /// The descriptor of the socket of the libpcap handle; -1 once the capture's thread no longer holds the handle.
         var descriptor: Int32
-        /// A descriptor that keeps the socket alive until the process has exited; -1 if there is none.
+        /// A descriptor that keeps the capture's socket alive until the process has exited; -1 if there is no such
+        /// descriptor.
         var retainedDescriptor: Int32 = -1
     }
 
     let state: Mutex<State>
     let markers: FenceMarkers
     let linkType: Int32
-    /// An eventfd that wakes the thread from `poll`. The eventfd is closed when the core is released. No thread can use
-    /// the eventfd at that time.
+    /// An eventfd that wakes the thread from `poll`. The eventfd is closed when this object is released, at which time
+    /// no thread uses the eventfd any longer.
     let wakeDescriptor: Int32
 
     init(
@@ -55,7 +56,7 @@ final class CaptureCore: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // `write` fails only if the counter is at its limit. The thread is then already about to wake up.
+        // `write` fails only if the eventfd's counter is at its limit. The thread is then already about to wake up.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -68,8 +69,8 @@ final class CaptureCore: Sendable {
     /// Delivers a segment's packet to the owners of its connection or, if the connection has no owner, to the
     /// subscription to all packets.
     ///
-    /// A segment is dropped if no subscription named one of its ports. Segments with other ports arrive before the
-    /// filter is attached, or pass a filter whose port ranges had to be joined.
+    /// A segment is dropped if no subscription named one of its ports. Such a segment may arrive before the filter is
+    /// attached, or pass a filter whose port ranges had to be joined.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
             let isCrowdTraffic = state.ports.crowds.contains {

@@ -48,7 +48,7 @@ package struct CapturePorts: Sendable, Equatable {
 
     /// Returns the filter expression for libpcap (pcap-filter(7)).
     ///
-    /// If there are too many ranges, the ranges that are separated by the smallest gaps are joined. Packets of the
+    /// If there are too many ranges, the ranges that are separated by the smallest gaps are joined. Packets on the
     /// ports in these gaps then pass the filter, and are dropped because they belong to no subscription.
     ///
     /// Loopback delivers each packet to the ring twice, as outgoing and as incoming. With `inbound`, the filter accepts

@@ -17,7 +17,8 @@ struct ConnectionRouter<Owner: AnyObject> {
 
     fileprivate struct Subscription {
         let scope: CaptureScope
-        /// The earliest time of the SYN. Connections that began before that time belong to an earlier subscription.
+        /// The time before which no connection of the subscription began. A connection whose SYN was captured earlier
+        /// belongs to an earlier subscription.
         let since: UInt64
         let owner: Owner
     }
@@ -151,8 +152,8 @@ extension ConnectionRouter.Subscription {
 }
 
 extension Dictionary where Value: RangeReplaceableCollection {
-    /// Removes the matching subscriptions of all keys. Visiting every key is cheap, because only running cases have
-    /// subscriptions.
+    /// Removes the subscriptions that match the condition, whatever their key. Visiting every key is cheap, because
+    /// only running cases have subscriptions.
     fileprivate mutating func removeSubscriptions(where isGone: (Value.Element) -> Bool) {
         for key in keys {
             self[key]?.removeAll(where: isGone)

@@ -17,7 +17,7 @@ package final class PacketFilter {
 
     /// Compiles an expression.
     ///
-    /// - Throws: libpcap's message about the expression.
+    /// - Throws: an error with libpcap's message about the expression.
     package init(_ expression: String) throws(CaptureError) {
         self.expression = expression
         // The expression is compiled for Ethernet first, because Linux's loopback has Ethernet headers, as do most

@@ -84,8 +84,8 @@ package struct ConnectionPacket: Sendable {
 
 /// The connections that a subscription selects, by the side that opens them or by their destination.
 package enum CaptureScope: Sendable, Hashable {
-    /// Connections to a listener of the subscription's owner. Because no one else can listen on the same address, other
-    /// subscriptions to a `server` with that address get none of these connections.
+    /// Connections to a listener that belongs to the subscription's owner. Because no one else can listen on the same
+    /// address, other subscriptions to a `server` with that address get none of these connections.
     case listener(EndpointPattern)
     /// Connections to a server outside the run. Every subscription that names the server gets these connections.
     case server(EndpointPattern)
