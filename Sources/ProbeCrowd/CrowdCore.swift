@@ -218,8 +218,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             fail(member, isAtEnd ? closedText : "the expected input did not arrive in time")
         case .connecting: fail(member, "no answer in time")
         case .blocked:
-            // A member that doesn't read may itself be the reason why its peer doesn't read, so such a member does not
-            // fail because its send is blocked.
+            // A member that doesn't read may itself be the reason why its peer doesn't read, so a blocked send does not
+            // make such a member fail.
             if mayRead(member) { fail(member, "the peer does not read") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }

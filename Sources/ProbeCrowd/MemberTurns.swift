@@ -54,8 +54,8 @@ struct MemberTurns {
         return (nextStart, due)
     }
 
-    /// Returns the next waiting member whose turn it is to connect; `nil` if no member is waiting or the limit is
-    /// reached.
+    /// Returns the next member whose turn it is to connect; `nil` if no member is waiting, or if the limit on
+    /// simultaneous connection attempts is reached.
     mutating func nextToConnect() -> Int? {
         guard hasQueue, !isFull else {
             isTaking = false
