@@ -33,7 +33,7 @@ final class DeskArrivals: Sendable {
     private struct Incoming {
         let name: String
         let number: Int
-        /// Whether the name now refers to a newer connection.
+        /// Whether the connection's name now refers to a newer connection.
         var isReplaced = false
         var pending: [ReceiveBuffer.Arrival] = []
         var end: Connection.ReadEnd?

@@ -40,7 +40,7 @@ package actor DeskSession {
     /// - Parameters:
     ///   - caseRun: the run of the script before any step.
     ///   - output: shows text, unless `input` shows it above the line that is being typed.
-    ///   - linger: the time without data, after the end of piped input, after which the session ends.
+    ///   - linger: once piped input has ended, the time without data after which the session ends.
     package init(
         _ caseRun: CaseRun, of plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript,
         reader: LineReader, input: LineInput, output: any DeskOutput, linger: Duration
@@ -139,7 +139,7 @@ package actor DeskSession {
         }
     }
 
-    /// Waits indefinitely for a client to connect, then runs the step.
+    /// Waits indefinitely for a client to connect, then runs the given step.
     private func accept(_ step: String) async -> Bool {
         isBusy = true
         let hasConnected = await caseRun.waitForConnection(at: "S")
@@ -255,7 +255,7 @@ package actor DeskSession {
         }
     }
 
-    /// Runs the steps of an extension.
+    /// Runs the steps that were added to the session's script.
     ///
     /// - Parameter message: a message that is shown if the steps pass, before the received bytes.
     private func perform(_ extended: SessionScript.Extension, reporting message: String = "") async -> Bool {

@@ -15,7 +15,7 @@ package struct SessionScript: Sendable {
     package let end: End
     package let framing: Framing
     private var header: [String]
-    /// The steps, with failed steps as comments.
+    /// The text of the steps so far; failed steps are included as comments.
     private var lines: [String] = []
     /// The lines that later steps may depend on. New steps are checked together with these lines only, so that checks
     /// remain fast in long sessions.
@@ -112,7 +112,7 @@ package struct SessionScript: Sendable {
         return Extension(plan: plan, first: contextCount, text: text)
     }
 
-    /// Records that the steps of an extension have been performed.
+    /// Records that the steps that were added to the script have been performed.
     package mutating func add(_ extended: Extension) {
         lines.append(extended.text)
         let steps = extended.plan.scenario.steps[extended.first...]

@@ -168,7 +168,7 @@ extension LineReader {
         return listed + (isFirst ? ["help", "wire", "save", "quit"] : [])
     }
 
-    /// Returns the plain words at the beginning of a form.
+    /// Returns the plain words at the beginning of a statement's syntax.
     private static func words(of form: String) -> String {
         form.split(separator: " ").prefix { word in word.allSatisfy { $0.isLowercase || $0 == "-" } }
             .joined(separator: " ")
