@@ -36,7 +36,7 @@ struct CompletionItem: Sendable {
     }
 }
 
-/// Items without duplicates, in the order in which they were added.
+/// Completion items without duplicates, in the order in which they were added.
 struct CompletionItems: Sendable {
     private(set) var all: [CompletionItem] = []
     private var labels: Set<String> = []

@@ -241,7 +241,8 @@ struct Completions: Sendable {
 
     // MARK: Entries
 
-    /// Adds the words of an entry that follow the words already typed, or its clauses if all its words are present.
+    /// Adds the words of a table entry that follow the words already typed, or its clauses if all its words are
+    /// present.
     private func add(_ entries: [ListedEntry], after texts: ArraySlice<String>, to items: inout CompletionItems) {
         for entry in entries {
             let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
@@ -258,7 +259,7 @@ struct Completions: Sendable {
         }
     }
 
-    /// Returns the words of an entry up to its first value.
+    /// Returns the words of a table entry up to its first value.
     private static func beginning(of entry: ListedEntry) -> String {
         entry.entry.spelling.split(separator: " ").prefix { $0 != "…" }.joined(separator: " ")
     }
@@ -281,7 +282,7 @@ struct Completions: Sendable {
         if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
     }
 
-    /// Returns the rows of `send` for `start sending`, which has the same clauses.
+    /// Returns the table rows of `send`, which `start sending` also uses because it has the same clauses.
     private static func rows(like entry: ListedEntry) -> [LanguageEntry.Row] {
         guard entry.entry.spelling == "start sending" else { return [] }
         return LanguageTable.find("send").first { $0.kind == .connection }?.entry.rows ?? []

@@ -25,7 +25,7 @@ struct HoverText: Sendable {
 
     private var outline: ScriptOutline { analysis.document.outline }
 
-    /// Returns the parts of the text, and the range that they describe; `nil` if there is nothing to show.
+    /// Returns the parts of the hover text, and the range that they describe; `nil` if there is nothing to show.
     func answer(at offset: Int) -> (parts: [Part], span: Range<Int>)? {
         var (parts, span) = meaning(at: offset) ?? ([], offset..<offset)
         var ids: [DiagnosticID] = []
@@ -67,7 +67,7 @@ struct HoverText: Sendable {
         return ([.explanation(DiagnosticExplanation.page(of: id))], offset..<offset)
     }
 
-    /// Returns the entry of the function to which a word belongs, such as `u16` before `(`, or `ws` or `text` in
+    /// Returns the table entry for the function to which a word belongs, such as `u16` before `(`, or `ws` or `text` in
     /// `ws.text(`.
     private func function(at index: Int) -> ListedEntry? {
         var name = outline.text(of: outline.tokens[index])

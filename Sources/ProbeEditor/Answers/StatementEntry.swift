@@ -2,7 +2,7 @@ import ProbeScenario
 
 /// Looks up statements in the language's table by their words.
 struct StatementEntry: Sendable {
-    /// An entry of the table, and the words of the statement that correspond to it.
+    /// An entry in the language's table, and the words of the statement that correspond to the entry.
     struct Match: Sendable {
         var entry: ListedEntry
         /// The words as indices into the outline's tokens.
@@ -15,14 +15,14 @@ struct StatementEntry: Sendable {
 
     // MARK: Candidates
 
-    /// Returns the entries that can follow the actor of a step.
+    /// Returns the table entries that can follow the actor of a step.
     static func verbs(of kind: ActorKind?) -> [ListedEntry] {
         LanguageTable.all.filter {
             $0.category == .verb && (isOf($0, kind) || $0.entry.spelling == "expect" && kind != .link)
         }
     }
 
-    /// Returns the entries that can follow `expect`.
+    /// Returns the table entries that can follow `expect`.
     static func expectations(of kind: ActorKind?) -> [ListedEntry] {
         LanguageTable.all.filter { $0.category == .expectation && isOf($0, kind) }
     }
@@ -57,7 +57,7 @@ struct StatementEntry: Sendable {
 
     // MARK: Matching
 
-    /// Returns the entry of a statement; `nil` if no entry matches its words.
+    /// Returns the table entry for a statement; `nil` if no entry matches the statement's words.
     func match(_ statement: Int) -> Match? {
         let tokens = Array(outline.statements[statement].tokens)
         guard let first = tokens.first, outline.tokens[first].kind == .word else { return nil }
@@ -116,7 +116,7 @@ struct StatementEntry: Sendable {
         return match
     }
 
-    /// Returns the entry with the most matching words.
+    /// Returns the table entry that has the most words in common with the statement.
     private func best(_ entries: [ListedEntry], in tokens: ArraySlice<Int>) -> Match? {
         var best: Match?
         for entry in entries {
@@ -126,8 +126,8 @@ struct StatementEntry: Sendable {
         return best
     }
 
-    /// Returns the indices of an entry's words; `nil` if a word is missing. After `…`, the next word may be at any
-    /// distance.
+    /// Returns the positions in a statement at which the words of a table entry occur; `nil` if a word is missing.
+    /// After a `…` in the entry, the next word may be at any distance.
     private func words(of entry: ListedEntry, in tokens: ArraySlice<Int>) -> Set<Int>? {
         var found: Set<Int> = []
         var rest = tokens

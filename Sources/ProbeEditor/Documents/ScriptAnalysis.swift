@@ -71,7 +71,8 @@ struct ScriptAnalysis: Sendable {
         return nil
     }
 
-    /// Returns the path of a file to which one of the files refers; `nil` if it is outside the script's folder.
+    /// Returns the path of a file to which one of the scenario's files refers; `nil` if the path is outside the
+    /// script's folder.
     func path(of reference: ScriptOutline.FileReference, in file: Int) -> String? {
         ScriptPath.file(reference.path, referencedIn: files[file].path, of: files[0].path)?.shown
     }

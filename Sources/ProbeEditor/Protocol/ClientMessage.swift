@@ -98,6 +98,6 @@ enum ServerMessage {
         .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
     }
 
-    /// Returns a key for comparing ids.
+    /// Returns a key by which two message ids can be compared.
     static func key(of id: JSONValue) -> [UInt8] { id.encoded() }
 }

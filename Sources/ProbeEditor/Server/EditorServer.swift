@@ -371,8 +371,8 @@ extension EditorServer {
         let values = items.enumerated().map { index, item in
             var members: [JSONValue.Member] = [
                 ("label", .string(item.label)), ("kind", .integer(item.kind.rawValue)),
-                // Items are sorted in the order of the language's table. Names come first, because they are the most
-                // likely choice.
+                // Completion items are sorted in the order of the language's table. Names come first, because they are
+                // the most likely choice.
                 ("sortText", .string(String(100_000 + index))),
                 ("textEdit", .object([("range", range), ("newText", .string(item.label))])),
             ]
