@@ -53,7 +53,7 @@ package struct CaptureNotes: Sendable, Equatable {
         }
     }
 
-    /// What a statement applied to when it was judged.
+    /// The connections to which a statement applied when it was judged.
     package enum Target: Sendable, Equatable {
         /// One end of the connection with the given index in `connections`.
         case end(Int, ConversationSide)

@@ -9,10 +9,10 @@ package struct CrowdResult: Sendable {
         /// The percentiles from `p50` to `max`, by name, in nanoseconds. A percentile is `nil` if it can't be
         /// determined because too many waits failed.
         package var percentiles: [(name: String, time: Int64?)]
-        /// The histogram's nonempty buckets, in ascending order: the longest wait that belongs in the bucket, in
-        /// nanoseconds, and the number of waits in the bucket. The buckets contain all waits that did not fail. A wait
-        /// that was still in progress when the crowd ended is counted with the time that it had taken so far. The
-        /// buckets make it possible to add up the histograms of a crowd's shares.
+        /// The histogram's nonempty buckets, in ascending order, each with the longest wait that belongs in it, in
+        /// nanoseconds, and the number of waits in it. The buckets contain all waits that did not fail. A wait that was
+        /// still in progress when the crowd ended is counted with the time that it had taken so far. The buckets make
+        /// it possible to add up the histograms of a crowd's shares.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
