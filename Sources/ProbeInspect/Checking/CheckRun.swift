@@ -81,8 +81,8 @@ package struct CheckRun: Sendable {
             result.tally.countPassed(passed)
             return result
         }
-        // Only two blocks are judged at a time, because the text of a block is kept in memory until the previous
-        // block's text has been written.
+        // Only two blocks of flows are judged at a time, because the text of a block is kept in memory until the
+        // previous block's text has been written.
         for number in stride(from: 0, to: blocks.count, by: 2) {
             var results: [BlockResult]
             if number + 1 < blocks.count {
@@ -162,8 +162,8 @@ package struct CheckRun: Sendable {
         }
     }
 
-    /// Returns the reason why no statement about a flow is certain: packets of any flow may be missing. Returns `nil`
-    /// if no packets are known to be missing.
+    /// Returns the reason why packets of any flow may be missing, which makes every statement about a flow uncertain.
+    /// Returns `nil` if no packets are known to be missing.
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
             return

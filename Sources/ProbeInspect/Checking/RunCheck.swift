@@ -30,12 +30,12 @@ package struct RunCheck {
         var statement: WireStatement<Resolved>
         package var step: String?
 
-        /// An assertion from which the limits for the analysis are derived.
+        /// The statement as an assertion, from which the memory limits for the analysis of the capture are derived.
         package var assertion: WireAssertion { statement.assertion(from: .client) }
     }
 
     let notes: CaptureNotes
-    /// The view to use for all statements; `nil` to use the view that each statement requires.
+    /// The view of links on which all statements are judged; `nil` to use the view that each statement requires.
     let view: LinkView?
     /// Whether all statements are judged on the whole capture, even statements that are also steps.
     let isOnWhole: Bool
@@ -46,8 +46,8 @@ package struct RunCheck {
         self.isOnWhole = isOnWhole
     }
 
-    /// Returns the judgements that a check requires: one for each step with the same text, or a single judgement if
-    /// there is no such step.
+    /// Returns the judgements that a check requires: one for each step that has the same text as the check, or a single
+    /// judgement if there is no such step.
     package func tasks(_ check: WireCheck) -> [Task] {
         func scope(_ statement: WireStatement<Resolved>, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)

@@ -5,7 +5,8 @@ package import ProbeWire
 
 /// A wire statement about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
-    /// A `wire` step of the run with the same text, and the statement with its values as they were at that step.
+    /// A `wire` step of the run that has the same text as the statement, and the statement with its values as they were
+    /// at that step.
     package struct Moment: Sendable {
         package var step: CaptureNotes.Step
         package var statement: WireStatement<Resolved>

@@ -41,7 +41,8 @@ package struct ConnectionAnomalies: Sendable, Hashable {
         case .keepAlive: keepAlives += 1
         case .zeroWindowProbe: zeroWindowProbes += 1
         case .outOfWindow: outOfWindow += 1
-        // `Conversation` counts packets of these kinds, because a later packet may change a packet's kind.
+        // Packets of the following kinds are counted by `Conversation`, because a later packet may change a packet's
+        // kind.
         case .tailLossProbe, .retransmissionOrProbe, .copy: break
         case .control, .new, .retransmission: break
         }

@@ -30,7 +30,7 @@ package struct ConnectionReport: Sendable {
 
     /// A kind of unusual event, and the number of times it occurred.
     package struct Anomaly: Sendable, Hashable {
-        /// A stable identifier for programs, such as `out-of-order`.
+        /// A stable identifier for use by programs, such as `out-of-order`.
         package var id: String
         package var count: Int
         package var text: String

@@ -49,7 +49,7 @@ package struct MessageScan: Sendable {
 
     /// The maximum length of a message, in bytes.
     package static let longestMessage = 64 << 20
-    /// The maximum total length of the opening handshake's heads in one direction.
+    /// The maximum total length of the HTTP heads in one direction of the opening handshake.
     private static let longestOpening = 1 << 20
 
     private let framing: Framing

@@ -97,7 +97,7 @@ package final class StreamExtractor: InspectionObserver {
         buffered -= bytes.count
     }
 
-    /// Appends to a file. The first call for a name creates the file, replacing an existing one.
+    /// Appends to a file. The first call for a name creates the file and replaces any existing file.
     private func append(_ bytes: [UInt8], to name: String) {
         guard failure == nil else { return }
         do throws(SystemError) {

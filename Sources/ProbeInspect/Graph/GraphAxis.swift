@@ -17,11 +17,11 @@ package struct GraphAxis: Sendable, Hashable {
     package let low: Int64
     package let high: Int64
     package let ticks: [Tick]
-    /// The parts of the range that are drawn as narrow bands, in order.
+    /// The folds, in order: the parts of the range that are drawn as narrow bands.
     package let folds: [Range<Int64>]
-    /// The length of the range, excluding the folds.
+    /// The length of the axis's range, excluding the parts that are folded.
     private let kept: Double
-    /// The width of a fold, as a fraction of the axis.
+    /// The width of a fold, which is a part of the range drawn as a narrow band, as a fraction of the axis.
     static let foldWidth = 0.035
 
     /// Creates an axis.

@@ -29,7 +29,7 @@ package struct SampledLine: Sendable, Hashable {
         if points.count > Self.limit { points = Self.reduced(points, columns: Self.limit / 8) }
     }
 
-    /// Moves the last point to its place in chronological order, after points with the same time. Times may go
+    /// Moves the last point to its place in chronological order, after points with the same time, because times may go
     /// backwards.
     private mutating func putInOrder() {
         let point = points.removeLast()

@@ -13,7 +13,8 @@ package struct TimeSequenceGraph {
     static let height = 420.0
     /// The rectangle of the drawing that is inside the axes.
     static let (left, right, top, bottom) = (84.0, 712.0, 14.0, 372.0)
-    /// The maximum number of bars of a kind. If there are more than `maxShapes`, they are drawn in a simplified shape.
+    /// The maximum number of bars of each kind. If there are more than `maxShapes` bars, they are drawn in a simplified
+    /// shape.
     static let maxBars = 2400
     static let maxShapes = 300
 
@@ -53,7 +54,7 @@ package struct TimeSequenceGraph {
             for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
         }
         for point in trace.acknowledgments.points { (low, high) = (min(low, point.value), max(high, point.value)) }
-        // All marks are of kinds that were skipped above, so these kinds determine the range.
+        // If all marks are of kinds that were skipped above, these kinds determine the range instead.
         if low > high {
             for kind in SequenceTrace.Kind.allCases {
                 for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
@@ -283,7 +284,7 @@ extension TimeSequenceGraph {
                 if taken.contains(where: { $0.kind == kind && abs($0.x - place) < 70 && abs($0.y - y) < 60 }) {
                     continue
                 }
-                // There is room below another label, unless that label is at the bottom.
+                // A label moves down to avoid another label, or up if it is in the lower half of the graph.
                 let step = y > (Self.top + Self.bottom) / 2 ? -26.0 : 26.0
                 var tries = 0
                 while tries < 8, taken.contains(where: { abs($0.x - place) < 70 && abs($0.y - y) < 24 }) {

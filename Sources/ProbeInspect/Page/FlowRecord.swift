@@ -59,7 +59,7 @@ package struct FlowRecord {
         package var text: String
     }
 
-    // The first packets, the unusual packets among the later packets, and the last packets.
+    // The packets that are kept: the first packets, the unusual packets among the later packets, and the last packets.
     private var head: [Rung] = []
     private var unusual: [Rung] = []
     private var tail: [Rung] = []

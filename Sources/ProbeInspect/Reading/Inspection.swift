@@ -36,7 +36,7 @@ package struct Inspection: Sendable {
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
-    /// The number of packets in the file, of any kind, excluding packets that a packet filter excluded.
+    /// The number of packets in the file, of any kind, without those that a packet filter excluded.
     package let packetCount: Int
     /// The number of packets that a packet filter excluded.
     package let excludedCount: Int
@@ -135,7 +135,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Returns the result of the first pass of `of`, which skips gaps early.
+    /// Returns the result of the first pass over a capture, which skips gaps early.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
@@ -391,7 +391,8 @@ private final class ShareWork: @unchecked Sendable {
             if problem == nil { try reader.finish() }
         } catch {
             problem = .file(error)
-            // The analyses of the other shares find the same error at the same byte.
+            // The other shares need not be notified of the error, because their analyses find the same error at the
+            // same byte.
             chunks.leave(number)
         }
         pass.finish()

@@ -9,7 +9,7 @@ package final class DecryptionObserver: InspectionObserver {
     private let shown: FollowObserver
     private var client = Direction()
     private var server = Direction()
-    /// The conversation in its latest observed state; `nil` if there is none yet.
+    /// The conversation in its latest observed state; `nil` until a packet has been observed.
     package private(set) var conversation: Conversation?
     /// The number of the connection's first packet, counting from 0.
     package private(set) var firstPacket: Int?

@@ -52,7 +52,7 @@ package struct LadderText: Sendable {
         return paint(.cause, wrapped(start + "  ", [client, "->", server]))
     }
 
-    /// Returns the rung of a packet. The text may have several lines.
+    /// Returns the ladder's rung for a packet. The text may have several lines.
     ///
     /// - Parameters:
     ///   - start: the time that the ladder shows as 0.
@@ -106,7 +106,7 @@ package struct LadderText: Sendable {
         return text + note(comments)
     }
 
-    /// Returns the text of a packet for which there is no room for an arrow of variable length.
+    /// Returns the text for a packet if there is no room for an arrow of variable length.
     private func narrowLine(
         _ lead: String, _ packet: InspectedPacket, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
     ) -> String {
@@ -126,12 +126,12 @@ package struct LadderText: Sendable {
     private var continuation: Int { width - Self.indent }
 
     private func wrapped(_ start: String, _ units: [String]) -> String {
-        // Only the first line follows the columns that the caller fills.
+        // Only a packet's first line follows the columns that the caller fills.
         let first = String(repeating: " ", count: prefixWidth) + start
         return String(WrappedText.lines(first, units, width: width, indent: Self.indent).dropFirst(prefixWidth))
     }
 
-    /// Returns the anomalies on one or more separate lines.
+    /// Returns a packet's anomalies on one or more separate lines.
     private func marked(_ marks: String) -> String {
         if marks.count <= continuation { return own(.marker, marks) }
         let lines = WrappedText.lines("", marks.split(separator: " ").map(String.init), width: continuation, indent: 0)
