@@ -542,7 +542,7 @@ extension LinkCore {
         }
         if let (id, size) = shape.clamp {
             let changed = FrameEdit.withMSS(atMost: size, passing.bytes, view)
-            // An end that already stays below the clamp also counts as affected, because it complies with the path's
+            // An end whose MSS is already within the limit also counts as affected, because it complies with the path's
             // limit.
             let isUnder = tcp.payloadLength > 0 || LinkFrame.hasMSS(tcp, in: passing.bytes)
             if changed == nil, isUnder { note(id) }

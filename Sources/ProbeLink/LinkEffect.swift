@@ -88,7 +88,8 @@ struct LinkEffect: Sendable {
 package struct LinkShortfall: Sendable, Equatable {
     /// The number of the command.
     package let id: Int
-    /// The ordinals in the command's selection that were not affected; empty if no ordinal was affected.
+    /// The ordinals in the command's selection that were not affected although others were; empty if no ordinal was
+    /// affected at all.
     package let missing: [ClosedRange<Int>]
     /// A clause that states which packets passed instead; `%` is a placeholder for the direction.
     private let reason: String
@@ -104,7 +105,8 @@ package struct LinkShortfall: Sendable, Equatable {
     /// - Parameter direction: text such as `from S to C`.
     package func reason(_ direction: String) -> String { reason.replacing("%", with: direction, maxReplacements: 1) }
 
-    /// The missing ordinals as text, such as `4, 6 to 9`; empty if no ordinal was affected.
+    /// The ordinals that were not affected although others were, as text such as `4, 6 to 9`; empty if no ordinal was
+    /// affected at all.
     package var missingText: String {
         missing.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
             .joined(separator: ", ")

@@ -51,7 +51,7 @@ package final class LinkPool: Sendable {
         }
     }
 
-    /// Returns a link to the pool after its case has ended.
+    /// Puts a link back into the pool after its case has ended.
     package func returnToPool(_ link: Link) {
         if link.recycle() {
             state.withLock { $0.idle.append(link) }

@@ -26,7 +26,8 @@ struct LinkShape {
         /// The time at which the last queued packet will have been transmitted.
         var free: MonotonicTime?
         static let defaultQueue = 64 << 10
-        /// The shortest delay that is attributed to the rate. A shorter delay may be caused by the machine itself.
+        /// The shortest delay that is attributed to the rate limit. A shorter delay may be caused by the machine
+        /// itself.
         static let shortestWait = Duration.microseconds(100)
 
         /// Returns the time at which a packet of `length` bytes will have been transmitted, or `nil` if the queue is
