@@ -22,7 +22,7 @@ package final class ConnectionProxy {
     private var accepted = 0
     /// The maximum number of simultaneously open connections, if finished connections are discarded.
     private var capacity = Int.max
-    /// Whether the limit has been reached and another process accepts further connections.
+    /// Whether the limit on open connections has been reached and another process accepts further connections.
     private var isFull = false
 
     package var willConnect: WillConnect = { _, _ in }
@@ -32,8 +32,8 @@ package final class ConnectionProxy {
     package var onFailure: (SystemError) -> Void = { _ in }
     /// Called with each connection that has ended.
     package var onClosed: (ProxiedConnection) -> Void = { _ in }
-    /// Called when the limit has been reached. Returns whether another process accepts further connections until one of
-    /// this process's connections has ended.
+    /// Called when the limit on open connections has been reached. Returns whether another process accepts further
+    /// connections until one of this process's connections has ended.
     private var onFull: () -> Bool = { false }
 
     /// Creates a proxy.
@@ -63,7 +63,7 @@ package final class ConnectionProxy {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
-    /// Resumes accepting connections when no other process accepts the connections beyond the limit any longer.
+    /// Resumes accepting connections, because no other process accepts the connections beyond the limit any longer.
     package func resumeAccepting() {
         guard isFull else { return }
         isFull = false

@@ -1,6 +1,7 @@
 import ProbeBase
 
-/// The offsets at which one direction's stream is cut, counted from the byte at which the current style took effect.
+/// The offsets at which one direction's stream is cut, counted from the byte at which the current forwarding style took
+/// effect.
 struct CutPlaces {
     private let cut: Cut<Resolved>?
     private var generator: SplitMix64

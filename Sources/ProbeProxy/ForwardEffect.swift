@@ -22,7 +22,7 @@ package struct ForwardEffect: Sendable, Equatable {
 
     package init() {}
 
-    /// Returns the combined effects of one step on two directions.
+    /// Returns the combined effects of one step on both directions of a connection.
     package func joined(with other: ForwardEffect) -> ForwardEffect {
         var sum = self
         sum.passed += other.passed
@@ -36,12 +36,12 @@ package struct ForwardEffect: Sendable, Equatable {
         return sum
     }
 
-    /// The shortest delay that is attributed to the pace; shorter delays may be caused by the machine.
+    /// The shortest delay that is attributed to a step's pace; shorter delays may be caused by the machine.
     static let shortestWait = Duration.microseconds(100)
 }
 
 extension ForwardStyle<Resolved> {
-    /// Returns, for each part of a style that had no effect, a clause that explains why.
+    /// Returns, for each part of a forwarding style that had no effect, a clause that explains why.
     ///
     /// - Parameter destination: the direction as text, such as `to its client`.
     package func shortfalls(_ effect: ForwardEffect, _ destination: String) -> [String] {

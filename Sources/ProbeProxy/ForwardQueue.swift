@@ -45,19 +45,20 @@ package struct ForwardQueue {
     private var end: (ForwardEnd, arrived: MonotonicTime)?
     /// Whether the end of the stream has been forwarded and nothing more will be forwarded.
     package private(set) var hasEnded = false
-    /// The number of bytes that have been forwarded in the current style.
+    /// The number of bytes that have been forwarded in the current forwarding style.
     private var position = 0
     private var cuts: CutPlaces
     /// Whether the last forwarded piece ended at a cut. The cut is counted when further bytes are forwarded.
     private var hasOpenCut = false
-    /// The earliest time at which the pace allows the next piece.
+    /// The earliest time at which the pace allows the next piece to be forwarded.
     private var earliest: MonotonicTime?
     private var lastArrival: MonotonicTime?
 
     /// The effects of the steps, by step identifier.
     private var effects: [Int: ForwardEffect] = [:]
-    /// The identifiers of the steps that are responsible for the style, for holding or discarding, for insertions, and
-    /// for the requested end. An identifier is 0 if no step is responsible, or if the step's effect is not checked.
+    /// The identifiers of the steps that are responsible for the forwarding style, for holding or discarding, for
+    /// insertions, and for the requested end. An identifier is 0 if no step is responsible, or if the step's effect is
+    /// not checked.
     private var styleID = 0
     private var gateID = 0
     private var insertIDs: [Int] = []
@@ -88,7 +89,7 @@ package struct ForwardQueue {
     /// Whether bytes, a FIN or an RST wait for their scheduled time or for the receiver, and no step holds them.
     package var isMoving: Bool { !hasEnded && (!inserted.isEmpty || gate != .held && (waiting > 0 || end != nil)) }
 
-    /// Whether the sender has reset the direction and no step holds back the reset.
+    /// Whether the sender has reset the connection, and no step holds back the reset.
     package var isCutOff: Bool {
         end?.0 == .reset && gate == .open && allowance == nil && style.isPlain && !hasEnded
     }
@@ -124,7 +125,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Records that waiting bytes are held back by a step, or by a style that delays them.
+    /// Records that waiting bytes are held back by a step, or by a forwarding style that delays them.
     private mutating func noteIfHeld() {
         guard waiting > 0 || end != nil, !hasEnded else { return }
         if gate == .held { note(gateID) { $0.hasKept = true } }
@@ -154,7 +155,7 @@ package struct ForwardQueue {
 
     // MARK: Steps
 
-    /// Forwards bytes in the given style from now on.
+    /// Forwards bytes in the given forwarding style from now on.
     ///
     /// - Parameter count: the number of bytes to forward before holding the direction; `nil` for no limit.
     package mutating func forward(_ style: ForwardStyle<Resolved>, count: Int? = nil, by id: Int = 0) {
@@ -176,7 +177,7 @@ package struct ForwardQueue {
         noteIfHeld()
     }
 
-    /// Forwards held bytes in the style that was in effect before they were held.
+    /// Forwards held bytes in the forwarding style that was in effect before they were held.
     package mutating func release(by id: Int = 0) {
         if gate == .held, waiting > 0 || end != nil, !hasEnded { noteActed(id) }
         gate = .open

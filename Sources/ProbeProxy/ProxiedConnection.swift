@@ -135,7 +135,8 @@ package final class ProxiedConnection {
         changed()
     }
 
-    /// Moves bytes that the kernel has not accepted back to the queue, because a step changes how they are forwarded.
+    /// Moves back to the queue the bytes that the kernel has not accepted, because a step changes how bytes are
+    /// forwarded.
     func takeBack(_ side: ConversationSide) {
         guard operations[side] != nil else { return }
         let rest = SendShortcut(of: self[side]).takeBack()
