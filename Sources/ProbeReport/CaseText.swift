@@ -50,7 +50,7 @@ package struct CaseText {
         if result.verdict == .skipped || result.verdict == .unsupported { return head }
         let tail = remarks(result)
         if timelineLimit <= 0 { return head + tail }
-        // Besides the lines of the findings, three more lines reduce the limit: the line that names the case, an empty
+        // The limit includes the lines of the findings and three more lines: the line that names the case, an empty
         // line and the summary.
         let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
         let limit = max(min(CaseText.minTimelineLines, timelineLimit), timelineLimit - used)

@@ -70,10 +70,11 @@ package struct ConsoleRecorder: Recorder {
             matrix.add(result)
             if style.isQuiet, disposition == .fine { break }
             if style.isQuiet, case .expected = disposition { break }
-            // If an earlier case of the script or of the subject has an equal finding, the line names that case.
+            // If an earlier case of the script or of the subject has an equal finding, the line for this case names
+            // that earlier case.
             pending += cases.line(result, like: first)
             if first != nil { break }
-            // A case that failed as expected has only one line.
+            // A case that failed as expected takes up only one line of the report.
             if case .expected = disposition { break }
             pending += cases.failureDetail(result)
             // An empty line ends the failure detail. The detail of a skipped case is a single sentence and needs no

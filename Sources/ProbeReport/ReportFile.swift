@@ -33,7 +33,7 @@ package final class ReportFile: Sendable {
     /// The identity of the file; `nil` if the path is written to directly.
     private let key: Key?
     private let output: Mutex<Output>
-    /// The filter for a report that is written to standard output when a CI runner reads it.
+    /// The filter for a report that is written to standard output, if a CI runner reads that output.
     private let filter: Mutex<WorkflowCommandFilter>?
 
     /// Opens the temporary file and removes the file at the path.

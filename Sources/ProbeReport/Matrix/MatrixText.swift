@@ -3,8 +3,8 @@ import ProbeEvents
 import ProbeScenario
 
 /// Writes the matrix for a console: a row for each group, with the numbers of passed and judged cases, and below it a
-/// row for each case that a subject did not pass. A case that is only unsupported has no row, but is included in the
-/// counts of its group, in the score and in a `--matrix` file.
+/// row for each case that a subject did not pass. A case that some subjects do not support and all others pass has no
+/// row, but it is included in the counts of its group, in the score and in a `--matrix` file.
 ///
 /// If the cases of one script would take more than three rows, they share one row. If the subjects do not fit next to
 /// each other, there are several tables.
@@ -118,7 +118,7 @@ struct MatrixText {
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
     }
 
-    /// Returns the rows of a group in their order, grouped by script.
+    /// Returns the rows of a group, in order, divided into the rows of each script.
     private func scripts(_ rows: [Int]) -> [[Int]] {
         var scripts: [[Int]] = []
         for row in rows {

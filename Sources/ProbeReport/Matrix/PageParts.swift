@@ -98,7 +98,7 @@ enum FailureMarkup {
         let lines = timeline.drop { $0 != "\n" }.dropFirst()
         return self.lines(String(lines)) { line in
             if line.hasPrefix("  > ") { return "blamed" }
-            // The word that follows the column of times.
+            // The word that follows the time on a line of the timeline.
             let kind = line.drop { $0 == " " }.drop { $0 != " " }.prefix { _ in true }.drop { $0 == " " }
             return ["step", "packet", "output", "event", "note"].first { kind.hasPrefix("\($0) ") }
         }

@@ -51,7 +51,7 @@ struct CaseMarkup {
         return attributes
     }
 
-    /// The part that is visible even when the element is closed.
+    /// The part of the markup that is visible even when the result is collapsed.
     var summary: HTMLText {
         .element(
             "summary", [:], Self.verdict(look), .element("h3", [:], options.name(of: result)),

@@ -58,8 +58,8 @@ struct PageCases: Sendable {
     private var entries: [Entry] = []
     private var scripts: [SharedScript] = []
     private var scriptIndices: [String: Int] = [:]
-    /// The results whose diagrams or scripts can be omitted, as indices into `entries`; the last result is omitted
-    /// first.
+    /// The results whose diagrams or scripts can be omitted, as indices into `entries`; the parts of the last result
+    /// are omitted first.
     private var badDiagrams: [Int] = []
     private var badScripts: [Int] = []
     private var passedDiagrams: [Int] = []

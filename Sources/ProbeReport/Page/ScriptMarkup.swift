@@ -10,7 +10,7 @@ struct ScriptMarkup {
     private static let widestLine = 2000
 
     let file: SourceFile
-    /// The spans in this file that are marked.
+    /// The spans of the script that are marked.
     var spans: [SourceSpan] = []
 
     var html: HTMLText {

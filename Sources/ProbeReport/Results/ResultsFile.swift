@@ -48,7 +48,7 @@ package struct ResultsFile: Sendable {
 
     /// Reads a results file.
     ///
-    /// - Throws: a sentence that begins with the name of the file and describes what is wrong with it.
+    /// - Throws: an error whose message begins with the file's name and states what is wrong with the file.
     package init(path: String, bytes: [UInt8]) throws(ResultsProblem) {
         (self.path, self.bytes) = (path, bytes)
         do throws(JSONContentError) {

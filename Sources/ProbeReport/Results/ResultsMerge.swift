@@ -38,7 +38,7 @@ package struct ResultsMerge: Sendable {
     /// Merges results files.
     ///
     /// - Parameter given: the files, at least one.
-    /// - Throws: the reason why the files can't be merged, including their names.
+    /// - Throws: an error that names the files and states why they can't be merged.
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
         guard let first = given.first else { throw ResultsProblem("no results files were specified") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
@@ -202,7 +202,7 @@ package struct ResultsMerge: Sendable {
     }
 }
 
-/// Determines which files belong together, and which of several attempts to use.
+/// Determines which results files belong together, and which of several attempts to run a shard is used.
 extension ResultsMerge {
     /// The maximum number of items that a message lists.
     private static let maxNamed = 10
