@@ -20,7 +20,8 @@ package final class ChildProcess {
     package private(set) var outputLog = OutputLog()
     /// The number of descendants that could not be ended; set once all other descendants have ended.
     package private(set) var left: Int?
-    /// Whether the program's guard was killed. The guardian must then end the program's descendants.
+    /// Whether the program's guard was killed. If so, the guardian, which is the guard's parent process, must end the
+    /// program's descendants.
     package private(set) var isUnguarded = false
     /// Whether the program was killed only because its guard was killed. If so, ``exit`` does not describe the program
     /// itself.
@@ -107,7 +108,8 @@ package final class ChildProcess {
     /// descendants that could not be ended is then in ``left``.
     package func endDescendants() { program.end() }
 
-    /// Kills the guard if the guard has not ended the processes in time; the guardian then ends them.
+    /// Kills the program's guard if it has not ended the processes in time. The guardian, which is the guard's parent
+    /// process, then ends them.
     package func giveUp() { program.giveUp() }
 
     /// Writes to the program's stdin. Bytes that the pipe can't accept now are written later.

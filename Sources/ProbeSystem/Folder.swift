@@ -69,7 +69,7 @@ package final class Folder: Sendable {
     ///
     /// - Parameter identity: the identity of the folder that was created with this name; a different folder is not
     ///   removed.
-    /// - Throws: the reason why a part could not be removed.
+    /// - Throws: an error that states why a part of the folder could not be removed.
     package func remove(_ name: String, identity: FileStatus.Identity?) throws(SystemError) {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)

@@ -12,7 +12,7 @@ package final class GuardedProgram {
         case exit(Int32, MonotonicTime)
         /// All descendants have ended, except for `left` processes that could not be ended.
         case gone(left: Int)
-        /// The guard was killed. The guardian will end the descendants.
+        /// The guard was killed. The guardian, which is the guard's parent process, will end the descendants.
         case lost
     }
 
@@ -101,7 +101,8 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// Kills the guard if the guard has not ended the descendants in time; the guardian then ends them.
+    /// Kills the program's guard if it has not ended the descendants in time. The guardian, which is the guard's parent
+    /// process, then ends them.
     package func giveUp() {
         // As long as the guard's end of the socket is open, the process id belongs to the guard.
         if !isGone { kill(guardPid, SIGKILL) }
@@ -109,8 +110,8 @@ package final class GuardedProgram {
 
     /// Ends all descendants and waits until they have ended.
     ///
-    /// - Returns: the program's status, if it was not known before, and whether the guard has ended the descendants. If
-    ///   it has not, the guardian will end them soon.
+    /// - Returns: the program's status, if it was not known before, and whether the program's guard has ended all
+    ///   descendants. If the guard has not ended them, the guardian (the guard's parent process) will end them soon.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()

@@ -143,7 +143,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // During the wait, either the guardian or only this program's guard was killed.
+                // While the harness was waiting, either the guardian itself or only this program's guard was killed.
                 throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }

@@ -1,8 +1,8 @@
 import CShims
 import Glibc
 
-/// Moves this process into a private network namespace. In the namespace, the loopback interface carries no traffic of
-/// other processes, capturing requires no privilege, and segments are as large as on Ethernet.
+/// Moves this process into a private network namespace. In the namespace, the loopback interface carries no traffic
+/// from other processes, capturing requires no privileges, and segments are as large as on Ethernet.
 package enum Isolation {
     /// The MTU of Ethernet. With this MTU, a TCP segment with timestamps carries 1,448 bytes.
     package static let mtu: Int32 = 1500

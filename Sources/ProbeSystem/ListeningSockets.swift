@@ -36,8 +36,8 @@ package enum ListeningSockets {
         return "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
-    /// Returns the endpoints on which a process of `group` listens and that other hosts can't reach: loopback addresses
-    /// with a port on which the group listens on no other address.
+    /// Returns the endpoints on which a process of `group` listens and that other hosts can't reach. These are the
+    /// loopback addresses with a port on which the group listens only at loopback addresses.
     package static func loopbackOnly(ownedByGroup group: Int32) -> [String] {
         let owned = ports(ownedByGroup: group).ports
         let places = Dictionary(grouping: all().map(\.endpoint.unmapped).filter { owned.contains($0.port) }, by: \.port)

@@ -60,7 +60,8 @@ package enum MachineError: String, Sendable, CaseIterable {
 /// The remaining amounts of the resources that a program can exhaust, as text.
 package enum ResourcesLeft {
     /// Returns the amount of each resource that is left for this process and in this thread's network namespace.
-    /// Amounts that can't be determined are omitted. The function opens no descriptor, because none may be available.
+    /// Amounts that can't be determined are omitted. The function opens no descriptor, because the process may have run
+    /// out of descriptors.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -72,8 +73,8 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// Returns the amount of each resource that is left for each of the processes under its own limit, and in the
-    /// processes' network namespace.
+    /// Returns, for each of the processes, the amount of each resource that is left under the process's own limit and
+    /// in the processes' network namespace.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {

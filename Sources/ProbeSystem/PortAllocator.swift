@@ -45,7 +45,7 @@ package final class PortAllocator: Sendable {
         next = Mutex(range.lowerBound + UInt16(hash / max(blocks, 1) % UInt32(range.count)))
     }
 
-    /// The number of ports of one run. The capture filter accepts all of them, and must exclude the traffic of other
+    /// The number of ports of one run. The capture filter accepts all of them, and must exclude the traffic from other
     /// runs on this machine.
     private static let blockSize: UInt16 = 2048
 

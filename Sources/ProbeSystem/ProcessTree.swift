@@ -74,9 +74,9 @@ package struct ProcessTree: Sendable, Equatable {
 
     // MARK: Members
 
-    /// Returns a measurement of the members. The measurement is repeated, at most a few times, until no members are
-    /// added or removed during the measurement. If a process ends during the measurement, its children become children
-    /// of the guard, whose children may already have been read.
+    /// Returns a measurement of the tree's processes. The measurement is repeated, at most a few times, until no
+    /// process is added or removed during the measurement. If a process ends during the measurement, its children
+    /// become children of the guard, whose children may already have been read.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()
         for _ in 0..<8 {

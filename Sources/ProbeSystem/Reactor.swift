@@ -49,8 +49,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
     private var watch = StandstillWatch()
-    /// How long the loop polls for another event before it sleeps, because a peer often responds sooner than a thread
-    /// can be woken up.
+    /// The time for which the loop polls for another event before it sleeps, because a peer often responds sooner than
+    /// a thread can be woken up.
     package var spin = Duration.zero
     private var spinEnd = MonotonicTime.now
 

@@ -199,7 +199,7 @@ package struct ReceiveBuffer: Sendable {
         edits += 1
         while let last = touched.last, last.offset >= offset { touched.removeLast() }
         touched.append((edits, offset))
-        // For older edits, everything is considered changed.
+        // For an edit that is older than the recorded edits, all bytes are considered changed.
         if touched.count > 64 { touched = [(edits, 0)] }
     }
 

@@ -132,9 +132,9 @@ package struct SocketFile: Sendable, Hashable {
 
     package enum ReservationResult {
         case reserved(Reservation)
-        /// A case of another run has reserved the file.
+        /// A case in another run has reserved the file.
         case held(byProcess: Int32?)
-        /// The system has no abstract names, so reservations by other runs can't be detected.
+        /// The system has no abstract socket names, so reservations by other runs can't be detected.
         case unknown
     }
 

@@ -66,7 +66,7 @@ package struct Standstills: Sendable {
         return end
     }
 
-    /// Returns whether an event that was noticed at `event` may have occurred before `bound`, an earlier time.
+    /// Returns whether an event that was noticed at `event` may have occurred before the earlier time `bound`.
     package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
         // A stall that begins while the events of the previous stall are still being read delays those events further.
         var reach: MonotonicTime?

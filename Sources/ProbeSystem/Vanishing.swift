@@ -25,7 +25,7 @@ package struct Vanishing {
     }
 
     /// Ends the connection as if its host had rebooted: the host responds to later packets from the peer with an RST.
-    /// Requires a privilege: see ``TCPRepair``.
+    /// Requires privileges: see ``TCPRepair``.
     package func end() throws(SystemError) {
         try TCPRepair.start(connection.raw)
         connection.wasAborted = true
@@ -48,8 +48,8 @@ package struct Vanishing {
 /// The socket of a connection that has vanished silently.
 ///
 /// A filter on the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP processes it, so that neither an
-/// ACK nor an RST is sent. The filter requires no privilege and no separate network. The socket stays open, because the
-/// kernel would respond with an RST if there were no socket.
+/// ACK nor an RST is sent. The filter requires neither privileges nor a separate network. The socket stays open,
+/// because the kernel would respond with an RST if there were no socket.
 struct SilencedSocket: ~Copyable {
     private let descriptor: OwnedDescriptor
 
