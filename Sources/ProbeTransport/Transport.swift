@@ -232,8 +232,8 @@ public struct TransportConfiguration: Sendable {
     /// The maximum time from `start()` to `started`; `nil` for the system's limit. Needs the capability
     /// `connect-timeout`.
     public var connectTimeout: Duration?
-    /// The time without traffic, from `started` on, after which the connection stops; `nil` for no limit. Needs the
-    /// capability `idle-timeout`.
+    /// The time after which the connection stops if there is no traffic, counted from `started` on; `nil` for no limit.
+    /// Needs the capability `idle-timeout`.
     public var idleTimeout: Duration?
 
     /// Whether the connection stays open after the peer's FIN until this side ends it. If so, the FIN is reported as
@@ -346,10 +346,10 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
-    /// By default, the transports lack no capability.
+    /// By default, the transports lack none of the assumed capabilities.
     public var lacks: Set<TransportCapability> { [] }
 
-    /// By default, the framings are not declared.
+    /// By default, the factory does not declare its framings.
     public var framings: Set<TransportFraming>? { nil }
 
     /// The capabilities that a case may require of the factory's transports.

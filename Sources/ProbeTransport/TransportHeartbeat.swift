@@ -7,8 +7,8 @@ public struct TransportHeartbeat: Sendable, Equatable {
     public var interval: Duration?
     /// The message that is sent as a heartbeat, before framing. `sent` does not count its bytes.
     public var message: [UInt8]
-    /// The time without a sign of life, while reading is not stopped, after which the connection stops with
-    /// `heartbeat`; `nil` for no limit.
+    /// The time after which the connection stops with `heartbeat` if no sign of life is received and reading is not
+    /// stopped; `nil` for no limit.
     public var timeout: Duration?
     /// The only message that counts as a sign of life; it is not delivered. If `nil`, every received byte counts as a
     /// sign of life, and every message is delivered.

@@ -97,7 +97,7 @@ final class AdapterChild {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // The guard was killed, so the kernel also kills the program.
+        // The program's guard was killed, so the kernel also kills the program.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }
@@ -109,8 +109,8 @@ final class AdapterChild {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed. The guardian ends most descendants; the remaining descendants are found by the marker,
-        // and are then killed.
+        // The program's guard was killed. The guardian, which is the guard's parent process, ends most descendants; the
+        // remaining descendants are found by the marker, and are then killed.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 

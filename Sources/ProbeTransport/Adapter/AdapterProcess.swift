@@ -225,7 +225,7 @@ struct AdapterCommandLine: Sendable {
     var shown: String { Escaped.foreignText(text.utf8, limit: 120) }
 }
 
-/// The members that the serving thread (``AdapterLoop``) uses.
+/// The part of the type that the serving thread (``AdapterLoop``) uses.
 extension AdapterProcess {
     var requested: RequestedState { state.withLock { $0.requested } }
 
@@ -248,7 +248,7 @@ extension AdapterProcess {
 
     /// Passes a message from the program to its receiver.
     ///
-    /// - Throws: a description of what is wrong with the message.
+    /// - Throws: an error that describes what is wrong with the message.
     func receive(_ message: AdapterMessage) throws(AdapterMessageError) {
         let time = MonotonicTime.now
         let calls = try state.withLock { (state) throws(AdapterMessageError) -> [@Sendable () -> Void] in

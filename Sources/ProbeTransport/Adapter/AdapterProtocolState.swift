@@ -118,7 +118,7 @@ struct AdapterProtocolState {
 
     /// Processes a message from the adapter.
     ///
-    /// - Throws: the reason why the message is invalid, as a noun phrase.
+    /// - Throws: an error that states, as a noun phrase, what makes the message invalid.
     mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
         guard hello != nil else {
             guard case .hello(let hello) = message else { throw AdapterMessageError("a message before its `hello`") }

@@ -39,7 +39,7 @@ package final class AdapterSource: SubjectSource {
     ///
     /// - Parameter names: the names of all subjects of the run, so that two subjects with the same name can be
     ///   distinguished.
-    /// - Throws: a description of what is wrong with the command line.
+    /// - Throws: an error that describes what is wrong with the command line.
     package convenience init(command: String, names: SubjectNames) throws(SubjectFailure) {
         try self.init(command: command, names: names, limits: AdapterProcess.Limits())
     }

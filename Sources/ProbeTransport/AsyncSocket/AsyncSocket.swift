@@ -99,7 +99,7 @@ final class AsyncSocket: Sendable {
 
     /// Checks that the connection can accept requests.
     ///
-    /// - Throws: the reason why the connection can't accept requests.
+    /// - Throws: an error that states why the connection can't accept requests.
     func requireOpen() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
     }

@@ -344,7 +344,7 @@ extension BSDConnectionState {
         /// The time at which a sign of life was last received, or reading was last resumed.
         var lastHeard: Int64 = 0
         /// The number of unwritten bytes of a heartbeat, which is at the front of the queue. `sent` does not count
-        /// them.
+        /// these bytes.
         var unwritten = 0
 
         /// Starts both timers when the connection is established.
@@ -410,23 +410,23 @@ extension BSDConnectionState {
     struct Limits: Sendable, Equatable {
         /// The time from `start` to `started`, including name resolution; `nil` for the system's limit.
         var connect: Int64?
-        /// The time without a byte received or written, from `started` on, after which the connection stops. The time
-        /// while reading is stopped is included.
+        /// The time after which the connection stops if no byte is received or written, counted from `started` on. Time
+        /// during which reading is stopped is included.
         var idle: Int64?
         /// Whether the connection stays open after the peer's FIN.
         var allowsHalfClose = false
         /// A framed heartbeat, and the time without other output after which it is sent; `nil` if no heartbeats are
         /// sent.
         var beat: Beat?
-        /// The time without a sign of life from the peer, while reading is not stopped, after which the connection
-        /// stops; `nil` for no limit.
+        /// The time after which the connection stops if the peer shows no sign of life and reading is not stopped;
+        /// `nil` for no limit.
         var silence: Int64?
         /// Whether only the answer to a heartbeat counts as a sign of life, rather than every byte.
         var onlyAnswersCountAsAlive = false
         /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
-        /// The time without progress in writing the queued messages after which a connection that is being closed is
-        /// abandoned.
+        /// The time after which a connection that is being closed is abandoned, if writing its queued messages makes no
+        /// progress.
         var linger: Int64 = 1_000_000_000
         /// The time to wait for the peer's FIN after this side's FIN. The wait restarts as long as the peer
         /// acknowledges data.

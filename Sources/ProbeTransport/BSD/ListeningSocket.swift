@@ -25,7 +25,7 @@ final class ListeningSocket: Sendable {
         let descriptor = socket(address.family, kind, 0)
         if descriptor < 0 { throw SystemError.subject() }
         var yes: CInt = 1
-        // Connections of an earlier run in TIME_WAIT must not prevent listening.
+        // Connections from an earlier run that are in TIME_WAIT must not prevent listening.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
         do {
             if let interface { try StreamSocket.bind(descriptor, to: interface) }

@@ -40,7 +40,7 @@ final class StreamSocket {
     func bind(to local: SocketAddress?, interface: String?) throws(SystemError) {
         if let interface { try Self.bind(descriptor, to: interface) }
         guard let local else { return }
-        // A connection with the same port in TIME_WAIT must not prevent the bind.
+        // A connection in TIME_WAIT that has the same port must not prevent the bind.
         set(SOL_SOCKET, SO_REUSEADDR, 1)
         if local.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) != 0 { throw SystemError.subject() }
     }

@@ -55,7 +55,7 @@ package final class TransportLifecycle: Sendable {
 
     /// Checks that the transport accepts requests.
     ///
-    /// - Throws: the reason if the transport does not accept requests.
+    /// - Throws: `notStarted` or `stopped` if the transport does not accept requests.
     package func requireOpen() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
@@ -68,7 +68,7 @@ package final class TransportLifecycle: Sendable {
 
     /// Checks that the transport can send.
     ///
-    /// - Throws: the reason if the transport can't send.
+    /// - Throws: an error if the transport can't send.
     package func requireSendable() throws(TransportError) {
         try requireOpen()
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
