@@ -332,7 +332,7 @@ extension NIOSession {
 
 /// Writes messages and closes the channel.
 extension NIOSession {
-    /// The time without progress in writing after which the connection is closed.
+    /// The time after which the connection is closed if writing makes no progress.
     private static let timeout = TimeAmount.seconds(1)
 
     func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
