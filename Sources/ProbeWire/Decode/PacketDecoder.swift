@@ -429,7 +429,7 @@ extension PacketDecoder {
         guard let first = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
         var type = UInt16(first)
         offset += 1
-        // The last byte of a PPP protocol number is odd; every other byte is even.
+        // The last byte of a PPP protocol number is odd, and all bytes before it are even.
         if first & 1 == 0 {
             guard let second = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
             type = type << 8 | UInt16(second)

@@ -1,8 +1,8 @@
 /// The entry point of the fast path. The fast path produces the same results as `add`, whose code is easier to read.
 /// `FastPathTests` compares their results.
 extension CaptureAnalysis {
-    /// Adds the next bytes of a file, read by `reader`. `unusual` receives the packets that are worth reporting: all
-    /// except packets that do nothing but carry in-order data or acknowledge data.
+    /// Adds the next bytes of a file, read by `reader`. `unusual` receives the packets that are worth reporting. A
+    /// packet that only carries in-order data or acknowledges data is not worth reporting.
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
@@ -18,7 +18,7 @@ extension CaptureAnalysis {
     }
 
     /// Does the same as `add`, for callers that need only the unusual packets: the result is also `nil` for a packet
-    /// that does nothing but carry in-order data or acknowledge data. Most packets of any capture are of this kind, and
+    /// that only carries in-order data or acknowledges data. Most packets of any capture are of this kind, and
     /// processing them on the fast path costs a fraction of what `add` costs.
     @discardableResult
     @inline(__always)

@@ -38,7 +38,7 @@ struct FastPathSegment {
             // The length of `header` is a constant, so the bounds are checked only once.
             let header = bytes.extracting(0..<FastPathSegment.shortest)
             // One word contains the EtherType, the IP version and the header length; another word contains the
-            // fragmentation, the hop limit and the protocol.
+            // fragmentation fields, the hop limit and the protocol.
             guard let type = header.big32(at: 12), type & 0xffff_ff00 == 0x0800_4500,
                 let transport = header.big32(at: 20), transport & 0x3fff_00ff == 0x0000_0006,
                 let source = header.big32(at: 26), let destination = header.big32(at: 30),
@@ -50,7 +50,8 @@ struct FastPathSegment {
         }
     }
 
-    /// Reads the segment; `nil` if the packet is not of the common kind. `ends` must have been read from `bytes`.
+    /// Reads the segment; `nil` unless the packet is a complete TCP segment over IPv4 over Ethernet with only the most
+    /// common flags and options. `ends` must have been read from `bytes`.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, _ ends: Ends) {
         guard bytes.count >= Self.shortest else { return nil }

@@ -55,7 +55,8 @@ struct PcapDecoder: Sendable {
             return variant.isLittleEndian ? value.byteSwapped : value
         }
         let both = word(4)
-        // The word contains two 16-bit fields, of which the first is in the lower half if the word is little-endian.
+        // The version is a word with two 16-bit fields. The first field is in the lower half if the word is
+        // little-endian.
         let first = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both : both >> 16)
         let second = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both >> 16 : both)
         swapsLengths = first == 543 || second < 3
@@ -67,8 +68,8 @@ struct PcapDecoder: Sendable {
         snapLength = word(16)
         let link = word(20)
         linkType = LinkType(rawValue: link & 0x03ff_ffff)
-        // The upper bits indicate whether the length of the frame check sequence is given, and contain that length in
-        // 16-bit words.
+        // The upper bits of the link type indicate whether the length of the frame check sequence is given, and contain
+        // that length in 16-bit words.
         checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
         longestRecord = min(max(snapLength, 262_144), UInt32(CaptureFileReader.longestRecord))
     }
@@ -93,7 +94,7 @@ struct PcapDecoder: Sendable {
         else { return nil }
         if mayHaveSwapped {
             // In version 2.3, the order of the two lengths depends on the program that wrote the file. The check below
-            // is the same as libpcap's.
+            // is the one that libpcap uses.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {

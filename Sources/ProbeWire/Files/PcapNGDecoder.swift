@@ -73,7 +73,7 @@ struct PcapNGDecoder: Sendable {
         guard body.end - body.start >= 16, let major = half(bytes, body.start + 4),
             let minor = half(bytes, body.start + 6)
         else { throw .badBlockLength(body.end - body.start + 12) }
-        // Some programs write 1.2 instead of 1.0; the draft requires treating it as 1.0.
+        // Some programs write version 1.2 instead of 1.0; the draft requires readers to treat 1.2 as 1.0.
         guard major == 1, minor == 0 || minor == 2 else { throw .unsupportedVersion(major: major, minor: minor) }
         try options(bytes, from: body.start + 16, to: body.end) { code, range in
             if code == 1 { comments.append(text(bytes, range)) }

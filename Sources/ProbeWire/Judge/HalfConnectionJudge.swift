@@ -260,8 +260,8 @@ extension StreamAssembler {
 
     /// Returns the bytes around a line end, quoted; `nil` if they were not kept.
     private func context(at delivered: Int64) -> String? {
-        // The excerpt never extends beyond its segment. If bytes of the stream are kept, they are used instead of the
-        // excerpt.
+        // The excerpt around a line end never extends beyond one segment. If bytes of the stream are kept, they are
+        // used instead of the excerpt.
         var there = lines.bareExcerpt[...]
         if limits.keptBytes > 0, delivered < Int64(bytes.count) {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
@@ -532,8 +532,8 @@ extension HalfConnectionJudge {
 
     // MARK: Absent bytes
 
-    /// Judges whether the bytes occur nowhere in the stream. The side must have sent at least one byte, and everything
-    /// that it sent must be available.
+    /// Judges whether the given bytes occur nowhere in the stream. The side must have sent at least one byte, and
+    /// everything that it sent must be available.
     func judgeLacks(_ wanted: [UInt8]) -> WireVerdict {
         if let found = flow.stream.firstOffset(of: wanted) {
             let from = max(0, found - 24)

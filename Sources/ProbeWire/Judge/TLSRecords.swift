@@ -11,7 +11,7 @@ package struct TLSRecords: Equatable {
     private(set) var start: Int?
     /// The number of complete records.
     private(set) var count = 0
-    /// What follows the last complete record.
+    /// The state of the bytes after the last complete record.
     private(set) var rest = Rest.nothing
 
     enum Rest: Equatable {

@@ -6,7 +6,7 @@ package import ProbeBase
 /// connections.
 package struct ConversationTable: Sendable {
     package internal(set) var conversations = ConversationList()
-    /// An index that finds the last connection between two endpoints. It is invalid once `isMerged` is set.
+    /// An index that finds the most recent connection between two endpoints. It is invalid once `isMerged` is set.
     var latest = ConnectionIndex()
     private var isMerged = false
     let hash = ConnectionHash()
@@ -118,7 +118,7 @@ package struct ConversationTable: Sendable {
         return conversations.indices.filter { conversations.isBetween(a, b, at: $0) }
     }
 
-    /// Returns the last connection between two endpoints.
+    /// Returns the most recent connection between two endpoints.
     package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
         if isMerged { return conversations.indices.last { conversations.isBetween(a, b, at: $0) } }
         return latest.position(of: hash(a, b)) { conversations.isBetween(a, b, at: $0) }

@@ -51,7 +51,7 @@ package struct HalfConnection: Sendable {
         let rawValue: UInt8
         /// The peer's response to a probe is pending, or the conclusion drawn from the response may still be corrected.
         static let probing = Conditions(rawValue: 1)
-        /// The base is known only from the other side or from an RST, and the side's next packet replaces the base.
+        /// `base` is known only from the other side or from an RST. The side's next packet replaces the value.
         static let baseGuessed = Conditions(rawValue: 2)
         /// The side has sent a valid RST, which is stored in `rst`.
         static let reset = Conditions(rawValue: 4)
@@ -94,7 +94,7 @@ package struct HalfConnection: Sendable {
         var unsureCopies = 0
     }
 
-    /// The numbers of signals in the packets without data that this side sent.
+    /// Counts of acknowledgments and keep-alive probes among the packets without data that this side sent.
     package struct AckSignals: Sendable {
         /// The number of acknowledgments that repeat the previous one while data is in flight (RFC 5681, section 2).
         package var duplicates = 0
@@ -562,7 +562,7 @@ extension HalfConnection {
 
     /// Returns a side's window shift: 0 unless both SYNs have the option (RFC 7323, section 2.2); `nil` if unknown.
     static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
-        // One SYN without the option is enough to know that no window is scaled.
+        // One SYN without the window scale option is enough to know that no window is scaled.
         if let own, own.windowScale == nil { return 0 }
         if let peer, peer.windowScale == nil { return 0 }
         guard let shift = own?.windowScale, peer != nil else { return nil }
@@ -794,7 +794,7 @@ struct TailProbe: Sendable {
     /// The probe's timestamp; `nil` if the tail has the same timestamp, because the peer's echo would then not show
     /// which of the two packets arrived.
     var stamp: UInt32?
-    /// The kind that was assumed when the probe was captured.
+    /// The kind of segment that was assumed when the probe was captured.
     var kind = SegmentKind.tailLossProbe
     var isTreatedAsRetransmission = false
 }
