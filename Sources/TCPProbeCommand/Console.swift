@@ -17,7 +17,8 @@ final class Console: DeskOutput {
         var broken: Int32?
         /// A filter that escapes CI commands in the text; `nil` if no CI runner reads the output.
         var filter: WorkflowCommandFilter?
-        /// The token that makes the runner process commands again; `nil` if the runner has not been asked to stop.
+        /// The token that makes the runner process commands again; `nil` if the runner has not been asked to stop
+        /// processing commands.
         var token: String?
     }
 

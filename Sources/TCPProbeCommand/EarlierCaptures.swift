@@ -20,7 +20,7 @@ final class EarlierCaptures {
         lock = openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 
-    /// Moves the captures of earlier runs to the separate folder.
+    /// Moves the captures of earlier runs to a separate folder.
     ///
     /// - Returns: the number of captures that were moved.
     func moveAside() -> Int {

@@ -54,7 +54,7 @@ struct ExploreOptions: ParsableArguments {
     var parallel: Int { jobs ?? max(1, min(16, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
     /// Returns the selected cases. In the text of each script, the `include` statements are replaced with the contents
-    /// of the files.
+    /// of the included files.
     func chosenJobs() throws -> [RunJob] {
         let selected = try selection.select(allowing: targets.targets())
         try FilesRead(selected.scripts, are: "a script of the run").requireApart(reports.targets)

@@ -38,8 +38,8 @@ struct OverTLSCases {
         if jobs.isEmpty { throw Failure.invalidUsage("no case can be run over TLS; \(note)") }
     }
 
-    /// Returns the text of an obstacle without names from the script, so that obstacles of the same kind can be
-    /// grouped.
+    /// Returns the reason why a case can't run over TLS, without names from the script, so that cases with the same
+    /// kind of reason can be grouped.
     private static func kind(of obstacle: String) -> String {
         obstacle.hasPrefix("`") ? "the subject connects to no server of the script" : obstacle
     }

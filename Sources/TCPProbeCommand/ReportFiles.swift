@@ -38,8 +38,8 @@ struct ReportFiles: ParsableArguments {
         completion: .file(extensions: ["html", "md", "json"]))
     var matrix: [String] = []
 
-    /// The options for reports that are written to one file, with the paths given by the user; the path is `nil` if the
-    /// option was not given.
+    /// The options for reports that are written to one file, each with the path given by the user; a path is `nil` if
+    /// its option was not given.
     private var reports: [(option: String, path: String?, recorder: (String, ReportOptions) -> any Recorder)] {
         [
             ("--junit", junit, { JUnitRecorder(options: $1) }), ("--tap", tap, { TAPRecorder(options: $1) }),

@@ -17,7 +17,8 @@ struct SocketOwners {
     /// The connections in the kernel's tables. For each connection, the value states whether the user owns either end.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
-    /// The results for connections since their last SYN. A SYN with the same addresses and ports invalidates a result.
+    /// For each connection, whether it belongs to the user, as determined since its last SYN. A SYN with the same
+    /// addresses and ports invalidates the value.
     private var known: [Pair: Bool] = [:]
     /// The number of packets that were not shown.
     private(set) var hidden = 0
@@ -68,16 +69,16 @@ struct SocketOwners {
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
         if begins { (known[pair], known[other]) = (nil, nil) }
         var isOwn = connections[pair] ?? known[pair]
-        // A new connection to a port on which the user listens belongs to the user. An older connection may belong to
-        // an earlier listener.
+        // A new connection to a port on which one of the user's processes listens belongs to the user. An older
+        // connection may belong to an earlier listener.
         if isOwn == nil, begins { isOwn = isListening(pair.remote) ? true : nil }
         if let isOwn { (known[pair], known[other]) = (isOwn, isOwn) }
         if isOwn != true { hidden += 1 }
         return isOwn == true
     }
 
-    /// Returns whether the user listens on an endpoint. A listener on `[::]` is considered for IPv6 only, because it
-    /// might not accept IPv4 connections.
+    /// Returns whether one of the user's processes listens on an endpoint. A listener on `[::]` counts for IPv6 only,
+    /// because it might not accept IPv4 connections.
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))

@@ -6,7 +6,7 @@ import ProbeTransport
 
 /// The options that specify the transports and adapters under test.
 struct SubjectArguments: ParsableArguments {
-    /// The default, which is omitted from the command line that runs a case again.
+    /// The default subject, which is omitted from the command line that runs a case again.
     static let standard = ["--transport", "bsd"]
 
     @Option(

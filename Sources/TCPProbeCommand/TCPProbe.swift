@@ -53,8 +53,8 @@ struct TCPProbe: ParsableCommand {
         // end, writes fail with EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
-        // The capability is dropped before any thread starts, because threads inherit it. The capability is raised only
-        // while a capture is opened.
+        // The capability CAP_NET_RAW is made ineffective before any thread starts, because threads inherit it. It is
+        // effective only while a capture is being opened.
         _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
