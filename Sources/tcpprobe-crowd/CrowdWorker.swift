@@ -150,7 +150,7 @@ struct CrowdWorker {
 
     // MARK: Incoming connections
 
-    /// Starts listening if the role requires it. Returns the port, or 0 if the worker does not listen.
+    /// Starts listening if the worker's role requires it. Returns the port, or 0 if the worker does not listen.
     private mutating func listen() throws(WorkerProblem) -> Int {
         let place: SocketEndpoint
         switch order.role {
