@@ -282,7 +282,7 @@ struct Completions: Sendable {
         if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
     }
 
-    /// Returns the table rows of `send`, which `start sending` also uses because it has the same clauses.
+    /// Returns the table rows of `send` if the entry is `start sending`, which has the same clauses; otherwise no rows.
     private static func rows(like entry: ListedEntry) -> [LanguageEntry.Row] {
         guard entry.entry.spelling == "start sending" else { return [] }
         return LanguageTable.find("send").first { $0.kind == .connection }?.entry.rows ?? []
