@@ -2,8 +2,7 @@
 package struct EndpointPattern: Sendable, Hashable {
     /// The address; `nil` if the listener accepts connections on every address.
     package let address: IPAddress?
-    /// The address family of a listener on every address, if the listener accepts only one family; `nil` if it accepts
-    /// both families.
+    /// The only address family that a listener on every address accepts; `nil` if the listener accepts both families.
     package let family: IPAddress.Family?
     package let port: UInt16
 

@@ -138,7 +138,8 @@ extension IPAddress: CustomStringConvertible {
 
     private var v6Text: String {
         if high == 0, low >> 32 == 0xffff {
-            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952, section 5: a well-known prefix
+            // RFC 5952, section 5 recommends dotted notation after this well-known prefix.
+            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))
         }
         let groups = groups
         let zeros = Self.longestZeroRun(groups)
@@ -149,8 +150,8 @@ extension IPAddress: CustomStringConvertible {
         return joined(groups[..<zeros.lowerBound]) + "::" + joined(groups[zeros.upperBound...])
     }
 
-    /// Returns the longest run of two or more zero groups, or the first one if several runs are equally long (RFC 5952,
-    /// sections 4.2.2 and 4.2.3).
+    /// Returns the longest run of two or more zero groups; if several runs are equally long, the first of them (RFC
+    /// 5952, sections 4.2.2 and 4.2.3).
     private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
         var best: Range<Int>?
         var start = 0

@@ -4,8 +4,8 @@
 /// frames. The decoder never traps, and reads each byte once. It stores only bytes that are not yet part of a returned
 /// frame. An announced length is compared with the limit, but no memory is allocated in advance.
 ///
-/// - A framing by terminator: the terminator ends a line. A partial terminator is content if a byte follows that does
-///   not continue the terminator.
+/// - A framing by terminator: the terminator ends a line. The first bytes of a terminator are content unless the rest
+///   of the terminator follows them.
 /// - A framing by length: a length precedes each message. A varint may have more bytes than its value requires, but at
 ///   most 10 bytes and 64 bits.
 /// - `none`, and `websocket`, whose frames this decoder does not parse: the stream has no units. A frame contains the
@@ -33,8 +33,8 @@ package struct FrameDecoder: Sendable {
     /// - Parameters:
     ///   - limit: the maximum number of payload bytes, excluding the terminator and the length; a negative limit is
     ///     treated as 0.
-    ///   - offset: the stream offset of the first byte that will be appended. The offsets of frames and errors are
-    ///     relative to the same origin.
+    ///   - offset: the stream offset of the first byte that will be appended. The offsets of frames and errors are also
+    ///     counted from the start of the stream.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }

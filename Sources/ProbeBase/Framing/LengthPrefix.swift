@@ -46,7 +46,7 @@ package enum LengthPrefix: Sendable, Hashable {
     ///   - offset: the stream offset of the first byte.
     ///   - limit: the maximum length; `nil` for no limit.
     /// - Returns: the number of bytes of the encoded length, and the number of bytes of the payload. If the format has
-    ///   an ``end``, the end follows the payload.
+    ///   an ``end`` byte, this byte follows the payload.
     /// - Throws: the reason why these bytes are not a valid unit, as soon as it is certain.
     package func unit(
         in bytes: ArraySlice<UInt8>, at offset: Int = 0, limit: Int?
@@ -55,7 +55,7 @@ package enum LengthPrefix: Sendable, Hashable {
         if let limit, length > UInt64(limit) {
             throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
         }
-        // The checked sum includes one byte for `end`.
+        // The sum that is checked for overflow includes one byte for `end`.
         guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + width + 1).overflow else {
             throw FrameError(.lengthOutOfRange(length), offset: offset)
         }
@@ -75,7 +75,7 @@ extension LengthPrefix {
         /// The netstring does not begin with a decimal length and a colon.
         case noNumber
         case leadingZero
-        /// The number has more than 19 digits, or is larger than any stream can be.
+        /// The decimal length has more than 19 digits, or is larger than any stream can be.
         case tooLong
         /// The payload is not followed by a comma.
         case noComma
@@ -90,7 +90,7 @@ extension LengthPrefix {
         }
     }
 
-    /// The maximum number of digits; every number with 19 digits fits in 64 bits.
+    /// The maximum number of digits in a decimal length; every number with 19 digits fits in 64 bits.
     private static let maxDigits = 19
 
     private static func readDecimal(

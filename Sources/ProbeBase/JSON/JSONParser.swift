@@ -8,7 +8,7 @@ import CBytes
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// The maximum number of members for which a new name is compared with every other name of the object.
+    /// The number of members up to which each new name is compared with all other names in the object.
     private static let fewMembers = 16
 
     /// The UTF-8 encoding of U+FFFD.
@@ -194,7 +194,7 @@ extension JSONParser {
         }
     }
 
-    /// Appends a run of characters that need no decoding in a single operation. Most strings consist mainly of such
+    /// Appends, in a single operation, a run of characters that need no decoding. Most strings consist mainly of such
     /// runs.
     private mutating func plain(_ bytes: Span<UInt8>, into content: inout [UInt8]) {
         position += bytes.extracting(droppingFirst: position).withUnsafeBytes { rest in

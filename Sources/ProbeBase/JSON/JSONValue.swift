@@ -158,8 +158,8 @@ extension JSONValue {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a run of characters that need no escape in a single operation; most strings consist mainly of such runs.
-    /// Returns the byte after the run, or `nil` at the end.
+    /// Appends, in a single operation, a run of characters that need no escape; most strings consist mainly of such
+    /// runs. Returns the byte after the run, or `nil` at the end.
     private static func appendPlain(_ rest: inout UnsafeRawBufferPointer, to text: inout [UInt8]) -> UInt8? {
         guard let base = rest.baseAddress, rest.count > 0 else { return nil }
         let plain = probe_plain_json(base, rest.count)

@@ -39,7 +39,7 @@ package struct ProtobufPath: Equatable, Sendable {
         /// The path continues after a field that contains a number rather than a message.
         case noMessage(String)
 
-        /// Whether the message exceeds a limit of this reader. Such a message may still be valid.
+        /// Whether the message exceeds a limit of this reader. Such a message may nevertheless be valid protobuf.
         package var isLimit: Bool {
             if case .malformed(_, let problem) = self { problem.kind == .tooDeep } else { false }
         }

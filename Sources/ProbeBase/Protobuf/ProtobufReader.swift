@@ -52,7 +52,7 @@ package struct ProtobufReader: Sendable {
 
     /// Creates a reader.
     ///
-    /// - Parameter range: the part of the message that is read. Offsets are still counted from the start of the
+    /// - Parameter range: the part of the message that is read. Offsets are counted from the start of the whole
     ///   message.
     package init(_ range: Range<Int>) {
         offset = range.lowerBound

@@ -12,7 +12,7 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case shutWindow
     /// Limits the window that the sender advertises from now on, in bytes.
     case window(Stage.Number)
-    /// Replaces an option of SYN and SYN-ACK segments with NOPs (RFC 9293, section 3.1).
+    /// Replaces an option in SYN and SYN-ACK segments with NOPs (RFC 9293, section 3.1).
     case strip(StrippedOption)
     /// Limits the value of the MSS option in SYN and SYN-ACK segments.
     case clampMSS(Stage.Number)
@@ -65,7 +65,7 @@ package enum PacketFault: Sendable, Equatable {
     /// The packet is held until ``LinkCommand/release``.
     case hold
 
-    /// The keywords of the link commands that prevent a packet from reaching its receiver's TCP.
+    /// The keywords of the link commands that prevent a packet from reaching the receiver's TCP implementation.
     package static let lossWords = ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"]
 }
 
@@ -85,7 +85,7 @@ package enum PacketKind: String, Sendable, CaseIterable {
     case data, syn, synack, ack, fin, rst, any
 }
 
-/// A selection of packets in one direction. Packets are numbered from the time at which the command takes effect.
+/// A selection of packets in one direction. Only packets that are sent after the command has taken effect are counted.
 package struct PacketSelection<Stage: StatementStage>: Sendable {
     package var kind: PacketKind
     package var ordinals: Stage.Ordinals

@@ -7,7 +7,7 @@ package enum Pace: Sendable, Equatable {
     case rate(Int)
 }
 
-/// The places at which bytes are cut into pieces. Each piece is sent as a separate segment.
+/// The places at which the bytes of a send are cut into pieces. Each piece is sent as a separate segment.
 package enum Cut<Stage: StatementStage>: Sendable {
     /// The bytes are cut at these offsets, in ascending order.
     case at([Stage.Number])

@@ -1,7 +1,7 @@
 /// Formats durations for people.
 package enum DurationText {
-    /// Returns the duration with at least three digits, provided that the value in nanoseconds has three digits:
-    /// `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`. A negative duration begins with a minus sign.
+    /// Returns the duration in the largest unit, up to seconds, in which the number is at least 1, with at most three
+    /// decimals: `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`. A negative duration begins with a minus sign.
     package static func text(nanoseconds: Int64) -> String {
         let sign = nanoseconds < 0 ? "-" : ""
         let value = nanoseconds.magnitude

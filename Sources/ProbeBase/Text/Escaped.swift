@@ -39,8 +39,8 @@ package enum Escaped {
         return isPlain == true ? text : Escaped.text(text.utf8)
     }
 
-    /// Returns the text in backticks, for use in messages. A long text is cut, because the excerpt below the message
-    /// shows the rest.
+    /// Returns the text in backticks, for use in messages. A long text is cut, because the excerpt of the script below
+    /// the message shows the rest.
     package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"

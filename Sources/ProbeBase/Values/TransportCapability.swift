@@ -31,7 +31,7 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case unix
     /// The transport implements WebSocket: the opening handshake, text and binary messages, pings and closes.
     case webSocket = "websocket"
-    /// The transport, if it implements WebSocket, reports the peer's pings and pongs.
+    /// If the transport implements WebSocket, it reports the pings and pongs that it receives from the peer.
     case pings
     /// The transport can send a heartbeat when it is not sending anything else, and can stop when it receives nothing
     /// from the peer.
@@ -40,7 +40,7 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case reconnect
     /// The transport can parse and serialize messages according to the schema given by `with protobuf`.
     case protobuf
-    /// Even if no read is pending, the transport detects that the peer has ended or reset the stream.
+    /// Even if no read is pending, the transport detects that the peer has ended the stream or reset the connection.
     case watches
     /// The transport itself, not its adapter, appends terminators and lengths to the data that it sends.
     case frames
