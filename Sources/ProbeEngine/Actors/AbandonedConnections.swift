@@ -13,9 +13,9 @@ struct AbandonedConnections {
 
     var isEmpty: Bool { left.isEmpty }
 
-    /// Adds the opened connections that no server has accepted.
+    /// Adds those connections of a failed attempt that no server has accepted.
     ///
-    /// - Parameter others: the case's connections. They show which connections the servers have accepted.
+    /// - Parameter others: the case's connections, including those that the servers have accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
         for connection in opened {
             guard let client = connection.local, let server = connection.peer else { continue }

@@ -150,8 +150,8 @@ struct ClientExecutor {
         }
     }
 
-    /// Returns whether an error means that nothing listens at the destination. If nothing listens on a Unix socket, the
-    /// socket's file may be missing, too.
+    /// Returns whether an error means that nothing listens at the destination. For a Unix socket, such an error can
+    /// also be that the socket's file is missing.
     private func isRefusal(_ error: SystemError, _ destination: SocketAddress) -> Bool {
         error.code == ECONNREFUSED || destination.isUnix && error.code == ENOENT
     }

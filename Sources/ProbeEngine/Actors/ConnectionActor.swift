@@ -123,7 +123,7 @@ final class WheneverRule {
         self.block = block
     }
 
-    /// Returns whether `other` was set up by the same statement and answers the same lines.
+    /// Returns whether `other` was set up by the same statement and has the same regex.
     func isSame(_ other: WheneverRule) -> Bool {
         stepID == other.stepID && regex.source == other.regex.source && regex.ignoresCase == other.regex.ignoresCase
     }

@@ -178,8 +178,8 @@ extension CaseContext {
     fileprivate var offersKeyLog: Bool { settings.keepsSecrets && scenario.usesTLS }
 }
 
-/// The environment that programs are started with: the harness's own environment, the variable that marks the case's
-/// processes, and `SSLKEYLOGFILE`, which names the file to which many TLS libraries write their secrets.
+/// The environment with which programs are started: the harness's own environment, the variable that marks the case's
+/// processes, and `SSLKEYLOGFILE`. Many TLS libraries write their secrets to the file that `SSLKEYLOGFILE` names.
 enum ProcessEnvironment {
     static func words(marker: String, keyLog: String?) -> [String] {
         var added = [marker]

@@ -20,8 +20,8 @@ enum ProcessObserver {
 
     /// Returns the ports that the program listens on.
     ///
-    /// - Parameter isLast: whether this is the last check. In the last check, a port that is not found counts as
-    ///   missing.
+    /// - Parameter isLast: whether this is the last check. Only the last check throws a finding if the descriptors of a
+    ///   process can't be read.
     static func listeningPorts(
         _ process: ProcessActor, _ child: ChildProcess, isLast: Bool = false
     ) throws(Finding) -> Set<UInt16> {
@@ -32,7 +32,7 @@ enum ProcessObserver {
         return ports
     }
 
-    /// Returns the addresses at which a program on a link listens but can't be reached over the link.
+    /// Returns the addresses on which a program attached to a link listens, but which can't be reached over the link.
     static func unreachablePlaces(_ process: ProcessActor) -> [String] {
         guard process.network != nil, let child = process.child, child.exitedAt == nil else { return [] }
         return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }

@@ -13,8 +13,8 @@ final class ProxyActor {
     var effectsOnNewConnections: [(ProxiedConnection) -> Void] = []
     /// The connection that the proxy's name refers to after a plain `accept`.
     var plain: ProxiedActor?
-    /// For each side, the number of the step that makes the proxy forward bytes to that side of future connections as
-    /// they arrive. The step is reported to observers.
+    /// For each side of future connections, the number of the step that makes the proxy forward bytes to that side as
+    /// soon as the bytes arrive. Observers receive this number.
     var plainForwards: [ConversationSide: Int] = [:]
     /// The number of connections that steps have accepted.
     var accepted = 0

@@ -11,12 +11,12 @@ struct ProxyCondition {
         case release([ConversationSide])
         case discard(ConversationSide)
         case replace(ConversationSide)
-        /// The insertion of bytes or the end of the connection, each of which happens only once.
+        /// The step inserts bytes or ends the connection; either happens only once.
         case acts(ConversationSide)
     }
 
     let action: Action
-    /// The number by which the connection identifies the step.
+    /// The number by which the proxied connection identifies the step.
     let number: Int
     /// The step as written in the script.
     let text: String

@@ -51,7 +51,8 @@ final class ResourceMeter {
         case .threads: amount = processes.threadCount()
         case .memory: amount = processes.residentMemory()
         case .cpu:
-            // If no process waits for a child, the kernel discards the child's processor time, so the total decreases.
+            // If a process exits and its parent does not call `wait`, the kernel discards the processor time of the
+            // exited process, so the total decreases.
             let time = max(judged.time, processes.processorTime())
             looked = (time, .now)
             amount = Int(clamping: (time - judged.time).nanoseconds)

@@ -23,7 +23,7 @@ final class ServerActor {
     /// Connections that were taken from the listener's queue during a search for abandoned connections, oldest first.
     /// They are accepted before the connections that are still in the queue.
     var waiting: [WaitingConnection] = []
-    /// The sinks that accept the connections of crowds.
+    /// The sinks, which are processes that accept the connections of crowds in place of the server.
     var sinks = CrowdSinks.State()
 
     /// The place at which the server listens, for messages: `port 8080`, `/tmp/x/S`.

@@ -87,7 +87,7 @@ struct ServerExecutor {
         while true {
             switch try await context.conclude(&pending, of: server.name, from: time, until: deadline) {
             case .satisfied:
-                // The peer may have reset the connection in the meantime.
+                // The peer may have reset the connection while it was waiting to be accepted.
                 guard let accepted = try takeConnection(server) else { continue }
                 accepted.endSniffing()
                 let outcome = outcome(of: mode, server)

@@ -16,7 +16,7 @@ final class SubjectExecutor {
     private(set) var meter: ResourceMeter?
     /// The name of the case that the subject's process served before this case.
     private(set) var servedBefore: String?
-    /// The reason why there is no driver.
+    /// The reason why no driver for the transport under test is available.
     private var failure: SubjectFailure?
     /// The replies that have not been processed yet, by the number of the operation.
     private var replies: [Int: SubjectReply] = [:]
@@ -185,7 +185,7 @@ final class SubjectExecutor {
         subject.reports.isSecuredAtStart = configuration.tls != nil
         subject.reports.hasHighWater = configuration.highWater != nil
         subject.reports.speaksWebSocket = configuration.framing == .websocket
-        // A running subject answers `already-started` and keeps its state.
+        // A running subject answers a `start` with `already-started`, and keeps its state.
         if !subject.wasStarted { subject.reports.security = configuration.tls == nil ? .none : .due }
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
@@ -547,7 +547,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// The number of lines of a subject's stderr that the timeline keeps.
+    /// The maximum number of lines from a subject's stderr that are added to the timeline.
     private static let keptOutputLines = 2000
 
     private func recordOutput(_ line: [UInt8], at time: MonotonicTime) {
@@ -633,8 +633,8 @@ extension SubjectExecutor {
     /// The time that a subject has to report the effect of the script's last step.
     private static let reportTime = Duration.milliseconds(100)
 
-    /// Waits until subjects have had time to report the effects of the last steps. Without this wait, the machine's
-    /// speed would decide whether an unexpected line or stop fails the case or arrives too late to affect it.
+    /// Waits until subjects have had time to report the effects of the last steps. Without this wait, it would depend
+    /// on the machine's speed whether an unexpected line or stop fails the case or arrives too late.
     func waitForReports(_ subjects: [SubjectActor]) async throws(Finding) {
         let connections = context.connections.entries.map(\.connection)
         let ended = connections.lazy.filter { !$0.hasVanished }.compactMap(\.endedAt).max()

@@ -70,9 +70,9 @@ struct WebSocketExecutor {
     func finishOpening(
         _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
-        // Whatever the result, no later step should wait for the answer again.
+        // Whatever the result, no later step should wait for the answer to the handshake request again.
         defer { actor.opening = nil }
-        // Two steps that run concurrently may both wait for the answer.
+        // Two steps that run concurrently may both wait for the answer to the handshake request.
         let head = try await head(of: actor, connection, "the answer", deadline, from: time) { actor.opening == nil }
         if let head, let opening = actor.opening { try requireValidAnswer(head, of: opening, actor) }
     }

@@ -90,7 +90,8 @@ final class BlockInterpreter {
         case .retry(let interval, let limit, let block):
             try await retry(block, every: interval, within: limit, from: time)
         case .finally:
-            // A `finally` was collected before the first step. It runs at the end of the case, whatever the outcome.
+            // `finally` blocks were collected before the first step. They run at the end of the case, whatever its
+            // outcome.
             break
         case .whenever(let name, let regex, let block):
             guard let connection = context.actors.connection(name.value) else {
@@ -536,7 +537,7 @@ extension BlockInterpreter {
             actor.begin(resolved, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
             let resolved = try subjects.resolve(expectation, subject)
-            // If the subject's resource usage can't be measured, another branch must be satisfied.
+            // If the subject's resource usage can't be measured, another branch of the `either` must be satisfied.
             guard subjects.canMeasure(resolved) else { return }
             start.expected = .subject(
                 PendingSubjectExpectation(

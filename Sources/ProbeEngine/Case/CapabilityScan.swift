@@ -138,8 +138,8 @@ struct CapabilityScan {
         }
     }
 
-    /// Adds the capabilities that all branches require. A subject without a capability that only some branches require
-    /// can take a different branch.
+    /// Adds the capabilities that all branches require. If only some branches require a capability, a case with a
+    /// subject that lacks it can take another branch.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
         let (before, reads, stopped, unasked) = (needed, openReads, askedToStop, firstUnaskedEnd)
         let measured = firstMeasure

@@ -36,7 +36,7 @@ package struct StepIndex: Sendable {
                 }
                 previousOp[actor.value] = step.id
             case .loop(_, _, let block), .retry(_, _, let block):
-                // A step that has ended in one round runs again in the next round, with the same number.
+                // A step that has ended in one round of a loop runs again in the next round, with the same number.
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .sequence(let block), .together(let block):
                 walk(block.steps, anchor: anchor, scenario, depth: depth)

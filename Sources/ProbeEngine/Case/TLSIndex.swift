@@ -47,7 +47,8 @@ struct TLSIndex {
             case .act(let actor, let action, _): note(actor.value, action, isCertain: isCertain)
             case .sequence(let block): walk(block.steps, scenario, isCertain: isCertain, depth: depth)
             case .loop(_, _, let block), .retry(_, _, let block):
-                // Walk the block twice, because a round may start in the state that the previous round left.
+                // Walk the block twice, because a round of a loop may start in the state in which the previous round
+                // ended.
                 walk(block.steps, scenario, isCertain: false, depth: depth)
                 walk(block.steps, scenario, isCertain: false, depth: depth)
             case .finally(let block): last.append(block.steps)

@@ -12,7 +12,8 @@ struct ActorTable {
     private var earlier: [SubjectActor] = []
     /// The actors' names in the order of the script, for reports.
     private(set) var order: [String] = []
-    /// The event that each actor waits for, in words. The key of a `wire` step, which waits for the capture, is `wire`.
+    /// The event that each actor waits for, in words. The key for a `wire` step, which waits for the capture, is
+    /// `wire`.
     var waits: [String: String] = [:]
 
     var values: Dictionary<String, RuntimeActor>.Values { actors.values }
@@ -34,7 +35,7 @@ struct ActorTable {
         earlier + order.compactMap { if case .subject(let subject)? = actors[$0] { subject } else { nil } }
     }
 
-    /// Returns the connection that a name of the script refers to. After a plain `accept`, a server's name refers to
+    /// Returns the connection that a name in the script refers to. After a plain `accept`, a server's name refers to
     /// the accepted connection.
     func connection(_ name: String) -> ConnectionActor? {
         switch actors[name] {
@@ -44,7 +45,7 @@ struct ActorTable {
         }
     }
 
-    /// Returns the proxied connection that a name of the script refers to.
+    /// Returns the proxied connection that a name in the script refers to.
     func proxied(_ name: String) -> ProxiedActor? {
         switch actors[name] {
         case .proxied(let actor): actor
@@ -61,7 +62,7 @@ struct ActorTable {
 
     /// Creates the actor for a new connection of a subject that has stopped.
     mutating func renew(_ subject: SubjectActor) -> SubjectActor {
-        // Numbers of one million or more are assigned by the driver.
+        // Subject numbers of one million or more are assigned by the driver.
         let numbers = subjects.lazy.map(\.number).filter { $0 < 1_000_000 }
         let next = subject.successor(number: (numbers.max() ?? 0) + 1)
         enter(subject.name, .subject(next))

@@ -6,9 +6,9 @@ import ProbeSystem
 
 /// The state that all parts of a case share: its plan, time, variables and actors, and the events so far.
 ///
-/// Confined to the reactor's thread: steps are plain `async` code on this thread, and events of sockets, programs, the
-/// subject and the capture arrive on it, too. The parts of the context are not `Sendable`; the actor ``CaseRun`` holds
-/// the context and provides the isolation.
+/// Confined to the reactor's thread: steps are plain `async` code on this thread, and events from sockets, programs,
+/// the subject and the capture are also delivered on it. The parts of the context are not `Sendable`; the actor
+/// ``CaseRun`` holds the context and provides the isolation.
 final class CaseContext {
     let reactor: Reactor
     var scenario: Scenario
@@ -158,7 +158,7 @@ final class CaseContext {
         }
     }
 
-    /// Waits until the given time, regardless of changes in the meantime.
+    /// Waits until the given time, regardless of changes in the state of the case.
     func wait(until deadline: MonotonicTime) async throws(Finding) {
         let _: Void? = try await wait(until: deadline) { () throws(Finding) -> Void? in nil }
     }
@@ -288,7 +288,7 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
     }
 
-    /// Returns the value of an integer expression, converted to the type of the field on the wire.
+    /// Returns the value of an integer expression, converted to the given integer type.
     ///
     /// The statement's declaration defines the permitted range. The script is checked against this range, and the
     /// evaluator rejects any value outside it.

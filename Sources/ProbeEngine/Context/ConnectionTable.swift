@@ -45,7 +45,7 @@ struct ConnectionTable {
         ownPeer(of: connection) != nil
     }
 
-    /// Returns the entry of a connection's other end; `nil` if the harness doesn't own the other end.
+    /// Returns the entry for the other end of a connection; `nil` if the harness doesn't own that end.
     func ownPeer(of connection: Connection) -> Entry? {
         guard let (local, peer) = ends(connection) else { return nil }
         return entries.last { other in

@@ -2,7 +2,7 @@ import ProbeEvents
 
 /// The faults that end a case, regardless of which step is running. This type has no side effects.
 struct FaultState {
-    /// The first fault; later ones are ignored.
+    /// The first fault; later faults are ignored.
     private(set) var fault: Finding?
     /// Whether the run was interrupted while the case was running, before any other fault.
     private(set) var wasInterrupted = false

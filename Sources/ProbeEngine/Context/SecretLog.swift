@@ -14,8 +14,8 @@ struct SecretLog {
     private(set) var folder: String?
     private var files: [String] = []
 
-    /// A capture file stores the log in a single block, which readers keep in memory. tcpprobe's reader rejects blocks
-    /// above 16 MiB.
+    /// The maximum size of the key log in bytes. A capture file stores the key log in a single block, and tcpprobe's
+    /// reader rejects blocks above 16 MiB.
     private static let largestLog = 8 << 20
     private static let largestFile = 1 << 20
 

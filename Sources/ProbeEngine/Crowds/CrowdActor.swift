@@ -32,7 +32,7 @@ final class CrowdActor {
 
     /// The address of a crowd of servers, to which clients connect.
     var address: SocketAddress?
-    /// The reservation of the address while no worker listens on it.
+    /// The reservation of the address of a crowd of servers while no worker listens on that address.
     var reservation: PortReservation?
     var endpoints: Set<EndpointPattern> = []
 
@@ -67,7 +67,7 @@ final class CrowdActor {
 
     var isServerCrowd: Bool { if case .servers = role { true } else { false } }
 
-    /// The server of the script that the crowd connects to; `nil` for any other target.
+    /// The server in the script that the crowd connects to; `nil` for any other target.
     var targetName: String? {
         guard case .clients(.actor(let name)) = role else { return nil }
         return name.value
@@ -81,7 +81,7 @@ final class CrowdActor {
 
     // MARK: Questions
 
-    /// A question to the workers that the crowd had when the question was sent.
+    /// A question that was sent to all workers that the crowd had at that time.
     struct Question {
         fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool

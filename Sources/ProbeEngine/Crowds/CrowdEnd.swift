@@ -20,7 +20,7 @@ struct CrowdEnd {
         }
     }
 
-    /// Reports a crowd once for each start, even if the case has failed in the meantime.
+    /// Reports a crowd once for each start, even if the case has already failed.
     func report(_ crowd: CrowdActor) async {
         guard crowd.phase == .running, !crowd.isReported, crowd.problem == nil else { return }
         crowd.isReported = true

@@ -100,7 +100,7 @@ struct CrowdExecutor {
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
-        // A server of the script may identify the crowd's connections by their source ports. Without `from`, the system
+        // A server in the script may identify the crowd's connections by their source ports. Without `from`, the system
         // then chooses the source address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
             case .port? = server.sinks.steering
@@ -124,7 +124,7 @@ struct CrowdExecutor {
         let all = SourceAddresses(members: crowd.count, seed: seed.next())
         if case .server? = crowd.targetName.flatMap({ context.actors[$0] }) { return (all, nil) }
         // If the ports are below the system's range for outgoing connections, only the crowd uses them as source ports,
-        // so that the capture can leave out packets by port.
+        // so the capture can exclude the crowd's packets by port.
         if SourceAddresses.ports.upperBound <= Int(PortAllocator.firstOutgoingPort()) {
             let ports = UInt16(all.ports.lowerBound)...UInt16(all.ports.upperBound - 1)
             context.capture.leaveOut(CrowdTraffic(ports: ports, target: target.port))
@@ -173,7 +173,7 @@ struct CrowdExecutor {
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
-            // The crowd may have been started again in the meantime; the snapshot belongs to the last start.
+            // The crowd may have been started again during the wait; the snapshot belongs to the last start.
             let isBound = pending.expectation.countsFailures
             if judges, isBound || !crowd.hasFailureBound {
                 crowd.hasFailureBound = isBound
@@ -194,8 +194,8 @@ struct CrowdExecutor {
             case .count(let what, let comparison, let number):
                 .count(what, comparison, try context.integer(of: number))
             case .latency(let percentile, let comparison, let time, let what):
-                // The limit is not multiplied by the run's time scale, because it applies to the time that the peer
-                // itself takes.
+                // The limit on a latency is not multiplied by the run's time scale, because it applies to the time that
+                // the peer itself takes.
                 .latency(percentile, comparison, time, of: what)
             }
         var pending = PendingCrowdExpectation(

@@ -15,7 +15,7 @@ struct CrowdSamples {
     private(set) var all: [CrowdResult.Sample]
     /// The minimum interval between two samples.
     private(set) var interval = Duration.milliseconds(50)
-    /// The question for the next sample, while it is unanswered.
+    /// The question that was sent to the workers for the next sample; `nil` once all workers have answered.
     fileprivate var question: CrowdActor.Question?
 
     /// Creates the samples, beginning with a sample at time zero that shows no progress.
@@ -50,7 +50,7 @@ struct CrowdSamples {
 }
 
 extension CrowdActor {
-    /// Samples the crowd periodically, until the crowd is reported or stops.
+    /// Samples the crowd periodically, until the crowd has been reported or has stopped.
     ///
     /// - Parameter moment: the time at which the first member begins.
     func beginSampling(from moment: MonotonicTime, on reactor: Reactor) {

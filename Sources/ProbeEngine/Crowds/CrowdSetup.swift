@@ -169,7 +169,7 @@ struct CrowdSetup {
         }
     }
 
-    /// Returns why no crowd can connect to a server of the script; `nil` if a crowd can connect to the server.
+    /// Returns why no crowd can connect to a server in the script; `nil` if a crowd can connect to the server.
     private func reasonUnsuitable(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil

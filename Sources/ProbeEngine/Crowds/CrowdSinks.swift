@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeCrowd
 import ProbeSystem
 
-/// The sinks of a server of the script: processes that accept the connections of crowds in place of the server. An
+/// The sinks of a server in the script: processes that accept the connections of crowds in place of the server. An
 /// `accept` step never accepts these connections.
 struct CrowdSinks {
     /// The state of a server's sinks.
@@ -64,7 +64,8 @@ struct CrowdSinks {
         server.sinks.workers = []
         for worker in workers {
             worker.stopListening()
-            // A worker handles commands in order: once it has answered, its listener is closed.
+            // A worker handles commands in order: once it has answered a question that follows the command to stop
+            // listening, its listener is closed.
             _ = worker.ask(latencies: false)
         }
         try await CrowdLaunch(context: context).wait(

@@ -227,7 +227,7 @@ struct SubjectEvaluation {
 
     private func stopped(_ reason: String?, _ code: Int?, _ expectation: ResolvedSubjectExpectation) -> Result {
         if let first = reports.pending.first {
-            // A transport may report a leftover before it reports `stopped` with any reason other than `eof`.
+            // A transport may report `leftover` before it reports `stopped` with any reason other than `eof`.
             guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
                 reports.stopped?.reason != .eof
             else { return unexpected(first.event, expectation, expected: nil) }
@@ -263,7 +263,7 @@ struct SubjectEvaluation {
             let what = first.isFull ? "full" : "drained"
             return (what, first.time, "reported \(what)")
         }
-        // A stop requested by `T stop` is consumed by that step, so it does not break the silence.
+        // A `T stop` step consumes the stop that it requested, so such a stop does not break a silence.
         if let stopped = reports.stopped, !reports.stopIsConsumed {
             return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "reported stopped")
         }
@@ -333,7 +333,7 @@ struct SubjectEvaluation {
 /// Expectations of lost connections and of failed attempts to reconnect.
 extension SubjectEvaluation {
     func lost(_ reason: String?, _ name: String?, _ expectation: ResolvedSubjectExpectation) -> Result {
-        // A transport may report a leftover before it reports `lost` with any reason other than `eof`.
+        // A transport may report `leftover` before it reports `lost` with any reason other than `eof`.
         var ahead = 0
         if case .leftover? = reports.pending.first?.event, reason != "eof" {
             guard reports.pending.count > 1 else { return waitUnlessStopped(expectation) }

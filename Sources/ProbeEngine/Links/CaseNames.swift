@@ -31,7 +31,7 @@ final class CaseNames {
     /// - Parameters:
     ///   - notify: called for each query, and for each answer when it is sent.
     ///   - overloaded: called once, with a clause for a note, if a query is dropped or delayed because there are too
-    ///     many.
+    ///     many queries.
     func serve(
         in network: NetworkNamespace, on reactor: Reactor, notify: @escaping (String) -> Void,
         overloaded: @escaping (_ what: String) -> Void

@@ -7,7 +7,7 @@ import ProbeScenario
 /// patterns takes at most P × P / 64 steps.
 struct LineMatching {
     private let patterns: [(isOptional: Bool, pattern: ExpectedText)]
-    /// The indices of the patterns that are literal text, by their bytes.
+    /// The indices of the patterns that are literal text, keyed by the bytes of that text.
     private var texts: [[UInt8]: [Int]] = [:]
     /// The indices of the patterns that must be compared one by one.
     private var others: [Int] = []

@@ -27,7 +27,7 @@ struct OutputCursor {
 enum OutputSearch {
     struct Match {
         var line: Int
-        /// The offset after the match, from which the line is searched next.
+        /// The offset after the match, at which the search of the line continues.
         var end: Int
         /// The time at which the last byte of the match was read.
         var time: MonotonicTime

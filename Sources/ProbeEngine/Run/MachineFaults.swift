@@ -6,7 +6,7 @@ import ProbeSystem
 import ProbeTransport
 
 /// Detects faults of the machine. A case that was affected by such a fault ends in an error rather than a failure,
-/// because the fault says nothing about what is being tested.
+/// because the fault is unrelated to what is being tested.
 struct MachineFaults {
     let context: CaseContext
 

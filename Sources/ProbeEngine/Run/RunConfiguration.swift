@@ -43,8 +43,8 @@ package struct RunConfiguration: Sendable {
     package var crowdShare: CrowdShare?
     /// The version of the tool, which is written into captures.
     package var version: String
-    /// Whether late reports are also collected from a subject that runs in this process and is not built in. They are
-    /// always collected from a subject that is a program.
+    /// Whether reports that arrive after the end of a case are also collected from a subject that runs in this process
+    /// and is not built in. From a subject that is a program, such reports are always collected.
     package var receivesLateReports = false
     /// Receives a message about what a subject did wrong after the case's result was emitted; `nil` to ignore such
     /// errors. Set by ``Runner``.

@@ -4,8 +4,8 @@ import ProbeBase
 package import ProbeSystem
 package import ProbeTransport
 
-/// The process-wide resources of a run. Each of them is acquired once, in the order of their dependencies
-/// (``RunOrder``), and ``end()`` releases all of them.
+/// The process-wide resources of a run. Each resource is acquired once, after the resources that it depends on
+/// (``RunOrder``), and ``end()`` releases all resources.
 ///
 /// The commands `run`, `explore`, `shrink`, `connect` and `listen` use a session.
 package final class RunSession {

@@ -129,9 +129,9 @@ package struct ScenarioFiles {
         return name.hasSuffix(".scn") ? String(name.dropLast(4)) : name
     }
 
-    /// Makes the ids unique. Two files with the same id, found under two roots, are distinguished by their full paths.
-    /// A file that is given twice is included once, even if the two paths differ. A symbolic link with another name
-    /// counts as a separate file.
+    /// Makes the ids unique. If several files have the same id, their paths are used as ids instead. A file that is
+    /// given twice is included once, even if the two paths differ. A symbolic link with another name counts as a
+    /// separate file.
     private mutating func makeUnique() {
         var seenPaths: Set<String> = []
         files = files.filter {

@@ -6,17 +6,17 @@ import ProbeSystem
 /// Detects failures that the harness may have caused by stalling.
 ///
 /// While a process or a thread of the harness is stalled, its actions are late, so a time limit of another party may
-/// expire: an idle timeout, a heartbeat, the socket timeout of a program, or a TCP timer. The reaction of the other
-/// party is then no evidence of a bug in that party. The harness extends its own waits by the time for which it was
-/// stalled, so cases without other parties are always judged exactly.
+/// expire. Such a limit can be an idle timeout, a heartbeat, the socket timeout of a program, or a TCP timer. The
+/// reaction of the other party is then no evidence of a bug in that party. The harness extends its own waits by the
+/// time for which it was stalled, so cases without other parties are always judged exactly.
 struct StandstillFaults {
     let context: CaseContext
 
     /// The time allowed for a worker of a crowd to report its stalls. A worker that takes longer counts as stalled.
     private static let timeout = Duration.seconds(1)
 
-    /// Returns the findings. Failures become inconclusive if the harness was stalled for too long before them. The
-    /// stalls are noted in the timeline.
+    /// Returns the case's findings, in which a failure is inconclusive if the harness was stalled for too long before
+    /// it. The stalls are noted in the timeline.
     ///
     /// - Parameter fromSteps: the number of findings that come from steps, and the time at which the last step ended.
     func excused(_ findings: [Finding], fromSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {

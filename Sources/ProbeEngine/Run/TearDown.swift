@@ -120,9 +120,9 @@ struct ProgramEnd {
             hints: ["find the processes with `ps -ef`: they belong to another user, or are blocked in the kernel"])
     }
 
-    /// Ends processes that have lost their guardian. They are found by the case's mark in their environment. A process
-    /// takes a few milliseconds to die, and any process that it starts in the meantime also carries the mark, so the
-    /// search is repeated until no process with the mark is found.
+    /// Ends processes that have lost their guardian. They are found by the case's mark in their environment. The search
+    /// is repeated until no process with the mark is found, because a process takes a few milliseconds to die, and may
+    /// start further processes with the mark during that time.
     private func endStrays() async {
         for _ in 0..<1000 {
             if ResourceTracker.kill(markedWith: context.environmentMarker) == 0 { return }

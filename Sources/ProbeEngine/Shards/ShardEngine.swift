@@ -5,7 +5,7 @@ import ProbeEvents
 package enum ShardEngine: CaseIterable, Sendable {
     case bazel, slurmArray, slurmStep, gitLab, circleCI, buildkite, awsBatch, cloudRun
 
-    /// The environment variables of an engine.
+    /// The environment variables that a CI system or scheduler sets.
     struct Variables {
         /// The variables that may hold the shard's index, in order of precedence.
         var index: [String]

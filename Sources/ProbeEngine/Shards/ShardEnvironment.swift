@@ -6,17 +6,18 @@ package struct ShardEnvironment: Sendable, Equatable {
     /// The names of the variables that specify the shard, such as `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`.
     package var variables: String
 
-    /// Reads the environment variables of all known engines. An empty variable counts as unset.
+    /// Reads the environment variables of all known CI systems and schedulers. An empty variable counts as unset.
     ///
-    /// A total of 1 doesn't specify a shard, because engines also set it for jobs that are not divided. The variables
-    /// of several engines may be set as long as they agree, as in a Slurm array whose tasks start one process each.
+    /// A total of 1 doesn't specify a shard, because some systems also set it for jobs that are not divided. The
+    /// variables of several systems may be set as long as they agree, as in a Slurm array whose tasks start one process
+    /// each.
     ///
     /// - Parameters:
     ///   - value: returns the value of an environment variable; `nil` if it is not set.
     ///   - takesWhole: whether a total of 1, together with its index, also specifies a shard.
-    /// - Returns: `nil` if no engine divides the run.
-    /// - Throws: an error if an engine sets only the index or only the total, if the index is out of range, if a value
-    ///   is not a number, or if two engines disagree.
+    /// - Returns: the shard; `nil` if the variables don't divide the run.
+    /// - Throws: an error if a system sets only the index or only the total, if the index is out of range, if a value
+    ///   is not a number, or if two systems disagree.
     package static func read(
         _ value: (String) -> String?, takesWhole: Bool = false
     ) throws(ShardProblem) -> ShardEnvironment? {
@@ -44,9 +45,9 @@ package struct ShardEnvironment: Sendable, Equatable {
 }
 
 extension ShardEngine {
-    /// Returns the shard that this engine specifies.
+    /// Returns the shard that the environment variables of this CI system or scheduler specify.
     ///
-    /// - Returns: the shard; `nil` if the engine did not start this process.
+    /// - Returns: the shard; `nil` if the CI system or scheduler did not start this process.
     fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
         let variables = variables
         let index = variables.index.first { value($0) != nil }
@@ -87,7 +88,7 @@ extension ShardEngine {
         ShardProblem("\(name) must be a number, because it selects the shard; it is", text)
     }
 
-    /// Whether the total is 1, which some engines also set for jobs that are not divided.
+    /// Whether the total is 1, which some CI systems also set for jobs that are not divided.
     private func isAlone(_ total: String?) -> Bool {
         total.flatMap(Share.number) == 1
     }

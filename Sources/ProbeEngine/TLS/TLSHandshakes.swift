@@ -147,8 +147,8 @@ struct TLSHandshakes {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Waits until a paced flight has been sent. As for a `send` step, the time that the pace takes is allowed in
-    /// addition to the deadline.
+    /// Waits until a paced flight has been sent. As with a `send` step, the deadline is extended by the time that the
+    /// pacing requires.
     func waitForFlight(
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -160,7 +160,7 @@ struct TLSHandshakes {
             return layer.refusal == nil && connection.readEnd == nil ? nil : .some(nil)
         }
         guard case .some(.some(let operation)) = operation else { return }
-        // If the peer ends the connection in the meantime, the handshake has failed. A failure may be what the step
+        // If the peer ends the connection during the wait, the handshake has failed. A failure may be what the step
         // expects, so no error is thrown here.
         do throws(Finding) {
             try await ConnectionExecutor(context: context).finish(operation, actor, connection)

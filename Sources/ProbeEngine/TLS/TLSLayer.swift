@@ -331,8 +331,9 @@ final class TLSLayer: ConnectionLayer {
     /// The number of bytes that have been received of an incomplete record.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
 
-    /// The reason and the time of a failed handshake, or of the peer's refusal after the handshake: a TLS 1.3 server
-    /// verifies a client's certificate after the client has completed the handshake.
+    /// The reason and the time of a failed handshake, or of the peer's refusal after the handshake. A refusal can
+    /// follow the handshake because a TLS 1.3 server verifies a client's certificate after the client has completed the
+    /// handshake.
     var refusal: (reason: String, at: MonotonicTime)? {
         switch handshake {
         case .failed(let reason, let time): (reason, time)

@@ -4,8 +4,9 @@ import ProbeWire
 
 /// The interfaces of a case's capture file: loopback, and the two ends of each link.
 ///
-/// A packet that crossed a link is recorded on two interfaces, as in captures made at both ends: on the interface of
-/// the sender as it was sent and, if it arrived, on the interface of the receiver as it was received.
+/// A packet that crossed a link is recorded on two interfaces, as in captures made at both ends of the link. The
+/// interface of the sender shows the packet as it was sent and, if the packet arrived, the interface of the receiver
+/// shows it as it was received.
 struct CaptureInterfaces {
     /// A packet record in the capture file.
     struct Record {

@@ -4,8 +4,8 @@ import ProbeBase
 /// file system.
 ///
 /// Different captures of a run have different names. `.` appears only between the parts (id, subject, round), `__`
-/// stands for a slash in the id, and `_` followed by two uppercase hexadecimal digits stands for any other byte: `x.2`
-/// is round 2 of `x`, and `x_2E2` is the case `x.2`.
+/// stands for a slash in the id, and `_` followed by two uppercase hexadecimal digits stands for any other byte. For
+/// example, `x.2` is round 2 of `x`, and `x_2E2` is the case `x.2`.
 package enum CaseFileName {
     /// Returns the file name of a case's capture.
     ///

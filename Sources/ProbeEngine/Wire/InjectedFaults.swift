@@ -7,7 +7,7 @@ import ProbeWire
 /// The faults injected by a case's steps that must be visible on the wire: cuts in a send, and closed windows. If a
 /// fault is not visible, the case is inconclusive.
 struct InjectedFaults {
-    /// A `stop reading` step, after which the window is checked.
+    /// A `stop reading` step, after which the endpoint's receive window must close.
     struct StoppedReading {
         var connection: Connection
         var owner: ConnectionActor
@@ -39,8 +39,8 @@ struct InjectedFaults {
     /// Returns a finding for each send of a connection whose pieces were not sent as separate segments, or whose FIN
     /// was not sent with the last piece.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
-        // On a Unix socket, each piece is written only after the peer has read the previous one, so no evidence is
-        // needed.
+        // On a Unix socket, each piece is written only after the peer has read the previous one, so no evidence of
+        // separate segments is needed.
         if entry.connection.isUnix { return [] }
         let sends = entry.connection.cutSends
         return sends.filter(\.isCut).compactMap { coalesced($0, entry, context) }
@@ -118,8 +118,8 @@ struct InjectedFaults {
         }
     }
 
-    /// Returns a finding for each `stop reading` step whose connection's window never closed during a `start sending`
-    /// of the peer.
+    /// Returns a finding for each `stop reading` step after which the receive window of the connection never closed,
+    /// although the peer was sending with `start sending`.
     func unshutWindows(_ context: CaseContext) -> [Finding] {
         stops.compactMap { stop in
             let names = context.wireNames()

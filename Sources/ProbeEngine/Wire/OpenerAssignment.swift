@@ -13,10 +13,10 @@ struct OpenerAssignment {
     /// The connections that were opened while no subject was starting, each with the subjects that had been started by
     /// then.
     private var stray: [Int: Set<Int>] = [:]
-    /// The connections to a server that other programs also use, each with the server's endpoint.
+    /// The connections to servers that other programs also use, each with its server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// The connections in `outside` whose owner is uncertain. One start may have opened several connections to the same
-    /// address, but some of these connections belong to other users of the server.
+    /// The connections in `outside` whose owner is uncertain. Of several connections to the same address that one start
+    /// may have opened, some belong to other users of the server.
     private(set) var doubtful: Set<Int> = []
 
     /// The name in reports for any other user of a server outside the run.
@@ -51,8 +51,9 @@ struct OpenerAssignment {
         } else if isListener {
             candidates[connection] = programs.union(started)
         } else {
-            // A server outside the run has other users. A connection that was opened while no subject was starting
-            // therefore belongs to one of these users, unless some subject has no other connection.
+            // The connection leads to a server outside the run, which has other users. Because the connection was
+            // opened while no subject was starting, it belongs to one of these users unless a subject has no other
+            // connection.
             candidates[connection] = programs
             stray[connection] = started
         }
@@ -74,8 +75,8 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
-        // `mayHaveAnother` is computed before any stray connection is assigned: if two stray connections may belong to
-        // the same subject, neither is assigned to the subject.
+        // `mayHaveAnother` is computed before any stray connection (one that was opened while no subject was starting)
+        // is assigned: if two stray connections may belong to the same subject, neither is assigned to the subject.
         let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
             candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)

@@ -248,8 +248,8 @@ extension ActorTable {
         return openers
     }
 
-    /// Whether a proxy forwards to the actor `other`, directly or through other proxies. The actor behind a proxy does
-    /// not itself connect to the proxy.
+    /// Whether a proxy forwards to the actor `other`, directly or through other proxies. The actor to which a proxy
+    /// forwards does not itself connect to the proxy.
     private func leads(_ name: String, to other: String) -> Bool {
         var next = name
         for _ in 0..<order.count {
@@ -318,7 +318,8 @@ extension CaseContext {
     }
 }
 
-/// The inputs of a binding. A binding is computed again only if its inputs have changed.
+/// The inputs from which the owners of connections are determined. The owners are determined again only if one of these
+/// inputs has changed.
 struct BindingKey: Equatable {
     var openings: Int
     var connections: Int
