@@ -143,8 +143,8 @@ struct RegexProgram: Sendable {
         onlyFirstByte = firstBytes?.onlyMember
     }
 
-    /// Calls the closure for each instruction that is reachable at the start and either consumes a byte or ends a
-    /// match.
+    /// Calls the closure for each instruction that either consumes a byte or ends a match, and is reachable from the
+    /// program's first instruction without consuming a byte.
     private func visitStart(stopsAtInputStart: Bool, _ body: (Instruction) -> Void) {
         var isSeen = [Bool](repeating: false, count: instructions.count)
         var pending = [0]
