@@ -69,7 +69,7 @@ struct CrowdChecker {
         }
     }
 
-    /// Requires that the crowd has been started, even if it has been stopped since.
+    /// Requires that the crowd has been started; it may have been stopped since.
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.lifecycle == .idle else { return }
         names.reportOrder(

@@ -39,8 +39,8 @@ final class NameScope {
     /// The actors for which a step sets how a future connection is read, each with the actor's name as it appears in
     /// the first such step. An actor is removed once it has a connection.
     var pendingReadings: [String: (name: Name, kind: ActorKind)] = [:]
-    /// For each `together` block that encloses the step, the names that the lines of the block bind, each with the
-    /// number of the binding line (-1 if several lines bind the name).
+    /// For each `together` block that encloses the step, the names that the lines of the block bind. Each name is
+    /// stored with the number of the line that binds it, or with -1 if several lines bind it.
     var parallelLines: [(names: [String: Int], line: Int)] = []
     /// The kind of the actor whose expectation is being checked; `nil` if it is unknown.
     var expectationKind: ActorKind?

@@ -181,7 +181,7 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// Applies the changes made by lines that have all run, in an unknown order, such as the lines of a `together`
+    /// Applies the changes made by lines that have all run in an unknown order. An example is the lines of a `together`
     /// block.
     mutating func apply(_ parallelLines: [Delta]) {
         for line in parallelLines {

@@ -258,7 +258,7 @@ package struct Evaluator {
             var generator = SplitMix64(seed: seedOffset &+ payload.count)
             frame.key = generator.bytes(4)
         }
-        // Encoding can't fail, because the frame has the actual length of its payload.
+        // Encoding the frame can't fail, because its header contains the actual length of the payload.
         return frame.encoded() ?? []
     }
 
@@ -422,7 +422,7 @@ extension Evaluator {
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
         let payload = pieces.whole
         if framing == .websocket {
-            // The header of the frame is sent with the first piece.
+            // The header of the WebSocket frame is sent with the first piece.
             var rest = textMessage(payload)[...]
             let header = rest.count - payload.count
             var frames: [[UInt8]] = []
@@ -523,7 +523,7 @@ extension Evaluator {
         }
         switch value.mask {
         case .chosen:
-            // The masking key depends only on the payload's length and the seed.
+            // The masking key of a WebSocket frame depends only on the payload's length and the seed.
             var generator = SplitMix64(seed: seedOffset &+ frame.payload.count)
             frame.key = generator.bytes(4)
         case .key(let key):

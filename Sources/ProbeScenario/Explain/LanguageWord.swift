@@ -1,8 +1,8 @@
 import ProbeBase
 
 /// A word of the language that has no entry in ``LanguageTable``, because it does not begin a statement, a verb, an
-/// expectation or a function: for example, a clause, an option, a property or a verdict. `tcpprobe explain` explains
-/// these words in addition to the entries of the table.
+/// expectation or a function. Examples are the words of clauses, options, properties and verdicts. `tcpprobe explain`
+/// explains these words in addition to the entries of the table.
 package struct LanguageWord: Sendable {
     /// The category of the word, as given in the first line of the explanation.
     package enum Category: String, Sendable {
@@ -400,7 +400,7 @@ extension LanguageWord {
     /// Returns the explanation of a word or a phrase that is not the beginning of an entry, as `tcpprobe explain`
     /// prints it; `nil` if the text is not part of the language.
     ///
-    /// - Parameter hasEntry: Whether ``LanguageTable`` has an entry for the text. The forms of such an entry show how
+    /// - Parameter hasEntry: whether ``LanguageTable`` has an entry for the text. The forms of such an entry show how
     ///   the text is used.
     package static func explanation(of text: String, hasEntry: Bool) -> String? {
         let wanted = text.trimmingNumber

@@ -51,7 +51,7 @@ enum ValueCheck {
     case address(AddressExpression)
     case option(SocketOption)
     case send(SendStatement, ActorKind)
-    /// Offsets of cuts in a stream, in ascending order, starting at 1 or later.
+    /// Offsets of cuts in a stream, in ascending order. Each offset is at least 1.
     case offsets([Expression])
 }
 

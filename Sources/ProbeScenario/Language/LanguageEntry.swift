@@ -17,7 +17,8 @@ package struct LanguageEntry: Sendable {
     package var word: String
     /// The form of the construct in lists of choices; `nil` if another entry represents the construct in these lists.
     package var choice: String?
-    /// The rows of the reference. The first row is a one-line summary; the other rows describe clauses.
+    /// The rows of the construct in the reference. The first row is a one-line summary; the other rows describe
+    /// clauses.
     package var rows: [Row]
     /// An example without the actor, which the checker accepts after ``preparation``.
     package var example: String

@@ -165,8 +165,8 @@ package enum ActorKind: String, Sendable, CaseIterable {
 
 /// The fixed list of words that can't name an actor or a variable, because each word begins a statement.
 package enum ReservedNames {
-    /// Words that are not reserved, because they begin a statement only in a specific form: `proxy` and `link` before a
-    /// name and an arrow, `crowd` before a name and `=`, `name` before a string.
+    /// Words that are not reserved, because they begin a statement only in a specific form: `proxy` and `link` if a
+    /// name and an arrow follow, `crowd` if a name and `=` follow, and `name` if a string follows.
     private static let open = ["proxy", "link", "crowd", "name"]
     /// Words that begin a statement of the header.
     private static let header = HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
@@ -279,6 +279,6 @@ extension LanguageTable {
         }
     }
 
-    /// The names of all entries, by which a user can ask for them.
+    /// The names of all entries. A user asks for an entry by its name.
     package static let names: [String] = Set(all.map(\.name)).sorted()
 }

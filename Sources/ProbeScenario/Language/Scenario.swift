@@ -60,7 +60,7 @@ package struct Scenario: Sendable {
     }
 
     /// The first step in which a simulated machine loses its connections and comes up again. Simulating such a machine
-    /// requires a privilege.
+    /// requires privileges.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }

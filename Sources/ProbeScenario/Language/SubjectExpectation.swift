@@ -20,7 +20,7 @@ package enum SubjectExpectation: LanguageElement {
     /// The connection has ended, and the subject will reconnect. The name is bound to the number of bytes that will
     /// never be sent.
     case lost(reason: String?, as: Name?)
-    /// An attempt to connect has failed, for any reason if `reason` is `nil`.
+    /// An attempt to connect has failed for the given reason, or for any reason if `reason` is `nil`.
     case attemptFailed(reason: String?)
     case data(Pattern, as: Name?)
     case bytes(Expression)

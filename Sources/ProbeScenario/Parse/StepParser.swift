@@ -213,7 +213,7 @@ struct StepParser: GrammarPart {
                 if cursor.blockDepth > 0 { return }
                 cursor.advance()
             case .leftBrace where cursor.nesting < TokenCursor.maxNestingDepth:
-                // Errors inside the block are also reported.
+                // Errors in the block of an unreadable statement are also reported.
                 do { _ = try parseBlock() } catch {}
             default:
                 if cursor.kind == .word { context.doubtful.insert(cursor.word) }

@@ -41,7 +41,7 @@ struct WireParser: GrammarPart {
         }
         let first = cursor.token
         guard let candidate = try cursor.take(WirePhrases.halfConnectionIndex) else {
-            // The statement may exist, but without a direction.
+            // A wire statement with this name may exist, but without a direction such as `S -> T`.
             let isUndirected = try cursor.take(WirePhrases.index) != nil
             throw cursor.fail(
                 isUndirected

@@ -11,7 +11,8 @@ package struct OverTLS: Sendable {
     /// pass; otherwise `nil`.
     package private(set) var lostJudgement: SourceSpan?
     private var firstLeftOut: SourceSpan?
-    /// Whether a branch or an attempt is left without a step and would therefore succeed immediately.
+    /// Whether a branch of an `either`, or the block of a `retry`, is left without a step and would therefore succeed
+    /// immediately.
     private var emptiesBlock = false
 
     package init(_ scenario: Scenario) {
