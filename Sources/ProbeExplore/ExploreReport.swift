@@ -73,7 +73,7 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// For each step, the first result of a variation that the known-good program also fails at this step.
+    /// For each step at which the known-good program also fails a variation, the first such result.
     package private(set) var failedByGood: [CaseResult] = []
     /// The first failure at each step other than the finding's step.
     package private(set) var others: [CaseResult] = []

@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeScenario
 
 extension Candidate {
-    /// Returns the scenario that runs the candidate.
+    /// Returns the given scenario with the candidate's changes applied.
     package func scenario(of base: Scenario) -> Scenario {
         let groups = variation.joined
         let inner = Set(groups.flatMap { $0.dropFirst() })

@@ -32,8 +32,8 @@ package struct FaultExplorer {
         package var rate: FailureRate
     }
 
-    /// The number of additional batches that are tried after a fault that causes a failure only in some runs, to find a
-    /// fault that causes a failure in every run.
+    /// The number of additional batches that are tried after a fault has caused a failure in only some runs. A fault in
+    /// these batches may cause a failure in every run.
     private static let batchesForReliableFault = 4
 
     private let runner: EngineRunner
@@ -56,8 +56,8 @@ package struct FaultExplorer {
     }
 
     /// Tries the faults in order until a fault causes a failure in every run. If a fault causes a failure less often,
-    /// but in at least one of five runs, the same kind of fault is tried at a few more places, to find a fault that
-    /// causes a failure in every run.
+    /// but in at least one of five runs, the same kind of fault is tried at a few more places. One of these faults may
+    /// cause a failure in every run.
     ///
     /// - Parameter duration: the time after which no further faults are tried.
     package mutating func explore(for duration: Duration) async -> Report {

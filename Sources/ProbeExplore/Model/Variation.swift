@@ -62,7 +62,7 @@ package struct Variation: Hashable, Sendable {
         }
     }
 
-    /// The groups of sends that are sent as one piece. The sends of a group are listed in order.
+    /// The groups of sends whose bytes are sent as one piece. The sends of a group are listed in order.
     package var joined: [[Int]] {
         var groups: [[Int]] = []
         let pairs = changes.compactMap { change -> (Int, Int)? in

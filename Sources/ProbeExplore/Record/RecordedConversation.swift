@@ -34,7 +34,7 @@ package struct RecordedConversation: Sendable, Equatable {
         case alert(UInt8)
     }
 
-    /// What one side did before the other side sent something.
+    /// What happened on one side of the connection: consecutive bytes that the side sent, or an event such as a FIN.
     package struct Turn: Sendable, Equatable {
         package var side: ConversationSide
         package var event: Event

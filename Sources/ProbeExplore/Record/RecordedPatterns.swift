@@ -191,8 +191,8 @@ struct RecordedPatterns: Sendable {
         return name
     }
 
-    /// Returns the number of equal bytes before the difference, and the number of equal bytes after it. A word that
-    /// differs is entirely part of the difference.
+    /// Returns the number of equal bytes before the part in which two lines differ, and the number of equal bytes after
+    /// that part. A word that differs belongs entirely to that part.
     private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, after: Int) {
         var before = zip(left, right).prefix { $0 == $1 }.count
         let shorter = min(left.count, right.count)

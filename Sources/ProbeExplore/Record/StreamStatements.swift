@@ -30,8 +30,8 @@ package enum StreamStatements {
         }
         let rest = bytes.count - end
         guard rest > 0 else { return (statements, 0) }
-        // After a piece that does not fit, no further piece is written as a literal. Otherwise, the script would have a
-        // gap.
+        // After a piece that does not fit, no further piece is written as a literal. Otherwise, the literals in the
+        // script would not be consecutive.
         room = 0
         return (statements + [counted(rest, by: actor)], rest)
     }

@@ -4,7 +4,7 @@ package import ProbeEvents
 package enum Trial: Sendable {
     case passed
     case failed(Signature, CaseResult)
-    /// The run neither passed nor failed: it was inconclusive or skipped, or did not take place.
+    /// The candidate neither passed nor failed: its run was inconclusive or skipped, or did not take place.
     case unknown(CaseResult?)
 
     package init(_ result: CaseResult?) {
@@ -44,8 +44,8 @@ package enum Trial: Sendable {
 }
 
 extension CandidateRunner {
-    /// Runs each candidate once, and repeats inconclusive runs up to three times. On a busy machine many runs are
-    /// inconclusive, which says nothing about the program.
+    /// Runs each candidate once, and repeats inconclusive runs up to three times. On a busy machine, many runs are
+    /// inconclusive, regardless of the program.
     ///
     /// - Returns: a trial for each candidate, in the same order. If no run of a candidate was conclusive, its trial is
     ///   `unknown`.

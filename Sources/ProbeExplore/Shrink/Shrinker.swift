@@ -2,7 +2,7 @@ package import ProbeBase
 package import ProbeScenario
 import ProbeSystem
 
-/// Finds the smallest candidate with the same failure, that is, at the same step and with the same expected and actual
+/// Finds the smallest candidate that fails in the same way: at the same step, and with the same expected and actual
 /// values.
 ///
 /// A candidate that passes is run again until the probability that it fails is below 1 %. An inconclusive run does not
@@ -127,9 +127,9 @@ package struct Shrinker {
         return outcomes
     }
 
-    /// Returns the signature of another failure that is most similar to the current failure: preferably the same
-    /// signature with other values, then a signature at the same step, then any other signature. Returns `nil` if the
-    /// current failure must be kept.
+    /// Returns the signature of the other failure that is most similar to the current failure. The order of preference
+    /// is: the same signature with other values, a signature at the same step, any other signature. Returns `nil` if
+    /// the current failure must be kept.
     private func nearest(_ outcomes: [Outcome]) -> Signature? {
         if keepsFailure { return nil }
         let others = outcomes.lazy.compactMap(\.other)

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a scenario that includes a candidate's changes, that is, the script that runs the candidate.
+/// The text of a scenario, with a candidate's changes applied.
 package struct ScenarioText {
     private let base: ExploredScenario
     private let lines: SourceLines
@@ -19,7 +19,7 @@ package struct ScenarioText {
         self.sends = sends
     }
 
-    /// Returns the script that runs a candidate.
+    /// Returns the script with a candidate's changes applied.
     ///
     /// - Parameter about: the text that replaces the script's `about`; `nil` if it is not changed.
     package func text(of candidate: Candidate, about: String? = nil) -> [UInt8] {
