@@ -8,9 +8,9 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case reset(ResetPlace)
     /// Sends an RST as soon as the selected packet has been forwarded.
     case resetBehind(PacketSelection<Stage>)
-    /// Sets the window that the sender advertises to 0 from now on.
+    /// From this command on, sets the window that the sender advertises to 0.
     case shutWindow
-    /// Limits the window that the sender advertises from now on, in bytes.
+    /// From this command on, limits the window that the sender advertises to this number of bytes.
     case window(Stage.Number)
     /// Replaces an option in SYN and SYN-ACK segments with NOPs (RFC 9293, section 3.1).
     case strip(StrippedOption)

@@ -120,7 +120,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         return bytes
     }
 
-    /// Masks or unmasks the bytes after an index (RFC 6455, section 5.3).
+    /// Masks or unmasks the bytes from an index to the end (RFC 6455, section 5.3).
     package static func mask(_ bytes: inout [UInt8], from start: Int, with key: [UInt8]) {
         let (a, b, c, d) = (key[0], key[1], key[2], key[3])
         bytes.withUnsafeMutableBufferPointer { bytes in
