@@ -294,8 +294,8 @@ final class SubjectExecutor {
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
-        // Change the security state here rather than when the step resumes, because reports may arrive before the step
-        // resumes.
+        // Change the security state as soon as the reply arrives rather than when the step resumes, because reports may
+        // arrive before the step resumes.
         if let subject = securing.removeValue(forKey: number), case .done = reply,
             subject.reports.security == .requested
         {
@@ -575,7 +575,7 @@ extension SubjectExecutor {
             )
         }
         if driver != nil {
-            // A second `stopped` report would follow the first one immediately; wait briefly for it to arrive.
+            // Wait briefly, because an invalid second `stopped` report would immediately follow the first one.
             try await context.wait(until: .now + .milliseconds(2))
         }
     }

@@ -107,7 +107,7 @@ final class BlockInterpreter {
                 connection.whenevers[index] = rule
             } else {
                 connection.whenevers.append(rule)
-                // The new rule also applies to lines that have already been received.
+                // A new `whenever` rule also applies to lines that have already been received.
                 connection.wheneverProgress = WheneverEvaluation.Progress()
             }
             let line = context.text(of: step.span)

@@ -108,7 +108,7 @@ final class CaseContext {
         return Escaped.text(line)
     }
 
-    /// Returns the finding with the states of all actors added.
+    /// Returns the finding, to which the states of all actors have been added.
     func withActors(_ finding: Finding) -> Finding { actors.describe(finding) }
 
     // MARK: Faults

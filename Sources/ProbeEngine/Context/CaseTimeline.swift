@@ -24,8 +24,8 @@ struct CaseTimeline {
         var lastEvents: [String: Int] = [:]
         for index in middle { if case .event(let actor, _) = entries[index].kind { lastEvents[actor] = index } }
         let events = lastEvents.values.sorted().map { entries[$0] }
-        // The note about entries that were omitted earlier is among the removed entries, but is not counted as a
-        // removed entry.
+        // One of the removed entries may be the note about entries that were omitted earlier. This note is not counted
+        // as a removed entry.
         omitted += middle.count - events.count - (omitted > 0 ? 1 : 0)
         let note = TimelineEntry(
             time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries omitted"))

@@ -28,7 +28,7 @@ struct ConnectionTable {
     /// Removes the connections that a failed attempt opened.
     mutating func discard(_ opened: [Connection]) {
         let present = entries.map(\.connection)
-        // The connections of a nested attempt have already been abandoned.
+        // The connections of a nested `retry` have already been abandoned.
         abandoned.add(opened.filter { opened in present.contains { $0 === opened } }, among: present)
         entries.removeAll { (_, connection) in opened.contains { $0 === connection } }
         discarded += opened

@@ -41,7 +41,7 @@ final class LoopScope: @unchecked Sendable {
     /// Returns the innermost scope that contains the variable.
     func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
 
-    /// Returns a copy of the variables with their current values, which later rounds don't change.
+    /// Returns a copy of the variables with their current values. Later rounds of the loop don't change the copy.
     func snapshot() -> LoopScope {
         let copy = LoopScope(outer: outer?.snapshot(), names: names)
         (copy.round, copy.values) = (round, values)

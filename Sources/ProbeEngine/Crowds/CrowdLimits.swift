@@ -55,7 +55,7 @@ struct CrowdLimits {
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.maxWorkers {
-            // If the limit is raised to this value, it is high enough for the full reserve of descriptors.
+            // A limit of `needed` descriptors is high enough for the full reserve to be deducted from it.
             let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(

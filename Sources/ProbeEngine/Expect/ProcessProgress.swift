@@ -70,7 +70,7 @@ struct PollingProgress {
         let end = MonotonicTime.now
         let own = ThreadTime.used - used
         if isFound(answer) { return (answer, Self.moment(of: moment, end, own: own)) }
-        // Excludes the time for which the harness was stalled.
+        // The time for which the harness was stalled during the query is not counted.
         self.own += min(end - now, own + Self.longestPause)
         return (answer, moment)
     }

@@ -330,7 +330,7 @@ struct SubjectEvaluation {
     }
 }
 
-/// Expectations of lost connections and of failed attempts to reconnect.
+/// Expectations about lost connections and failed attempts to reconnect.
 extension SubjectEvaluation {
     func lost(_ reason: String?, _ name: String?, _ expectation: ResolvedSubjectExpectation) -> Result {
         // A transport may report `leftover` before it reports `lost` with any reason other than `eof`.

@@ -93,7 +93,7 @@ enum OutputSearch {
         var start = context + offset
         if context > 0, offset == 0 { start = max(1, context - (regex.longestMatch ?? 0)) }
         while let match = regex.firstMatch(in: text, from: start) {
-            // Without this check, an empty match at the end of the last match would be found again and again.
+            // Without this check, an empty match at the end of the previous match would be found again and again.
             if offset > 0 && match.range.isEmpty { return nil }
             let isPast = context > 0 && match.range.upperBound < context
             let isCut = line.isBroken && match.range.upperBound == text.count

@@ -95,8 +95,8 @@ struct CaseEnd {
 
     private func unreadBytes() -> Finding? {
         for (owner, connection) in context.connections.entries {
-            // On a connection with TLS, only application data is read here: session tickets are not bytes that a step
-            // could consume.
+            // On a connection with TLS, only application data is read at the end of a case: session tickets are not
+            // bytes that a step could consume.
             let isRead = connection.reading == .atOnce || connection.layer != nil
             if connection.isOpen && isRead { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }

@@ -97,8 +97,8 @@ package actor CaseRun {
         }
     }
 
-    /// Adds hints about programs that listen on an address that can't be reached over their link, because such an
-    /// address is the most frequent cause of subsequent failures.
+    /// Adds hints about programs that listen on an address that can't be reached over their link, because a program
+    /// that can't be reached usually causes the failures that follow.
     private func explained(_ finding: Finding) -> Finding {
         guard !context.links.isEmpty, finding.verdict == .failed || finding.verdict == .error else { return finding }
         var finding = finding

@@ -52,8 +52,8 @@ package struct RunConfiguration: Sendable {
     /// Whether the harness verifies, at the end of a case, that the cuts and the closed windows that the case requested
     /// are visible on the wire.
     package var provesFaults = true
-    /// Receives the bytes that steps send, and the numbers of bytes that they take, on the harness's connections; `nil`
-    /// to ignore them. Called on the threads of the cases.
+    /// Receives, for each step on one of the harness's connections, the bytes that the step sends or the number of
+    /// bytes that it takes from the stream; `nil` if nothing is observed. Called on the threads of the cases.
     package var observe: (@Sendable (StepObservation) -> Void)?
     /// Returns the command line that runs a single case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }

@@ -46,7 +46,7 @@ struct StandstillFaults {
         }
 
         var kind: Kind
-        /// The name for messages, such as `the harness itself` or `a worker of W`.
+        /// The name of the process or thread in messages, such as `the harness itself` or `a worker of W`.
         var name: String
         var standstills: Standstills
     }

@@ -90,7 +90,7 @@ struct StandstillLimit: Equatable {
                     limits.append(Self(scaled(time), "the time limit of a read of \(actor.value)"))
                 }
             case .act(let actor, .crowd(.expect), let timing):
-                // The harness doesn't extend this step's deadline by the duration of a worker's stalls.
+                // The harness doesn't extend the deadline of a crowd's `expect` by the duration of a worker's stalls.
                 limits.append(
                     Self(
                         scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` of \(actor.value)",

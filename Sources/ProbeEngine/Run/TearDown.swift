@@ -75,7 +75,8 @@ struct TearDown {
             if let finding = await programs.waitForDescendants(of: child, process.name) { findings.append(finding) }
             child.onChange = {}
         }
-        // The last reference to the child is dropped here, so that its descriptors are closed on the reactor's thread.
+        // The last reference to the child process is dropped on the reactor's thread, so that the child's descriptors
+        // are closed on this thread.
         if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
         (process.child, process.earlier) = (nil, [])
         if let folder = process.folder, let reason = ResourceTracker.remove(folder: folder) {

@@ -46,8 +46,8 @@ struct TLSAcceptor {
                 server.waiting.append(WaitingConnection(connection))
             }
         } catch {
-            // If the process is out of descriptors, for example, the connections stay in the queue. Without this call,
-            // the listener would be reported as ready endlessly.
+            // If the process is out of descriptors, for example, the connections stay in the queue. If the listener
+            // were still watched, it would be reported as ready endlessly.
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept connections: \(error)"))
         }

@@ -6,7 +6,7 @@ struct TLSRecordBoundary {
     private var left = 0
     private var taken = 0
 
-    /// The number of bytes that have been received of an incomplete record, including its header.
+    /// The number of received bytes of an incomplete record, including its header.
     var unfinished: Int { header.count + taken }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {

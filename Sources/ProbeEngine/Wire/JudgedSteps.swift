@@ -122,7 +122,7 @@ extension CaseContext {
             case .integer(let number)?: values[name] = .integer(number)
             case .bytes(let bytes)?: values[name] = .bytes(bytes)
             case .pieces(let pieces)?: values[name] = .bytes(Array(pieces.joined()))
-            // A `wire` statement accepts no number of this size.
+            // A `wire` statement accepts no number of 2^63 or more, and no regex.
             case .unsigned?, .regex?, nil: break
             }
         }
