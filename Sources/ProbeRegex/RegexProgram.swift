@@ -104,9 +104,9 @@ struct RegexProgram: Sendable {
     private mutating func emitStar(_ node: RegexNode, isLazy: Bool) {
         let split = reserve()
         if node.isNullable {
-            // `x*` is compiled as `(?:x+)?` here. In the plain loop, an iteration of x that consumes no byte would
-            // return to a split that has already been visited at this position. The thread would end at the split,
-            // although it must continue after the loop with the priority of x.
+            // If x can match the empty string, `x*` is compiled as `(?:x+)?`. In the plain loop, an iteration of x that
+            // consumes no byte would return to a split that has already been visited at this position. The thread would
+            // end at the split, although it must continue after the loop with the priority of x.
             emitPlus(node, isLazy: isLazy)
         } else {
             emit(node)
