@@ -33,7 +33,8 @@ struct ScriptState {
             case plain, tls
             /// A record was forged at this place in the script.
             case forged(SourceSpan)
-            /// The actor has sent a close_notify. Bytes sent after it are in records that the harness forges.
+            /// The actor has sent a close_notify. Bytes sent after the close_notify are in records that the harness
+            /// forges.
             case notified
             /// The branches before this point differ, or the handshake was expected to fail.
             case unknown
@@ -202,7 +203,8 @@ struct ScriptState {
                     continue
                 }
                 var joined = Self.join(earlier, actor)
-                // Each line may open connections, so the larger of the two counts could be less than their total.
+                // Two lines of a `together` block may both open connections, so the larger of their two counts could be
+                // less than the total.
                 joined.maxConnections = nil
                 changed[name] = joined
             }

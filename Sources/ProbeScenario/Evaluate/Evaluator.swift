@@ -272,8 +272,8 @@ package struct Evaluator {
 }
 
 extension Evaluator {
-    /// Returns the value of `name(…)`. The number of arguments is verified here even though the checker also verifies
-    /// it, because some expressions have not been checked.
+    /// Returns the value of `name(…)`. This function verifies the number of arguments even though the checker also
+    /// verifies it, because some expressions have not been checked.
     func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
         guard let function = Function(rawValue: name.value) else {
             throw EvaluationError(.badCall(name.value), span: name.span)

@@ -38,7 +38,7 @@ enum ValueCheck {
     case integer(Expression, String, ClosedRange<Int>)
     case bytes(Expression)
     case nonEmptyBytes(Expression)
-    /// A name whose length in bytes must be in the range; the text describes the name in messages.
+    /// A name whose length in bytes must be in the given range; the text describes the name in messages.
     case name(Expression, String, ClosedRange<Int>)
     /// Bytes that must be neither empty nor given as a number.
     case expectedBytes(Expression)

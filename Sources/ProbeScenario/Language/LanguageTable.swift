@@ -83,7 +83,7 @@ package enum LanguageTable {
 
     // MARK: For messages, the editors and the reference
 
-    /// The entry of `expect` itself; each expectation has a separate entry.
+    /// The entry for `expect` itself; each expectation has a separate entry.
     static let expect = LanguageEntry(
         "expect", ["expect V"], "waits for the next input to match V, and consumes it", example: "expect \"text\"",
         timing: .both)
@@ -261,7 +261,7 @@ extension LanguageTable {
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]
         + WebSocketExpression.Kind.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
 
-    /// The entry of `hex`, which is not a ``Function`` because the lexer reads it: hexadecimal digits are not always
+    /// The entry for `hex`, which is not a ``Function`` because the lexer reads it: hexadecimal digits are not always
     /// words.
     static let hexEntry = LanguageEntry(
         "hex", ["hex(de ad be ef)"], "the bytes in hexadecimal; spaces between whole bytes are optional",

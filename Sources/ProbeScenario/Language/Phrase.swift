@@ -66,7 +66,7 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     final class Candidate: Sendable {
         let phrase: Phrase<Reader, Meaning>
         let words: [[UInt8]]
-        /// The candidate's position in the table.
+        /// The position of the candidate phrase in the table.
         let place: Int
         let pointsAtOperand: Bool
 
