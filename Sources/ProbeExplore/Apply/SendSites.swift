@@ -78,7 +78,8 @@ package struct SendSites {
         guard case .act(let actor, .proxy(.forward(_, nil, let side)), _) = step.kind, !cutsForwarded,
             let executions = sent[step.id], let longest = executions.map({ $0.whole }).max(by: { $0.count < $1.count })
         else { return }
-        // The site represents all connections of the proxy. Cuts beyond the end of a shorter stream have no effect.
+        // This send site represents all connections of the proxy. Cuts beyond the end of a shorter stream have no
+        // effect.
         var site = SendSite(
             step: step.id, actor: actor.value, bytes: longest, framing: scenario.framing,
             pauseBudget: StepBounds(scenario: scenario).budget(at: nil))

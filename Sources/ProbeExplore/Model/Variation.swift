@@ -55,7 +55,7 @@ package struct Variation: Hashable, Sendable {
         }.first
     }
 
-    /// The sends that are sent together with the FIN, each with the step that ends the stream.
+    /// The sends whose bytes are sent together with the FIN, each with the step that ends the stream.
     package var fins: [(send: Int, end: Int)] {
         changes.compactMap { change in
             if case .fin(let send, let end) = change { (send, end) } else { nil }

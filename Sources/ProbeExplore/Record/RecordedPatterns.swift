@@ -77,7 +77,7 @@ struct RecordedPatterns: Sendable {
                 continue
             }
             guard let list = others[unit.side], index < list.count, unit.kind.isSame(as: list[index].kind) else {
-                // The recording was cut within this line, so the line is incomplete.
+                // The recording ended within this line, so the line is incomplete.
                 if areCut {
                     ended.insert(unit.side)
                     continue

@@ -313,7 +313,8 @@ extension Shrinker {
             guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
                 sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
             else { continue }
-            // One failure fewer in ten runs may be due to chance, and the longer pause is nevertheless more reliable.
+            // One failure fewer in ten runs is accepted: it may be due to chance, and the longer pause is more
+            // reliable.
             _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
         }
         return result
