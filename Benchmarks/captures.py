@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The arguments of `genbig`: megabytes, concurrent connections, seed, imperfect packets of 3,000, percentage of bulk data.
+# The arguments of `genbig`: megabytes, concurrent connections, seed, imperfect packets per 3,000, percentage of bulk
+# data.
 CAPTURES = {"mixed": "500 2000 1 0 15", "small": "200 2000 1 0 0", "lossy": "100 2000 1 30 15"}
 CHECKS = ("wire client -> server lines crlf", "wire server -> client lines crlf")
-PACE = 45_000  # Lines per second. Including acknowledgments, there are about 1.5 times as many packets.
+PACE = 45_000  # Lines per second. Including acknowledgments, there are about 1.5 packets per line.
 
 
 @dataclass
@@ -121,7 +122,7 @@ class CaptureFigures:
                 for direction in (flow["fromClient"], flow["fromServer"]):
                     seen += direction["bytes"]
                     missing += sum(gap["length"] for gap in direction["gaps"])
-        if name == "lossy":  # losses at the end that were never acknowledged can't be detected
+        if name == "lossy":  # lost bytes at a flow's end can't be detected if they were never acknowledged
             self.add(figure, f"<= {target}", f"{seen:,} and {missing:,} missing", passed=payload * 0.999 <= seen + missing <= payload)
         else:
             self.add(figure, target, f"{seen:,}", passed=seen == payload and missing == 0)

@@ -1,6 +1,7 @@
-"""The benchmarks of crowds, compared with the C program that opens as many connections (`crowd.c` among the references, if present) and
-slowhttptest (if it is installed): how fast members connect, their memory, how many there can be, and how much they slow down a client
-that is served at the same time."""
+"""The benchmarks of crowds, compared with slowhttptest (if it is installed) and with a C program that opens the same
+number of connections (`crowd.c`, if it is among the reference programs). Measures how fast members connect, how much
+memory they use, how many members a crowd can have, and how much they slow down a client that is served at the same
+time."""
 
 import json
 import math
@@ -35,7 +36,7 @@ A stop
 
 
 class Worker:
-    """A `tcpprobe-crowd` process, driven in the same way as by the engine."""
+    """A `tcpprobe-crowd` process, which is given the same commands as the engine would give it."""
 
     def __init__(self, program, role, members, instructions, first=0, step=1, count=None, sources=None):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -60,11 +61,11 @@ class Worker:
         return self.hear()
 
     def resident(self):
-        """Returns the memory in bytes."""
+        """Returns the resident memory of the process in bytes."""
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
     def processor(self):
-        """Returns the processor time in seconds."""
+        """Returns the processor time of the process in seconds."""
         words = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -98,7 +99,7 @@ class CrowdFigures:
                   for _ in range(count - 1)]
         for sink in sinks[1:]:
             sink.hear()
-        if count > 1:  # The kernel distributes connections unevenly, by a hash; an additional sink accepts the excess.
+        if count > 1:  # The kernel distributes connections unevenly, so there is one spare sink.
             sinks.append(Worker(program, {"kind": "sink", "at": {"address": "127.0.0.1", "port": port}, "place": 1, "places": 1}, 0, []))
             sinks[-1].hear()
         sources = {"first": base, "addresses": max(1, min(4096, members // 16)), "ports": [10000, 32768]}
@@ -238,7 +239,7 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
 
     @staticmethod
     def percentile(report):
-        """Returns the p99 of A's waits in milliseconds."""
+        """Returns the 99th percentile of the waits of the crowd A, in milliseconds."""
         for line in report.splitlines():
             for crowd in json.loads(line).get("crowds", []):
                 if crowd["name"] == "A":

@@ -1,6 +1,6 @@
-"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if
-present): a round trip and throughput through an idle link, a case in which one segment is dropped, and the number of
-cases with a link per second."""
+"""The benchmarks of links: the round-trip time and the throughput of an idle link, a case in which one segment is
+dropped, and the number of cases with a link that can be run per second. The link is compared with a C prototype over
+TUN (`tunlink.c`, if it is among the reference programs)."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-# The same program serves as either end: it counts received bytes and answers single bytes, or it measures and prints
-# "p50-in-us MB/s".
+# This program serves as either end of a connection. One end counts received bytes and answers single bytes. The other
+# end measures, and prints the median round-trip time in microseconds and the throughput in MB/s.
 PEER = r"""
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

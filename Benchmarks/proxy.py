@@ -138,7 +138,7 @@ class ProxyFigures:
         return client
 
     def transfer(self, port: int, total: int) -> float:
-        """Returns the bytes per second, measured until the other end has counted all bytes."""
+        """Returns the throughput in bytes per second, measured until the other end has counted all bytes."""
         with self.connected(port) as client:
             chunk, began = bytes(CHUNK), time.perf_counter()
             for _ in range(total // CHUNK):
@@ -149,7 +149,7 @@ class ProxyFigures:
             return total / (time.perf_counter() - began)
 
     def round_trip(self, port: int, count: int) -> float:
-        """Returns the median in seconds."""
+        """Returns the median round-trip time in seconds."""
         with self.connected(port) as client:
             times = []
             for _ in range(count):

@@ -87,7 +87,8 @@ class TLSFigures:
         self.add("tls rate", target, f"{rate:.0f} cases/s", passed=rate >= 300)
 
     def tls_bulk(self):
-        """Compares one process with both ends to `openssl s_server` with `s_client`, each on one core, with the same cipher suite."""
+        """Compares one process that contains both ends of a connection with a pair of processes, `openssl s_server` and
+        `openssl s_client`. Each process runs on one core, and both connections use the same cipher suite."""
         target = ">= 0.6 of openssl"
         openssl = shutil.which("openssl")
         if openssl is None:
@@ -115,7 +116,7 @@ class TLSFigures:
             "tls bulk", target, f"{size / own / 1e6:.0f} MB/s, openssl {size / other / 1e6:.0f} MB/s", f"{ratio:.2f}", ratio >= 0.6)
 
     def openssl_bulk(self, openssl: str, core: int, size: int) -> float | str:
-        """Returns the seconds that a client takes to fetch a file, or the reason why they can't be measured."""
+        """Returns the seconds that a client takes to fetch a file, or the reason why the time can't be measured."""
         certificate, key, data = self.work / "bulk.pem", self.work / "bulk.key", self.work / "bulk.bin"
         if not data.exists():
             with data.open("wb") as file:

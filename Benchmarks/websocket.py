@@ -30,9 +30,9 @@ class WebSocketFigures:
     work: Path
 
     def websocket(self):
-        """Runs one process with both ends on one core: each round is a masked frame in one direction and an unmasked
-        one back, in four steps. The time of a run with one round is subtracted, so that the time to start the program
-        is not measured."""
+        """Runs one process, which contains both ends of a connection, on one core. Each round consists of a masked
+        frame in one direction and an unmasked frame in the other direction, in four steps. The time of a run with one
+        round is subtracted, so that the time to start the program is not measured."""
         target = ">= 20000 frames/s"
         rounds = self.count(ROUNDS, ROUNDS // 4)
         core = min(os.sched_getaffinity(0))
