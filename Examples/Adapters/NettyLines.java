@@ -301,7 +301,8 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     String listen(String op) throws Exception {
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
-        // Stops a listener that can't accept. By default, Netty would retry every second while the client waits.
+        // Stops a listener that can't accept a connection. By default, Netty would retry every second while the client
+        // waits.
         bootstrap.handler(new ChannelInboundHandlerAdapter() {
             @Override public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
                 if (machine(error) == null) return;

@@ -16,7 +16,7 @@ enum state { UNUSED, LIVE, OVER };
 static struct connection { enum state state; int fd; char host[256], port[8]; } connections[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// `print_bytes` and `stopped` require the lock, so that the protocol's lines are not interleaved.
+// The lock must be held while `print_bytes` or `stopped` runs, so that the protocol's lines are not interleaved.
 static void print_bytes(const char *name, int conn, const char *bytes, size_t count) {
     printf("{\"ev\":\"%s\",\"conn\":%d,\"data\":\"", name, conn);
     for (size_t i = 0; i < count; i++) {
@@ -45,7 +45,8 @@ static void failed(struct connection *c, int code) {
     c->state = OVER;
 }
 
-// Tries the addresses of the host in turn. Returns 0 once connected, otherwise the errno of the last address.
+// Tries the addresses of the host in turn. Returns 0 once connected; otherwise, the errno of the attempt to connect to
+// the last address.
 static int dial(struct connection *c) {
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     int code = getaddrinfo(c->host, c->port, &wanted, &found) ? EHOSTUNREACH : 0, fd;
@@ -125,7 +126,7 @@ static size_t unescape(const char *text, char *bytes) {
     return count;
 }
 
-// Runs with the lock held, except while sending, because the peer may read slowly.
+// Performs an op. The lock is held, but is released while sending, because the peer may read slowly.
 static const char *perform(const char *op) {
     struct connection *c = &connections[atoi(field(op, "conn")) % MOST];
     if (is(op, "op", "connect")) {

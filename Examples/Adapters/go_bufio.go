@@ -67,7 +67,7 @@ type connection struct {
 	over     bool
 }
 
-// Requires the lock.
+// The caller must hold the lock.
 func (c *connection) stop(why string) {
 	if !c.over {
 		c.over = true
@@ -75,7 +75,7 @@ func (c *connection) stop(why string) {
 	}
 }
 
-// Requires the lock.
+// The caller must hold the lock.
 func (c *connection) fail(err error) {
 	if trouble := machine(err); trouble != "" && !c.over {
 		c.over = true
@@ -130,7 +130,7 @@ func (c *connection) dial() {
 	}
 }
 
-// Requires the lock.
+// The caller must hold the lock.
 func (c *connection) begin(conn *net.TCPConn) {
 	c.conn = conn
 	c.unsent = make(chan []byte, 1<<16)
@@ -189,7 +189,7 @@ func (c *connection) read() {
 	c.end()
 }
 
-// Requires the lock.
+// The caller must hold the lock.
 func (c *connection) end() {
 	if c.unsent != nil {
 		close(c.unsent)
@@ -239,7 +239,7 @@ func (c *connection) accept() {
 	}
 }
 
-// Requires the lock.
+// The caller must hold the lock.
 func perform(o op) message {
 	c := connections[o.Conn]
 	if o.Op == "connect" || o.Op == "listen" {

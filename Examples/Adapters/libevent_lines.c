@@ -235,7 +235,7 @@ static struct timeval milliseconds(const char *text) {
 
 static int listen_error; // the error of the current op
 
-// Stops a listener that can't accept; libevent would otherwise retry at once.
+// Stops a listener that can't accept a connection; libevent would otherwise retry at once.
 static void cannot_accept(struct evconnlistener *listener, void *argument) {
     (void)listener;
     int code = errno;
@@ -256,7 +256,7 @@ static const char *begin(struct connection *c, int number, const char *op, int *
         }
         open_stream(c, -1);
         if (limit.tv_sec || limit.tv_usec) evtimer_add(c->timer = evtimer_new(base, too_late, c), &limit);
-        // Every failure is reported as an event of the stream, even an immediate one.
+        // Every failure, even an immediate one, is reported as an event of the stream.
         bufferevent_socket_connect_hostname(c->stream, NULL, AF_UNSPEC, host, atoi(service));
         return NULL;
     }

@@ -71,7 +71,7 @@ function listen({ conn: listener, host, port }, done) {
   server.tell = (reason, detail, machine) => { server.close(); server.isOver = true; say({ ev: "stop", conn: listener, reason, detail, machine }); };
   server.on("error", error => {
     if (!server.listening) return done({ error: error.message, machine: machine(error) });
-    if (!server.isOver && machine(error)) server.tell("other", error.message, machine(error)); // The server can't accept.
+    if (!server.isOver && machine(error)) server.tell("other", error.message, machine(error)); // `accept` failed.
   });
   server.listen(port, host, () => done({ port: server.address().port }));
 }

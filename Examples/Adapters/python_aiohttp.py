@@ -1,5 +1,5 @@
-"""aiohttp's `ClientSession.ws_connect` and `web.WebSocketResponse`: `receive`, `send_str`, `send_bytes`, `ping`, `close`, and their
-`max_msg_size`. Needs the package `aiohttp`."""
+"""aiohttp's `ClientSession.ws_connect` and `web.WebSocketResponse`: `receive`, `send_str`, `send_bytes`, `ping`,
+`close`, and the limit `max_msg_size`. Needs the package `aiohttp`."""
 import asyncio, errno, json, ssl, struct, sys
 
 import aiohttp
@@ -181,7 +181,8 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
+    """Stops a listener that can't accept a connection. By default, asyncio would retry every second while the client
+    waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(known.items()):
         if sock and machine(error) and isinstance(it, web.AppRunner) and sock.getsockname() in it.addresses:

@@ -66,7 +66,7 @@ class Framer:
 
 
 def secure(tls):
-    """Returns the TLS arguments of `open_connection` and `start_tls`."""
+    """Returns the TLS arguments for `open_connection` and `start_tls`."""
     if not tls:
         return {}
     context = ssl.create_default_context(cafile=tls["ca"])
@@ -195,7 +195,8 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
+    """Stops a listener that can't accept a connection. By default, asyncio would retry every second while the client
+    waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(writers.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:

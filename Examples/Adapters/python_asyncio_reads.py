@@ -139,7 +139,8 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
+    """Stops a listener that can't accept a connection. By default, asyncio would retry every second while the client
+    waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(known.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in (it.server.sockets if isinstance(it, Listener) else ())]:

@@ -1,5 +1,6 @@
-"""Twisted: `LineReceiver`, `Int…StringReceiver` and `NetstringReceiver` with their `MAX_LENGTH`, replaced by one another
-when the framing changes, `TimeoutMixin`, `abortConnection`, `registerProducer`; also listens. Needs the package `twisted`."""
+"""Twisted: `LineReceiver`, `Int…StringReceiver` and `NetstringReceiver` with their `MAX_LENGTH`; `TimeoutMixin`,
+`abortConnection` and `registerProducer`. When the framing changes, one protocol replaces another. Also listens. Needs
+the package `twisted`."""
 import errno, json, sys
 
 import twisted
@@ -47,7 +48,8 @@ def stop(conn, why, detail="", **trouble):
 
 
 class Peer(TimeoutMixin):
-    """The state of a connection for its lifetime, and its protocol until the framing changes."""
+    """The state of a connection, which exists for the connection's lifetime, and its current protocol, which is
+    replaced when the framing changes."""
 
     def __init__(self, conn, op):
         self.conn, self.op, self.why, self.announced = conn, op, None, None
@@ -295,7 +297,8 @@ class Listener(ServerFactory):
 
 
 def cannot_accept(event):
-    """Handles log events: Twisted only logs connections that it can't accept, or closes at once for lack of a descriptor."""
+    """Handles log events, because Twisted only logs the fact that it can't accept a connection, or that it closes a
+    connection at once for lack of a descriptor."""
     what = event.get("log_format") or ""
     name = event.get("acceptError") or ("EMFILE" if what.startswith("EMFILE encountered") else None)
     if name not in ("EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"):

@@ -2,7 +2,8 @@ import ChatClient
 import TCPProbe
 import Testing
 
-/// Runs the scenarios for the client with each way of reading the stream.
+/// Runs the scenarios with the client in both of its modes: one reads lines, and the other treats each read as a
+/// message.
 @Suite struct ChatTests {
     private static func cases() throws -> [ScenarioCase] {
         // The package's folder is three levels above this file.
@@ -10,7 +11,7 @@ import Testing
         return try ScenarioCase.cases(in: "/\(package)/Scenarios/client")
     }
 
-    /// The scenarios that the client from the tutorials fails.
+    /// The scenarios that fail if the client treats each read as a message, as many tutorials do.
     private static let bugs: Set = [
         "character-in-two-segments", "colon-in-the-text", "long-message", "message-in-two-segments",
         "two-messages-in-one-segment",

@@ -34,7 +34,7 @@ public final class LineClient: Sendable {
 
     private struct State {
         var phase = Phase.initial
-        /// Lines with their terminators that the kernel has not accepted yet.
+        /// The lines, with their terminators, that the kernel has not accepted yet.
         var outgoing: [UInt8] = []
     }
 
@@ -182,8 +182,8 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // If there is no error, the server accepted the connection. Even if the server has reset the connection
-            // since, the connection was not refused.
+            // If there is no error, the server accepted the connection, although it may have reset the connection
+            // since.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
