@@ -41,7 +41,7 @@ class Difference:
 
 
 def wanted(scenario, case, way):
-    """Returns the verdicts that the case may have if it is run in this way."""
+    """Returns the verdicts that the case may have if it is run in the given way."""
     if scenario.asks_reads and way.transport == "bsd":
         return (UNSUPPORTED,)
     verdicts = scenario.verdicts(case) if way.captures else scenario.without_capture(case)

@@ -1,5 +1,5 @@
 """An adapter that reports an event after the end of a connection: `late.py MILLISECONDS FILE COMMAND…` forwards the
-messages of the adapter COMMAND, and adds an event after each `stop`. If MILLISECONDS is 0, `stop` and the event are
+messages from the adapter COMMAND, and adds an event after each `stop`. If MILLISECONDS is 0, `stop` and the event are
 written together. If the machine is so slow that the event would be more than 30 ms late, the event is withheld, and a
 line is added to FILE."""
 import json

@@ -1,5 +1,5 @@
-"""Servers next to the cases in the same network, whose late actions belong to no case, and connections that use the
-port numbers of the cases at other addresses.
+"""Servers in the same network as the cases, and connections that use the port numbers of the cases at other addresses.
+The late actions of these servers belong to no case.
 
     neighbours.py SEED      prints `ready` once all servers listen; exits at the end of its input
 """

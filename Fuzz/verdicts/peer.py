@@ -16,7 +16,7 @@ import time
 
 
 def take(peer, wanted):
-    """Receives exactly these bytes; the peer must not end the connection before them."""
+    """Receives exactly these bytes; the peer must not end the connection before it has sent all of them."""
     got = b""
     while len(got) < len(wanted):
         some = peer.recv(len(wanted) - len(got))
@@ -29,7 +29,7 @@ def take(peer, wanted):
 
 
 def end(peer, wanted):
-    """Waits until the peer ends the connection in this way; no bytes may be received before that."""
+    """Waits until the peer ends the connection in the given way; no bytes may be received before that end."""
     try:
         found = "bytes" if peer.recv(1) else "eof"
     except ConnectionResetError:

@@ -158,7 +158,7 @@ class Scenario:
 
     @property
     def leaves_ports_free(self):
-        """Returns whether no port is left in TIME_WAIT by the case."""
+        """Returns whether the case leaves no port in TIME_WAIT."""
         return self.only_resets and not self.framing and (self.wrong is None or self.wrong.is_wire)
 
     def verdicts(self, case):

@@ -174,7 +174,7 @@ def several(rng, index, places):
         conversations.append(section.choose_ending(conversation))
     for conversation in conversations:
         section.over(conversation)
-    # The statement must not be true of the other connection.
+    # A statement about one of the connections must not be true of another connection.
     a, b = rng.sample(conversations, 2)
     if a.left.sent:
         conversations[-1].steps.append(only_wrong(

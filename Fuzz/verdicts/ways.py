@@ -211,7 +211,7 @@ def read_events(result, path):
                         result.said += f"\npackets dropped: {event['packets']['dropped']}"
     except (OSError, ValueError) as error:
         how = f"signal {-result.status}" if (result.status or 0) < 0 else f"status {result.status}"
-        # The folder's name is removed, because it differs each time.
+        # The folder's name is removed, because it differs from run to run.
         error = getattr(error, "strerror", None) or error
         result.troubles.append(f"it ended with {how}, and its events can't be read: {error}")
 
