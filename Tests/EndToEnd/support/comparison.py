@@ -61,8 +61,8 @@ def difference(expected, actual):
     # A `...` line matches any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
-    # The numbers of leading lines of `got` that the wanted lines so far can match. There are at most a few hundred, so
-    # a set is fast enough.
+    # Contains n if the lines of `wanted` that have been processed so far can match the first n lines of `got`. There
+    # are at most a few hundred such numbers, so a set is fast enough.
     reached = {0}
     for line in wanted:
         if line.strip() == "...":
