@@ -1,9 +1,9 @@
-"""A relay that delays some of the messages of an adapter: delaying.py KIND MILLISECONDS COMMAND…
+"""A relay that delays some of the messages from an adapter: delaying.py KIND MILLISECONDS COMMAND…
 
 KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all. The rules of the protocol are
 still obeyed: nothing about a connection is reported before its `accept` and `start` or after its `stop`, deliveries and
-`sent` events each keep their order, and answers have the order of the ops. A transport that reports as late as this is
-correct.
+`sent` events each keep their order, and answers have the order of the ops. A transport whose reports are this late is
+still correct.
 """
 import heapq, json, subprocess, sys, threading, time
 

@@ -116,7 +116,7 @@ async function main() {
     same(list.map((one) => one.code), ["unknown-verb"], "the diagnostics");
     const wrong = list.find((one) => one.code === "unknown-verb");
     same([wrong.severity, wrong.source, wrong.range.start], [0, "tcpprobe", new Position(8, 22)], "the position after an emoji");
-    // Changes are sent as they are typed, so the diagnostic disappears.
+    // Changes are sent as they are typed, so the diagnostic disappears once its line has been removed.
     shown.delete(uri.toString());
     const start = document.text.indexOf("do {");
     document.change(start, document.text.length, "");

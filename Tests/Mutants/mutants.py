@@ -2525,7 +2525,7 @@ class RefusalStops(Connection):
 
 
 class ToldAgain(Connection):
-    """Answers an operation on a connection that has ended by reporting the end again."""
+    """If an operation is requested on a connection that has ended, reports the end again."""
     ended_by, reason_was = "", None
 
     def stop_event(self, reason, detail=""):
@@ -2748,7 +2748,7 @@ class ResetEndsAll(Connection):
 
 
 class WhileConnecting(Connection):
-    """Passes data that is sent before the connection is established through `early`."""
+    """Calls `early` with each frame that is queued before the connection is established."""
 
     def queue(self, frame):
         if self.state == CONNECTING:
@@ -5242,7 +5242,7 @@ def main():
 
 
 class BindsDifferently(Connection):
-    """Starts with settings other than the requested ones."""
+    """A transport that starts with settings other than the requested ones."""
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, self.changed(dict(settings)))

@@ -5,8 +5,8 @@ changes the reference in one place.
 It has one thread, asyncio's loop for readiness, timers and name lookups, and plain non-blocking sockets. The parts are
 Decoder and encode (bytes to messages and back), TLSSocket, Connection, WebSocketConnection (on the parts of
 websocket.py), Listener and Adapter (the protocol). The reference guarantees that there is one `stop` for each
-connection and nothing after it; that sent data is written before the FIN; and that data that is still unread does not
-cause an RST instead of that FIN.
+connection and nothing after it; that sent data is written before the FIN; and that unread data does not cause an RST
+instead of the FIN.
 """
 import asyncio
 import collections
@@ -45,7 +45,8 @@ RECORD_SIZE = 16 * 1024
 
 
 def machine(error):
-    """Returns the field of an event that reports a shortage of the machine; an empty dictionary for other errors."""
+    """Returns the field `machine` with the name of the error if the machine lacked a resource; an empty dictionary for
+    other errors."""
     number = getattr(error, "errno", None)
     return {"machine": errno.errorcode[number]} if number in SHORTAGES else {}
 
@@ -130,8 +131,8 @@ class Decoder:
         return None
 
     def half_terminator(self):
-        """Returns the number of bytes at the end that may be the beginning of a terminator, and therefore can't be
-        treated as content yet."""
+        """Returns the number of bytes at the end of the received data that may be the beginning of a terminator. These
+        bytes can't be treated as content yet."""
         return next(length for length in reversed(range(len(self.terminator))) if self.buffer.endswith(self.terminator[:length]))
 
     def next_netstring(self):
@@ -245,7 +246,7 @@ class TLSSocket:
         # Records that the kernel has not accepted yet, and the number of message bytes in these records.
         self.unwritten, self.covered = b"", 0
         self.failed = self.peer_notified = self.notified = False
-        # Whether the FIN has arrived.
+        # Whether the peer's FIN has arrived.
         self.ended = False
         # The condition that `recv` reports after the bytes that it has returned: the end of the stream, or an error.
         self.due = None
@@ -440,8 +441,8 @@ class Connection:
         # Whether the peer's FIN or close_notify has arrived.
         self.peer_ended = False
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
-        # The reason why a write failed, or why the connection failed between `connect` and the first check of its
-        # state.
+        # The reason why a write failed, or why the connection failed after `connect` and before its state was first
+        # checked.
         self.failure = None
         # The machine's resource shortage, for the event that reports the end of the connection.
         self.trouble = {}
@@ -768,7 +769,7 @@ class Connection:
         self.announced = [request["behind"], request]
 
     def change_framing(self, request):
-        """Divides the bytes that have not been delivered into messages again."""
+        """Divides the undelivered bytes into messages again."""
         rest = self.decoder.finish()
         self.set_framing(request)
         self.take_over(rest)
@@ -1175,7 +1176,7 @@ class WebSocketConnection(Connection):
               +- the peer's close -+- from a server -> waiting (for its FIN, WAIT_TIME at most) -> ending
               |                    +- from a client -> ending
               +- a violation -> lingering
-              +- EOF, stop, reset as ever
+              +- EOF, stop, reset as in Connection
         What ends a connection after the peer's close is reported as `closed`. An accepted connection is not reported before its
         handshake is complete.
     """
@@ -1361,7 +1362,7 @@ class WebSocketConnection(Connection):
         self.update()
 
     def leave(self):
-        """Reports no leftover, because an incomplete frame or message is not one."""
+        """Reports no leftover, because an incomplete frame or message does not count as a leftover."""
 
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -1441,7 +1442,7 @@ class Listener:
             sock = self.sock.accept()[0]
         except OSError as error:
             if error.errno in SHORTAGES:
-                # Connections that are pending would never be accepted.
+                # Without a stop, pending connections would remain in the queue and never be accepted.
                 self.stop(reason="other", detail=str(error), **machine(error))
             return
         self.accepted(sock)
@@ -1460,7 +1461,7 @@ class Listener:
 
 
 class Adapter:
-    """The protocol: ops are read from stdin, events are written to stdout."""
+    """The protocol: ops are read from stdin, and events are written to stdout."""
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
            "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "heartbeat", "reconnect", "max-line",

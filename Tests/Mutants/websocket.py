@@ -241,7 +241,7 @@ class Frames:
         self.buffer += data
 
     def finish(self):
-        """Returns no leftover when the stream has ended, because an incomplete frame is not an incomplete line."""
+        """Returns no leftover when the stream has ended, because an incomplete frame does not count as a leftover."""
         self.buffer.clear()
         return b""
 

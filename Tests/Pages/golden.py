@@ -1,9 +1,10 @@
 """Reference pictures of pages, stored as the averages of blocks of 8 × 8 pixels, one pixel per block.
 
-The comparison finds changes that a reader would notice: something has moved, vanished, changed its colour or covers
-something else. So a block may have any value that it would have if the page were shifted by up to one pixel, and up to
-`TOLERANCE` beyond that, for differences in the edges of letters. Blocks that do not change if the page is shifted
-contain no edges, so `FLAT` is enough for them: a line of one pixel and a pale background are also detected.
+The comparison finds changes that a reader would notice: an element has moved, vanished, changed colour or come to cover
+another element. A block may therefore have any value that it would have if the page were shifted by up to one pixel. It
+may also differ from these values by up to `TOLERANCE`, because the edges of letters vary. Blocks that do not change if
+the page is shifted contain no edges, so `FLAT` is enough for them: a line of one pixel and a pale background are also
+detected.
 """
 import base64
 import os
@@ -36,8 +37,8 @@ def blocks(browser, data):
 
 
 def check(browser, page, folder, name, renew, pictures):
-    """Compares a page in all four ways. Returns the differences, one line per way, or the names of the renewed
-    pictures."""
+    """Compares a page with its four pictures: at two widths, each in light and dark. Returns the differences, one line
+    per picture, or the names of the renewed pictures."""
     found = []
     for width in WIDTHS:
         for is_dark in (False, True):
