@@ -1,10 +1,11 @@
 import Testing
 
-/// Checks the lists of files in CONTRIBUTING. Each listed file must mention the example to which the list applies, and
-/// no other file in `Sources` may mention it.
+/// Checks the lists in CONTRIBUTING of the files that must be changed for an addition to the language or the tool. Each
+/// list names an existing example of such an addition. Every listed file must mention the example, and no other file in
+/// `Sources` may mention it.
 struct AdditionsTests {
-    /// Whether the path belongs to a transport under test. Transports are exempt, because each of them implements only
-    /// some capabilities.
+    /// Whether the path belongs to a transport under test. The lists don't have to include transports, because each
+    /// transport implements only some capabilities.
     private static func isTransport(_ path: String) -> Bool {
         [
             "ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransport/Reconnecting/", "ProbeTransportNIO/",
@@ -14,7 +15,7 @@ struct AdditionsTests {
 
     struct Addition: Sendable, CustomTestStringConvertible {
         var section: String
-        /// The maximum number of files that may have to be changed for an addition.
+        /// The maximum number of files in the list.
         var limit: Int
 
         var testDescription: String { section }
@@ -32,14 +33,15 @@ struct AdditionsTests {
         let page = try #require(Repository.text("CONTRIBUTING.md"))
         let section = try #require(
             page.split(separator: "\n### ").first { $0.hasPrefix(addition.section + "\n") })
-        // Matches the example of a list: `name` (`spelling`).
+        // Matches the text that names a list's example: `name` (`spelling`).
         let example = try #require(section.firstMatch(of: /`(\w+)` \(`([^`]+)`\)/))
         let (name, spelling) = (String(example.1), String(example.2))
         let listed = Set(section.matches(of: /\n\d+\. `([^`]+)`/).map { String($0.1) })
         #expect(listed.count <= addition.limit && listed.count > 2)
 
         let identifier = try Regex(#"\b\#(name)\b"#)
-        // Searching for the name first is much faster than matching the regular expression in every file.
+        // The identifier's name is searched for first, which is much faster than matching the regular expression in
+        // every file.
         let sources = Repository.sources.filter { $0.text.contains(name) && $0.text.firstMatch(of: identifier) != nil }
         #expect(Set(sources.map(\.path).filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {

@@ -1,7 +1,7 @@
 import Testing
 
-/// A change handler may change the object that called it. If the object called the handler directly, the calls would
-/// recurse to a depth of one call for each message of a peer.
+/// A change handler may change the object that called it. If the object called the handler directly, the recursion
+/// would go one level deeper with each message from the peer.
 struct ChangeHandlerUseTests {
     @Test func onlyChangeHandlerNotifiesOfChanges() {
         var handlers = 0

@@ -27,8 +27,8 @@ struct NamesTests {
         }
     }
 
-    /// Metaphors that were used in identifiers until they were replaced with technical terms, such as inbox with
-    /// `receiveBuffer`, transcript with `outputLog`, and afterglow with `drainInterval`.
+    /// Metaphors that were formerly used in identifiers and have been replaced with technical terms. For example, inbox
+    /// is now `receiveBuffer`, transcript is `outputLog`, and afterglow is `drainInterval`.
     private static let replaced: Set = [
         "afterglow", "bell", "breach", "breaches", "claim", "claimed", "claims", "draft", "growth", "inbox", "inboxes",
         "lane", "lanes", "leftovers", "lesson", "lessons", "seldom", "stories", "story", "transcript", "transcripts",

@@ -53,7 +53,7 @@ import Testing
         #expect(Escaped.excerpt(bytes.span, limit: limit) == text)
     }
 
-    /// In a ladder, the limit is a number of columns, not of bytes.
+    /// In a ladder, the limit on an excerpt is a number of columns, not of bytes.
     @Test(
         arguments: [
             ("Jörg", 6, "\"Jörg\""), ("Jörg", 5, "\"Jör…"), ("日本", 6, "\"日本\""), ("日本", 5, "\"日…"), ("日本", 3, nil),

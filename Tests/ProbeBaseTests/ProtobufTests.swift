@@ -125,7 +125,7 @@ import Testing
         #expect(failure([(3, 2)]) == .missingIndex("3[2]", count: 2))
         #expect(failure([(3, 1), (1, nil)]) == .repeated("3[1].1", count: 2))
         #expect(failure([(1, nil), (1, nil)]) == .noMessage("1"))
-        // Although the field is found first, the message is read to its end, so its truncation is reported.
+        // The field precedes the truncation, but the message is read to its end, so the truncation is reported.
         let truncated = ProtobufReader.Problem(kind: .truncated, offset: 2)
         #expect(failure([(1, nil)], [0x08, 0x05, 0x10]) == .malformed(within: nil, truncated))
         #expect(

@@ -21,7 +21,7 @@ extension CaptureTests {
         }
 
         private func closeTwice() async throws {
-            // The first round opens descriptors that the runtime keeps open.
+            // The first capture is not measured, because it opens descriptors that the runtime keeps open.
             try await openAndClose()
             let descriptors = try entries(of: "/proc/self/fd").count
             try await openAndClose()

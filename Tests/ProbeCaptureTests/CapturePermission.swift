@@ -9,7 +9,7 @@ enum CapturePermission {
         } catch .notPermitted {
             return false
         } catch {
-            // After any other failure, the tests are run, so that they fail.
+            // If capturing fails for a reason other than a missing permission, the tests are run, so that they fail.
             return true
         }
     }()

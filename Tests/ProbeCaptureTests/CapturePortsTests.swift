@@ -3,7 +3,7 @@ import Testing
 @testable import ProbeCapture
 
 @Suite struct CapturePortsTests {
-    /// The part of every filter that accepts fragments, because the fillers of a fence may be fragmented.
+    /// The part of every filter that accepts fragments, which a fence needs because its packets may be fragmented.
     private let fragments = " or (udp and ip[6:2] & 0x1fff != 0)"
 
     @Test func adjacentAndOverlappingRangesAreJoined() {

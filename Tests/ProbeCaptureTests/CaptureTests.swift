@@ -74,7 +74,8 @@ struct CaptureTests {
                 let subscription = try capture.subscribe(port: listener.port)
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
-                // A packet of other traffic that was in flight when the filter was attached may be counted as dropped.
+                // If a packet from other traffic was in flight when the filter was attached, it may be counted as
+                // dropped.
                 guard case .caughtUp(let dropped) = await capture.fence(timeout: capturePatience) else {
                     Issue.record("the fence was not answered in round \(round)")
                     return
@@ -161,8 +162,8 @@ struct CaptureTests {
 
     @Test func manySinglePortsFitTheFilter() async throws {
         let listener = try LoopbackListener()
-        // The ports are low and close together. Only traffic of other programs could pass the filter on the ports
-        // between them, and there is no such traffic.
+        // The ports are low and close together. On the ports between them, only traffic from other programs could pass
+        // the filter, and there is no such traffic.
         let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
         let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)

@@ -97,7 +97,8 @@ struct CompletionsTests {
         #expect(Set(one.lacks).intersection(found) == [], "\(found)")
     }
 
-    /// The parser determines whether a word is offered. It must never exclude the next word of a valid statement.
+    /// The parser determines whether a word is offered as a completion, and must never exclude the next word of a valid
+    /// statement.
     @Test func everyExampleIsCompletedWordByWord() throws {
         var server = try EditorHarness()
         let script = Self.script.replacing(

@@ -27,8 +27,8 @@ struct DocumentTextTests {
         #expect(text.position(of: 5, .utf16).character == 2)
     }
 
-    /// In UTF-16, a change may begin or end between the halves of a surrogate pair. The text must keep the same number
-    /// of units as the client's.
+    /// In UTF-16, a change may begin or end between the halves of a surrogate pair. The text must always have the same
+    /// number of UTF-16 code units as the client's text.
     @Test(arguments: [
         (0, 1, "", "\u{fffd}z"), (1, 2, "", "\u{fffd}z"), (1, 1, "x", "\u{fffd}x\u{fffd}z"), (1, 1, "", "😀z"),
         (1, 3, "", "\u{fffd}"),

@@ -99,7 +99,7 @@ struct RecordedTLSTests {
     func endsAreDistinguished(ends: [(Side, Event)], steps: [String]) throws {
         let script = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends)
         #expect(Array(script.dropFirst(3)) == steps)
-        // Each conversation must also result in a valid scenario in which the harness plays the two sides.
+        // Each conversation must also result in a valid scenario in which the harness plays both sides.
         _ = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends, .both)
     }
 

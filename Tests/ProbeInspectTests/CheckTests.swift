@@ -61,8 +61,8 @@ import Testing
         #expect(result.text.isEmpty == (verdict == .passed))
     }
 
-    /// Connections that were not followed are not judged. They never make a statement pass, whichever way it is judged
-    /// and whatever the filter is.
+    /// Connections that were not followed are not judged. Such a connection never makes a statement pass, whether its
+    /// outcome is returned or written at once, and whatever the filter is.
     @Test(arguments: [
         ("wire packets >= 1", ConnectionFilter(), [Verdict.passed, .inconclusive], Int32(3)),
         ("wire packets > 100", ConnectionFilter(), [.inconclusive, .inconclusive], 3),

@@ -58,7 +58,7 @@ import Testing
         #expect(try #require(StartTime(text)).nanoseconds(first: Self.first) == time)
     }
 
-    /// The test passes in every time zone.
+    /// A time of day is interpreted in the local time zone, so the test derives it from the capture.
     @Test func timeOfDayIsOnTheCapturesDay() throws {
         let text = StartTime.timeOfDay(Self.first)
         #expect(text.hasSuffix(".250000") && text.count == 15)

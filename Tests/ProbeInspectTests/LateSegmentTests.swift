@@ -5,7 +5,7 @@ import Testing
 
 /// Tests that the streams of a capture don't depend on the times of its packets.
 @Suite struct LateSegmentTests {
-    /// Returns a copy of a capture file in which the packets' times, which have microsecond resolution, are replaced.
+    /// Returns a copy of a capture file with microsecond timestamps, in which the packets' times are replaced.
     private static func retimed(_ file: [UInt8], _ time: (Int) -> UInt64) -> [UInt8] {
         var bytes = file
         var offset = 24

@@ -17,7 +17,7 @@ import Testing
 
     @Test func bareCRAndLFAreCountedInTheirLine() {
         let text = "a\nb\rc\r\r\nd\r\ne\nf\r"
-        // The CR at the end is not counted, because it may be the first half of a terminator.
+        // The CR at the end of the text is not counted, because it may be the first half of a CRLF.
         for pieces in [[text], text.unicodeScalars.map { String($0) }] {
             let messages = Self.messages(.crlf, pieces)
             #expect(messages.map(\.bareCount) == [3, 0, 1])

@@ -97,7 +97,7 @@ import Testing
         var notes = Self.notes
         notes.steps = []
         notes.connections[0].isDiscarded = true
-        // There is no other connection, and a statement never passes if it applies to no connection.
+        // The only connection was discarded, and a statement never passes if it applies to no connection.
         #expect(try verdicts("wire no rst", notes) == [.failed])
     }
 

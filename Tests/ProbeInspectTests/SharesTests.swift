@@ -39,7 +39,8 @@ import Testing
             CheckText.append(outcome, to: &text)
         }
         let outcomes = CheckRun(list.checks, on: judged, filter: ConnectionFilter()).outcomes
-        // Judging on two threads produces the same text, with and without the outcomes that passed.
+        // Judging on two threads produces the same text as judging on one, whether or not passed statements are
+        // included.
         for wordsPassed in [true, false] {
             var wording: [UInt8] = []
             let tally = CheckRun.judge(
@@ -60,7 +61,8 @@ import Testing
                 #expect(String(reflecting: short) == String(reflecting: conversation.judge(check.assertion)))
             }
         }
-        // The unreadable random packets make verdicts inconclusive that would otherwise be `passed`.
+        // Verdicts that would otherwise be `passed` are inconclusive, because some of the random packets are
+        // unreadable.
         let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict != .failed }
         collected.output("whole lines: \(whole)\n")
         var text: [UInt8] = []

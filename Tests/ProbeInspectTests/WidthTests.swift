@@ -22,7 +22,7 @@ import Testing
                 inspection.analysis.table.conversations, inspection.anomalies, style: style, to: collected.output)
             collected.output(ConnectionTableText.summary(inspection, shown: count, width: width) + "\n")
             expectWidth(width, collected.text)
-            // The output contains the contents of every cell.
+            // The output contains the contents of every cell, although lines may be wrapped.
             let words = collected.text.filter { !$0.isWhitespace }
             for report in inspection.reports(ConnectionFilter()) {
                 #expect(words.contains("\(report.conversation.server)"))

@@ -106,7 +106,8 @@ import Testing
         #expect(!text.contains("the same"))
     }
 
-    /// The list of failed cases is omitted, because the table already shows them.
+    /// If a table of all subjects is printed, the list of failed cases is omitted, because the table already shows
+    /// them.
     @Test func listIsOmittedIfAMatrixIsPrinted() {
         let results = ["bsd", "nio"].flatMap { subject in
             ["a", "b"].map { Self.at($0, "T expect started", Finding(.failed, "T stopped"), subject: subject) }

@@ -3,8 +3,8 @@ import ProbeReport
 import Testing
 
 @Suite struct JSONRecorderTests {
-    /// A program that validates each line of its input against the schema, and prints the data that the golden lines
-    /// don't contain.
+    /// A program that validates each line of its input against the schema, and prints the kind of event that each line
+    /// contains.
     static let validator = """
         import json, sys
         from jsonschema import Draft202012Validator as V

@@ -94,7 +94,7 @@ import Testing
         set.record(.caseStarted(id: "later[x=1]", subject: Samples.planned[0].subject), at: 2)
         set.abort(signal: 2, at: 3)
         let document = try TAPDocument(tap.text)
-        // The case that was running is reported as an error, as it is when the run ends normally after an interruption.
+        // The case that was running when the run was aborted is reported as an error, as it is after an interruption.
         #expect(document.points.map(\.description) == ["crlf", "later[x=1]", "later[x=2]"])
         #expect(document.points.map(\.isOK) == [false, false, true])
         #expect(document.points[1].diagnostic.contains { $0.contains("the run was interrupted") })

@@ -29,7 +29,7 @@ import Testing
     /// The statement parsed from an example must correspond to the example's own entry.
     @Test(
         arguments: LanguageTable.all.filter {
-            // A proxy's expectation is parsed as the entry of a connection's expectation.
+            // The example of a proxy's expectation is parsed as a connection's expectation, which has its own entry.
             [.verb, .expectation, .wire].contains($0.category) && !["expect", "expect … from"].contains($0.name)
         })
     func exampleIsParsedAsItsEntry(_ listed: ListedEntry) throws {

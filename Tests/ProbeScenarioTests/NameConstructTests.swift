@@ -60,8 +60,7 @@ struct NameConstructTests {
         if case .timesOut = try statement(#"name "gone.test" times out"#).answer {} else { Issue.record("times out") }
     }
 
-    /// A subject that is given a host name is not given an address. A `name` step takes effect for the steps that
-    /// follow it.
+    /// A subject is given either a host name or an address. A `name` step takes effect for the steps that follow it.
     @Test func subjectReceivesTheName() throws {
         let result = compile(script("", steps: #"name "dual.test" = [fd77::9]"#))
         let scenario = try #require(result.plan?.scenario, "\(result.rendered)")

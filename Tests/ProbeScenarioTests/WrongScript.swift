@@ -1,6 +1,6 @@
 @testable import ProbeScenario
 
-/// An entry of `Tests/Golden/wrong-scripts.txt`:
+/// An entry in `Tests/Golden/wrong-scripts.txt`:
 ///
 ///     === name
 ///     the script, with 1️⃣ before each place that is reported

@@ -58,7 +58,8 @@ struct ConfinedFileTests {
         #expect(throws: SystemError("open", code: EXDEV)) { _ = try file.contents(of: path, limit: 10) }
     }
 
-    /// The check neither blocks nor opens a device, and the error names the kind of file.
+    /// Entries that are not regular files are rejected without blocking and without opening a device, and the error
+    /// depends on the kind of the entry.
     @Test(
         arguments: [
             ("pipe", EINVAL), ("to-pipe", EINVAL), ("sub", EISDIR), ("folder", EISDIR), (".", EISDIR),
@@ -80,7 +81,7 @@ struct ConfinedFileTests {
         #expect(error?.code == EINVAL)
     }
 
-    /// The size is checked before any byte is read.
+    /// A file's size is checked before any of its bytes are read.
     @Test(arguments: [true, false])
     func oversizedFilesAreRefused(_ usesOpenat2: Bool) throws {
         let tree = try tree()

@@ -44,7 +44,7 @@ struct FolderRemovalTests {
         let error = #expect(throws: SystemError.self) { try parent.remove("made", identity: identity) }
         #expect(error?.code == ESTALE)
         #expect(scratch.read("made/kept") == "kept")
-        // The permissions of the replacement folder are not changed.
+        // A folder that has replaced the expected folder keeps its permissions.
         #expect(FileStatus(at: made).map { $0.mode & 0o777 } == 0o555)
     }
 

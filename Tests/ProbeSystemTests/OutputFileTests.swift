@@ -151,8 +151,8 @@ struct OutputFileTests {
         #expect(temporary.names == ["link", "real"])
     }
 
-    /// The kernel protects links in sticky folders such as `/tmp` in the same way. Resolving the name first would
-    /// circumvent the protection.
+    /// In a sticky folder such as `/tmp`, the kernel doesn't follow another user's symbolic link. Resolving the link
+    /// before the file is opened would circumvent this protection.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
     func linkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()
@@ -163,7 +163,7 @@ struct OutputFileTests {
         try #require(lchown(path, 65534, 65534) == 0)
         let error = #expect(throws: SystemError.self) { _ = try FilePlace(path) }
         #expect(error?.reason == "it is a symbolic link of another user, which is not followed")
-        // In a folder that only its owner can write to, the link was created by the owner.
+        // If only the owner of a folder can write to it, the owner must have created the link.
         chmod(shared, 0o755)
         #expect(try FilePlace(path).name == "victim")
     }

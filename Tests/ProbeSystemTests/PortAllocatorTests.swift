@@ -13,7 +13,7 @@ struct PortAllocatorTests {
     }
 
     /// The test runs in a separate process, because a program that another test starts has a copy of the descriptor
-    /// until it calls `exec`.
+    /// that reserves the block until the program calls `exec`.
     @Test func blockIsReleased() async {
         await #expect(processExitsWith: .success) {
             let blocks = (0..<200).map { _ in PortAllocatorTests().allocator("back").range }

@@ -25,7 +25,7 @@ struct StandstillsTests {
     }
 
     @Test func deadlineIsExtendedByTheStandstill() {
-        // The thread last ran at 100, was due at 120, and next ran at 420.
+        // The thread last ran at 100 ms, was due at 120 ms, and next ran at 420 ms.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
         #expect(standstills.extended(Self.at(1000), from: Self.at(0)) == Self.at(1320))
@@ -89,18 +89,18 @@ struct StandstillsTests {
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
         // The event was noticed long after the stall, while the thread was running.
         #expect(!standstills.hides(Self.at(150), from: Self.at(461)))
-        // The thread was running at the time of the bound.
+        // The thread was running when the lower bound passed.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))
         #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
     @Test func standstillDuringReadingHidesALowerBound() {
-        // Events of the first stall are read until 460. Reading was interrupted by the second stall, and ended at 700
-        // at the earliest.
+        // Without the second stall, the events of the first stall would have been read by 460 ms. Because of the second
+        // stall, reading ended at 700 ms at the earliest.
         let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
         #expect(standstills.hides(Self.at(150), from: Self.at(701)))
         #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
-        // Only the second stall affects a bound at 430.
+        // A lower bound at 430 ms is affected only by the second stall.
         #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
         // The second stall began after all events of the first stall had been read.
         let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
@@ -109,12 +109,12 @@ struct StandstillsTests {
 
     @Test func earliestTimePrecedesAStandstill() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
-        // At 925 and 930, the thread is stalled or is reading the events of a stall that began at 920.
+        // At 925 ms and 930 ms, the thread is stalled or is reading the events of a stall that began at 920 ms.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
         #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
-        // The time 350 follows a stall that began shortly after another one.
+        // The time 350 ms follows a stall that began shortly after the end of an earlier stall.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
-        // The times are before a stall, at its beginning, or long after its end.
+        // Each of these times is before a stall, at its beginning, or long after its end.
         for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }

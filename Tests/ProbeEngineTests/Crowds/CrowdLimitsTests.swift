@@ -21,7 +21,7 @@ struct CrowdLimitsTests {
         let obstacle = try Self.obstacle(limits, .init(members: 1_000_000))
         #expect(obstacle.text.contains("the limit on open files per process (RLIMIT_NOFILE) is 256"))
         #expect(obstacle.advice.contains("ulimit -Hn 20833"))
-        // The recommended limit is sufficient.
+        // The limit that the advice recommends is sufficient for the crowd.
         limits.descriptors = 20_833
         #expect(try limits.workers(for: .init(members: 1_000_000)) <= 64)
     }

@@ -98,7 +98,7 @@ struct CrowdTests {
         #expect(texts.contains("1 member failed at line 5 (connect): refused"), "\(texts)")
     }
 
-    /// Failed members remain failed, so the step fails without waiting for its deadline.
+    /// Failed members remain failed, so a step that they can no longer satisfy fails without waiting for its deadline.
     @Test(arguments: ["failed 0", "failed <= 1", "failed < 2", "done 4", "done == 5", "done > 3"])
     func impossibleExpectationsFailAtOnce(_ wanted: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
@@ -194,7 +194,7 @@ struct CrowdTests {
         }
     }
 
-    /// In one of the two cases, `n` is 0, so `failed >= n` is always true.
+    /// In the case with `n = 0`, the step `failed >= n` is always satisfied, so it judges no failures.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
     func stepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))

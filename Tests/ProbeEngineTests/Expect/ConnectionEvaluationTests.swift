@@ -173,7 +173,7 @@ struct ConnectionEvaluationTests {
         row(.eof, 10, "satisfied at 7ms", ended(fin)),
         row(.eof, 10, "failed: C's connection was reset (RST) while C expected eof (FIN)", ended(rst)),
         row(.eof, 10, "failed: C received data, expected eof (FIN)", got(("a", 5))),
-        // After `ignore rest`, unread bytes are dropped when the end arrives.
+        // After `ignore rest`, unread bytes are dropped when the end of the connection arrives.
         row(.eof, 10, "pending until 100ms") {
             got(("a", 5))(&$0)
             $0.ignoresRest = true

@@ -57,7 +57,7 @@ struct ProcessEvaluationTests {
 
     private static let listening: [ExpectationRow] = [
         row(any, 10, "pending until 11ms") { $0.observation = .listening(false, at: .milliseconds(10)) },
-        // The last check happens at the deadline.
+        // The last check for a listener takes place at the deadline.
         row(any, 99, "pending until 100ms") { $0.observation = .listening(false, at: .milliseconds(99)) }
             .until(100),
         row(any, 10, "satisfied at 10ms") { $0.observation = .listening(true, at: .milliseconds(10)) },
@@ -184,7 +184,7 @@ struct ProcessEvaluationTests {
             "missed, failed: P uses 10 bytes of memory, expected less than 10 within 100ms",
             uses(10, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
-        // The last measurement happens at the deadline.
+        // The last measurement takes place at the deadline.
         row(bound(.descriptors, .lessOrEqual, 10), 99, "pending until 100ms", uses(11, at: 99)),
         row(
             bound(.descriptors, .lessOrEqual, 10), 100,
@@ -193,7 +193,7 @@ struct ProcessEvaluationTests {
         row(
             bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, expected 2 within 100ms",
             uses(1, at: 100)),
-        // A single measurement decides the outcome.
+        // For these expectations, a single measurement decides the outcome.
         row(named(.descriptors), 10, "satisfied, n=7", uses(7)),
         row(atMost100ms, 10, "satisfied", uses(100_000_000)),
         row(
@@ -224,7 +224,8 @@ struct ProcessEvaluationTests {
         }
     }
 
-    /// If a line began before the match in the other stream but ended after it, the line is still searched.
+    /// A line in one stream may begin before a match in the other stream and end after the match. Such a line is still
+    /// searched.
     @Test func lineThatEndsAfterAMatchIsStillSearched() throws {
         var log = OutputLog()
         func print(_ text: String, _ stream: ChildProcess.Stream, _ time: Int) {

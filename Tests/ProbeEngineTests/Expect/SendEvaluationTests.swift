@@ -51,7 +51,7 @@ struct SendEvaluationTests {
             row(sent, 10, "error: C is not sending anything in the background", nil),
             row(sendFailed(nil), 10, "satisfied at 7ms", wasReset),
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasReset),
-            // Linux reports either error for the first send after an RST.
+            // For the first send after an RST, Linux reports either ECONNRESET or EPIPE.
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasShut),
             row(
                 sendFailed("broken-pipe"), 10, "failed: C's send failed with reset, expected broken-pipe", wasReset),

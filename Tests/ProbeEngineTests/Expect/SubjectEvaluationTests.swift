@@ -148,7 +148,7 @@ struct SubjectEvaluationTests {
         row(.started, 500, "missed, failed: T did not report started within 100ms"),
         row(.started, 100, "pending until 130ms").standingStill(),
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
-        // The report arrived in time, even though it is evaluated after the deadline.
+        // The `started` report arrived before the deadline, although it is evaluated after the deadline.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
         row(.started, 8, "failed: T reported `stopped refused`, expected started") {
             $0.stopped = (.refused, nil, .milliseconds(7))
@@ -174,7 +174,7 @@ struct SubjectEvaluationTests {
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             reported((.message(bytes("a"), kind: nil), 5))),
-        // A line is a message in these expectations.
+        // For these expectations, a reported line counts as a message.
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             reported((.line(bytes("a")), 5))),
@@ -205,7 +205,7 @@ struct SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported half-closed, expected line \"a\"",
             reported((.halfClosed, 5))),
-        // Messages that were delivered in the meantime don't affect `expect full`.
+        // Messages that the subject delivered before it reported `full` don't affect `expect full`.
         row(.full, 10, "satisfied at 6ms, takes 1 of pressure", reported((.line(bytes("a")), 5), (.full, 6))),
         row(.full, 10, "pending until 100ms", reported((.line(bytes("a")), 5))),
         row(.full, 10, "failed: T reported `stopped reset`, expected full", reported((wasReset, 5))),

@@ -83,7 +83,7 @@ struct SubjectTLSTests {
         try await verify(
             .init(), .failed, says: ["did not report secured within 50ms"],
             Self.plain + "T expect secured within 50ms #!")
-        // Operations wait until the upgrade is complete.
+        // Operations of a subject wait until its upgrade to TLS is complete.
         try await verify(
             .init(), .failed, says: ["T reported neither secured nor stopped within 50ms"],
             "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")

@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// Scripts with a `subject`, which is one of this repository's transports and obeys the rules. The scripts either pass,
-/// or fail because they expect something that the transport does not do.
+/// Scripts with a `subject`, which is one of this repository's transports and obeys the rules for transports. The
+/// scripts either pass, or fail because they expect something that the transport does not do.
 struct SubjectTests {
     private static func started(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nsubject T -> S\nT start\nS accept\n" + steps

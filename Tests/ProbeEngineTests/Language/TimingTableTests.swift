@@ -43,7 +43,7 @@ struct TimingTableTests {
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
-    /// Words for which the language's table refuses both clauses are covered by another test.
+    /// Another test covers the words for which the language's table permits neither `within` nor `after`.
     @Test func everyTimedStepHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {

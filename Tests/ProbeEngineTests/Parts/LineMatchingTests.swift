@@ -60,8 +60,8 @@ struct LineMatchingTests {
         }
     }
 
-    /// Each line matches one pattern more than the previous line, so assigning a pattern to it may displace every other
-    /// line.
+    /// Each line matches one more pattern than the previous line, so assigning a pattern to a line may displace every
+    /// other line.
     @Test func displacedLinesAreReassigned() throws {
         let count = 120
         var patterns: [(isOptional: Bool, pattern: ExpectedText)] = []

@@ -21,7 +21,7 @@ struct RetryFailuresTests {
         #expect(finding.details == ["this was attempt 2, the last within 1s"])
     }
 
-    /// The failure of a later attempt doesn't prove that an inconclusive attempt before it failed.
+    /// If an attempt fails after an inconclusive one, this doesn't prove that the inconclusive attempt failed, too.
     @Test func possiblySuccessfulAttemptIsInconclusive() {
         let finding = failures([.failed, .inconclusive, .inconclusive, .failed]).finding
         #expect(finding.verdict == .inconclusive)

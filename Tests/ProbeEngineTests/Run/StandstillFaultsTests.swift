@@ -21,8 +21,8 @@ struct StandstillFaultsTests {
         try Stage.plan("scenario \"x\"\n" + text).scenario
     }
 
-    /// Returns the finding for a failure 5 s after the case began, if a place of the given kind was stalled for
-    /// `stall`, beginning at 340 ms.
+    /// Returns the finding for a failure 5 s after the case began, if a part of the harness of the given kind was
+    /// stalled for `stall`, beginning at 340 ms.
     private static func judge(_ kind: Kind, stall: Duration, _ limits: [StandstillLimit]) -> Finding {
         var standstills = Standstills()
         let from = start + .milliseconds(340)
@@ -120,8 +120,8 @@ struct StandstillFaultsTests {
         #expect(Self.judge(.run, stall: .seconds(4), limits).verdict == .failed)
     }
 
-    /// The arguments are the party that answers the members of a crowd, whether a wait ends with an answer, the places
-    /// that stall, and whether such a stall explains measured waits that are too long.
+    /// The arguments are the party that answers the members of a crowd, whether a wait ends with an answer, the parts
+    /// of the harness that stall, and whether a stall of these parts explains measured waits that are too long.
     @Test(
         arguments: [
             ("server S", true, [.run, .link, .crowd], true), ("server S", false, [.link, .crowd], true),

@@ -2,7 +2,7 @@ import ProbeEvents
 import Testing
 
 /// Bytes, TLS messages and the end of a connection form a single sequence. A verdict must not depend on whether a step
-/// waits for these events or they have already arrived.
+/// has to wait for these events or finds that they have already arrived.
 struct TLSOrderTests {
     /// Returns two scenes, in which either the client's steps or the server's steps come first.
     private static func scenes(

@@ -110,7 +110,7 @@ import Testing
         #expect(binding.opened(by: "U") == [1])
     }
 
-    /// Subject T reports `started` only after U has been started.
+    /// The subject T reports `started` only after the subject U has been started.
     @Test func lateReportDoesNotConfuseSubjects() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let binding = Self.binding(

@@ -123,7 +123,7 @@ struct WireJudgeTests {
             try judge(traffic, actors(hasRival: true), .fin(from: name("T"), to: name("S")))
                 == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may belong to T or U: each of them could have opened it at that time"
         )
-        // The server's name also refers to the connection.
+        // The name of the server identifies the connection even if it is unknown which subject opened it.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)
         #expect(try judge(traffic, actors(hasRival: true), .fin(from: name("S"), to: nil)) == "passed")
     }

@@ -68,7 +68,7 @@ struct CrowdRestTests {
         #expect(snapshot.failed == 0)
         #expect(snapshot.withRest == (sample.rest == nil ? 0 : 1))
         #expect(snapshot.rest == sample.rest)
-        // Requesting a snapshot does not change the result.
+        // A second snapshot reports the same number of members with unconsumed bytes as the first one.
         #expect(crowd.core.snapshot(at: crowd.now, latencies: false, rests: true).withRest == snapshot.withRest)
     }
 

@@ -103,8 +103,8 @@ struct NameZoneTests {
         #expect(silent?.text == nil && silent?.bytes.isEmpty == true && silent?.question == "dual.test A")
     }
 
-    /// A later meaning of a name replaces the earlier one. The queries that each meaning has answered are counted
-    /// separately.
+    /// A later `name` statement about a name replaces the earlier statement. The queries that each statement has
+    /// answered are counted separately.
     @Test func queriesAreCountedPerMeaning() throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
@@ -125,7 +125,8 @@ struct NameZoneTests {
         #expect(zone.unmet == [1])
     }
 
-    /// The meaning of a name has taken effect once every record type that it provides or delays has been queried.
+    /// A `name` statement has taken effect once every type of record that the statement provides or delays has been
+    /// queried.
     @Test(arguments: [
         (NameMeaning.addresses([NameZoneTests.four], NameDelays()), [UInt16(1)]),
         (.addresses([NameZoneTests.six], NameDelays()), [28]),
@@ -181,21 +182,21 @@ struct NameZoneTests {
         let notRoot: [UInt8] = [1, 97] + option
         let longLabel: [UInt8] = [0x40] + [UInt8](repeating: 97, count: 64) + [0]
         return [
-            // The messages contain, in this order: another operation, no question, two questions, a compression
-            // pointer, a label that is too long, a name that is too long, and a missing class.
+            // The following queries contain, in this order: an operation other than a query, no question, two
+            // questions, a compression pointer, a label that is too long, a name that is too long, and a missing class.
             (NameMessages.question("dual.test", flags: 0x2800), 4),
             (NameMessages.question("dual.test", counts: [0, 0, 0, 0]), 1),
             (NameMessages.question("dual.test", counts: [2, 0, 0, 0]), 1),
             (badName([0xc0, 0x0c]), 1), (badName(longLabel), 1),
             (NameMessages.question(String(repeating: "aa.", count: 85)), 1),
             (Array(NameMessages.question("dual.test").dropLast()), 1),
-            // The messages contain, in this order: a missing record, an OPT record whose name is not the root, two OPT
-            // records, and an OPT record in the answer section.
+            // The following queries contain, in this order: a missing record, an OPT record whose name is not the root,
+            // two OPT records, and an OPT record in the answer section.
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1]), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1], tail: notRoot), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 2], tail: option + option), 1),
             (NameMessages.question("dual.test", counts: [1, 1, 0, 0], tail: option), 1),
-            // The question has a class other than IN.
+            // The question of this query has a class other than IN.
             (NameMessages.question("dual.test", kind: 3), 5),
         ]
     }()
@@ -213,7 +214,7 @@ struct NameZoneTests {
         let message = NameMessages.question(
             "dual.test", counts: [1, 0, 0, 1], tail: NameMessages.option(size: 600, version: 1))
         let (_, answer) = try reply(message, &zone)
-        // The response code is 16, whose upper bits are in the OPT record.
+        // The response code is 16. Its upper bits are in the OPT record.
         #expect(answer.code == 0 && answer.additions.map(\.type) == [41])
         #expect(answer.additions.map(\.timeToLive) == [1 << 24])
     }
@@ -246,7 +247,7 @@ struct NameZoneTests {
         #expect(reply.question == "dual\\.test.\\xff A" && answer.code == 3)
     }
 
-    /// With arbitrary bytes, decoding never traps, and every answer can be read.
+    /// Receiving arbitrary bytes as a query never traps, and every answer that the resolver gives can be decoded.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func arbitraryBytesNeverTrap(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)

@@ -24,7 +24,7 @@ enum FakeAdapter {
     }
 }
 
-/// Collects the reports of a subject in the order in which they arrive.
+/// Collects the reports from a subject in the order in which they arrive.
 private final class Reports: Sendable {
     private let reports = Mutex<[SubjectReport]>([])
     func add(_ report: SubjectReport) { reports.withLock { $0.append(report) } }
@@ -117,7 +117,7 @@ struct AdapterProcessTests {
         let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error?.summary.contains("no `hello` within 100ms") == true)
-        // The next case fails with the same error at once, without starting the adapter again.
+        // The next case with this adapter fails at once with the same error, and the adapter is not started again.
         let again = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(again == error)
         await source.shutDown()
@@ -156,7 +156,7 @@ struct AdapterProcessTests {
         #expect(failure == nil || failure == later)
         #expect(later.summary.contains(summary), "\(later.summary)")
         #expect(later.details.contains { $0.contains(detail) }, "\(later.details)")
-        // The answer to an op may arrive shortly before the event.
+        // The answer to an op may arrive shortly before the event that reports the failure.
         for _ in 0..<60_000 where running.lastEvent != .broken(later) { usleep(1000) }
         #expect(running.lastEvent == .broken(later))
         running.close(isReusable: false)

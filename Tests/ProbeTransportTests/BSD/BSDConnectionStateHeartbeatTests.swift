@@ -26,7 +26,7 @@ import Testing
         #expect(!state.wantsWrite)
         #expect(state.settle(now: 120) == [])
         #expect(state.wantsWrite && state.outgoing.count == 3)
-        // No second heartbeat is queued while the first heartbeat has not been written.
+        // No second heartbeat is queued while the first one is waiting to be written.
         #expect(state.settle(now: 150) == [])
         #expect(state.outgoing.count == 3 && state.deadline == nil)
         // The bytes of a heartbeat are not reported by `sent`.

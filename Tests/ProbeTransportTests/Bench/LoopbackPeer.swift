@@ -38,8 +38,8 @@ final class LoopbackListener {
     }
 
     deinit {
-        // A program that another test is starting has a copy of the descriptor until it calls `exec`. `shutdown` also
-        // stops the copy from listening.
+        // A program that another test is starting has a copy of the socket's descriptor until the program calls `exec`.
+        // `shutdown` stops the copy from listening, too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }

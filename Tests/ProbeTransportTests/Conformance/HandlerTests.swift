@@ -77,7 +77,7 @@ import Testing
         events.react { event in
             guard event == Self.line("a") else { return }
             entered.handler(event)
-            // The handler returns only long after the next line has arrived.
+            // The handler for the first line returns only long after the second line has arrived.
             _ = written.next()
             let clock = ContinuousClock()
             let end = clock.now + idle * 2

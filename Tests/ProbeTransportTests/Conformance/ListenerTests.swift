@@ -111,7 +111,7 @@ import Testing
     @Test(arguments: kinds) func usedPortIsNamedInTheError(_ kind: Kind) throws {
         let (listener, _, _) = try listen(kind)
         let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
-        // The error's code consists of the address and the library's message.
+        // The code of the error consists of the address and the message of the transport's library.
         let code = try #require(error?.code)
         #expect(code.hasPrefix("127.0.0.1:\(listener.port): ") && code.contains("ddress already in use"))
     }

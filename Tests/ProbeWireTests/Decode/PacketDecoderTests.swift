@@ -94,7 +94,7 @@ struct PacketDecoderTests {
             PacketBuilder.ethernet(pppoe(ip.count - 2, ip) + trailer, type: 0x8864),
             PacketBuilder.ethernet(
                 pppoe(ip.count - 2, ip) + trailer, type: 0x8864, tags: [0x81, 0, 0, 5, 0x88, 0xa8, 0, 6]),
-            // A total length of 0 in IPv4 (TSO) does not remove the outer limit.
+            // If the total length of an IPv4 datagram is 0 (TSO), the length of the outer packet still applies.
             PacketBuilder.ethernet(pppoe(ip.count - 2, segment.ipv4(totalLength: 0)) + trailer, type: 0x8864),
             PacketBuilder.ethernet(
                 pppoe(segment.ipv6().count - 2, segment.ipv6(), protocolNumber: 0x0057) + trailer, type: 0x8864),
@@ -125,7 +125,7 @@ struct PacketDecoderTests {
         #expect(part.payloadLength == 23)
     }
 
-    /// If the outer length leaves no room for the inner header, decoding fails.
+    /// If the length of the outer packet leaves no room for the inner header, decoding fails.
     @Test func headerBeyondTheOuterLengthIsAnError() {
         let ip = segment.ipv4()
         func pppoe(_ length: UInt16) -> [UInt8] {
@@ -267,7 +267,7 @@ struct PacketDecoderTests {
             }
             if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
             let length = Int.random(in: -1...packet.count * 2, using: &random)
-            // Only the ranges in the result are checked.
+            // Packets that can't be decoded are skipped, because only the ranges in results are checked.
             guard let result = try? packet.decoded(links[round % links.count], originalLength: length) else { continue }
             decoded += 1
             switch result {

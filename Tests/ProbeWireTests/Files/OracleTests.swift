@@ -29,8 +29,8 @@ struct OracleTests {
         let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
         let verdict = row[12]
         if row[0] == "zeek-reassembly.pcap" {
-            // Both other tools use the bytes of the last segment, so `firstSegmentWins` compares the streams byte by
-            // byte.
+            // gopacket and tcpflow use the bytes of the last segment, so the test `firstSegmentWins` compares the
+            // streams byte by byte.
             #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
             return
         }

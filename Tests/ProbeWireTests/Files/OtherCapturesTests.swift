@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests with captures from other projects that have other link types or contain tunnels.
+/// Tests with third-party captures that use further link types or contain tunnels.
 @Suite(.enabled(if: Corpus.hasCases, "there are no case captures next to the project"))
 struct OtherCapturesTests {
     /// The numbers of packets, TCP packets and flows, and the lengths of both streams, are the same as in tshark.

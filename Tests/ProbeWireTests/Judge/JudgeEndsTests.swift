@@ -64,7 +64,7 @@ struct JudgeEndsTests {
         #expect(closed.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The FIN that acknowledges the other FIN was sent later, whatever the timestamps are.
+    /// If one side's FIN acknowledges the other side's FIN, it was sent later, whatever the timestamps are.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
     func acknowledgmentShowsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)

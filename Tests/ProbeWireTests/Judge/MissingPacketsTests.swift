@@ -84,7 +84,7 @@ struct MissingPacketsTests {
         #expect(connection.conversation.judge(row.assertion).outcome == row.partial)
     }
 
-    /// The gap precedes the bytes that the statements in `rows` refer to.
+    /// The capture has a gap before the bytes to which the statements in `rows` refer.
     @Test(arguments: rows)
     func gapKeepsCertainVerdicts(row: Row) {
         var connection = TestConnection.connected()
@@ -145,7 +145,7 @@ struct MissingPacketsTests {
         }
     }
 
-    /// The acknowledgment numbers wrap around more than once.
+    /// Only acknowledgments were captured, whose numbers wrap around more than once.
     @Test func acknowledgmentsOfOneDirectionWrap() {
         var connection = TestConnection()
         var acknowledged: Int64 = 0

@@ -27,8 +27,8 @@ struct BoundsTests {
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 20)
         #expect(analysis.table.hasReachedTotal && analysis.tcpPacketCount == 30)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 2)
-        // There is no room for a new connection that reuses a port. Neither its SYN nor its later packets belong to the
-        // earlier connection.
+        // The table has no room for a new connection that reuses a port. Neither its SYN nor its later packets belong
+        // to the earlier connection.
         #expect(add(frame(port: 3, sequence: 900_000), to: &analysis) == nil)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 900_001, payload: [1]), to: &analysis) == nil)
         #expect(add(frame(port: 4, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 3)

@@ -88,8 +88,8 @@ struct ConversationTableTests {
         #expect(finished.contains { $0.gaps.contains { $0.cause == .limitReached } })
     }
 
-    /// With more conversations than fit into one chunk of memory, a copy of the table is independent, and neither table
-    /// loses a conversation.
+    /// Even if a table has more conversations than fit into one chunk of memory, a copy of the table is independent of
+    /// the original, and neither of them loses a conversation.
     @Test func copiesAreIndependent() {
         var table = ConversationTable()
         for number in 0..<5_000 {

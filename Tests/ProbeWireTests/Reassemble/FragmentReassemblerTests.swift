@@ -79,7 +79,7 @@ struct FragmentReassemblerTests {
             #expect(reassembler.add(header, payload: part.1.span) == nil)
         }
         #expect(reassembler.lostCount == 1_000 - 10_000 / 128)
-        // The most recent datagram has not been discarded.
+        // Incomplete datagrams were discarded to save memory, but the most recent one was kept.
         var rest = fragment(64..<120, hasMore: false)
         rest.0.identification = 999
         #expect(reassembler.add(rest.0, payload: rest.1.span)?.bytes == segment.tcp)

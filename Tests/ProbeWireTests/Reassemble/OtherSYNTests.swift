@@ -84,8 +84,8 @@ struct OtherSYNTests {
         #expect(connection.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The sequence number of an RST must be the one that the receiver expects next. Any number within the data in
-    /// flight is accepted, because that data may or may not have arrived.
+    /// A receiver obeys an RST only if its sequence number is the next one that the receiver expects. The analysis
+    /// accepts any number within the data in flight, because this data may or may not have arrived.
     @Test(
         arguments: [(2, true), (3, false), (6, false), (7, true), (60_000, true), (-100, true)] as [(Int64, Bool)])
     func resetOutsideTheWindowIsNotAccepted(offset: Int64, isOutside: Bool) {

@@ -131,7 +131,7 @@ struct RecentPacketsTests {
             case "late": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 300_000_000)
             case "hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 65), time: 5_000)
             case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 62), time: 5_000)
-            // The checksum is the same, but the bytes differ.
+            // The payloads `abc` and `acD` have the same checksum but different bytes.
             default: Packet(bytes: frame(100, ack: 200, "acD", number: 3), time: 5_000)
             }
         let found = analysis(first + [again], fast: fast)
