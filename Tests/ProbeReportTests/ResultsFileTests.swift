@@ -206,7 +206,7 @@ import Testing
         ("\"verdict\":\"passed\"", "\"verdict\":\"great\"", "`verdict`"),
         ("\"duration\":35120000", "\"duration\":-1", "`duration`"),
         ("\"duration\":35120000", "\"duration\":1e99", "`duration`"),
-        ("[[1,2]]", "[[1,3]]", "case 3 of 2"), ("[[1,2]]", "[[1,1]]", "does not belong to its shard"),
+        ("[[1,2]]", "[[1,3]]", "case 3, but the plan has only 2"), ("[[1,2]]", "[[1,1]]", "does not belong to its shard"),
         ("[[1,2]]", "[[1,9007199254740992]]", "more cases than the file"),
         ("\"index\":1", "\"index\":2", "must be 1 to 1"),
         ("\"expectedResults\":2", "\"expectedResults\":3", "its shard has 3"),

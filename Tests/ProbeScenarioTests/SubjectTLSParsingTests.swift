@@ -27,7 +27,7 @@ struct SubjectTLSParsingTests {
         ("subject T -> S tls name \"a\" name \"b\"\nT start", "name"),
         ("subject T -> S tls version 1.1\nT start", "TLS version"),
         ("subject T listens tls\nT start", "with"),
-        ("subject T -> S\nT start\nT expect secured", "`T` doesn't use here"),
+        ("subject T -> S\nT start\nT expect secured", "which `T` doesn't use at this step"),
         ("subject T -> S\nT start\nT start tls cert expired", "`tls` option of a subject"),
         ("subject T -> S\nT start\nT start tls failed\nT expect stopped", "failed"),
         ("subject T -> S tls\nT expect secured", "start"),

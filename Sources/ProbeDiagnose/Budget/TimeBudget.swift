@@ -53,7 +53,7 @@ package struct TimeBudget: Sendable {
     ///
     /// - Returns: the time that changed its state.
     @discardableResult
-    mutating func claim(_ state: FlowState, from start: Int64, until end: Int64) -> Int64 {
+    mutating func reassign(_ state: FlowState, from start: Int64, until end: Int64) -> Int64 {
         var changed: Int64 = 0
         var result: [(end: Int64, state: FlowState)] = []
         result.reserveCapacity(recent.count + 2)

@@ -25,7 +25,7 @@ package struct CaptureDiagnosis: Sendable {
         flows[
             number, default: FlowObservation(origin: summary.time, firstPacket: summary.packetIndex + 1)
         ].note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
-        if flows[number]?.isScaleNoted == false { flows[number]?.noteScale(conversation) }
+        if flows[number].map({ $0.packetCount < 32 }) ?? false { flows[number]?.noteScale(conversation) }
     }
 
     /// Adds an ICMP error about a segment of a flow.
@@ -73,8 +73,6 @@ extension FlowObservation {
 
     /// Records whether the windows of the flow are scaled by a known factor.
     mutating func noteScale(_ conversation: borrowing Conversation) {
-        guard packetCount >= 4 || phase == .open else { return }
-        isScaleNoted = true
         client.isRoomUnknown = conversation.fromServer.window.hasUnknownScale
         server.isRoomUnknown = conversation.fromClient.window.hasUnknownScale
     }

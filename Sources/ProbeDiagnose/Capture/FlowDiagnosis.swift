@@ -15,9 +15,9 @@ package struct FlowDiagnosis: Sendable {
     package let point: CapturePoint
     package let budget: TimeBudget
     /// The findings, the most important one first.
-    package internal(set) var findings: [Finding]
+    package internal(set) var findings: [FlowFinding]
     /// The findings that others explain.
-    package internal(set) var suppressed: [Finding]
+    package internal(set) var suppressed: [FlowFinding]
     package let clientBytes: Int64
     package let serverBytes: Int64
     package let packetCount: Int
@@ -65,17 +65,15 @@ package struct FlowDiagnosis: Sendable {
         if context.isOneDirection { flow.forgetWaits() }
         budget = flow.budget
         var list = FindingList(context)
-        list.addSetUp()
-        if flow.phase != .setUp {
-            if !context.isOneDirection {
-                list.addWindows()
-                list.addLosses()
-                list.addWaits()
-                list.addTLS()
-                list.addClose()
-            }
+        list.add(SetUpFindings.self)
+        if flow.phase != .setUp, !context.isOneDirection {
+            list.add(WindowFindings.self)
+            list.add(LossFindings.self)
+            list.add(WaitFindings.self)
+            list.add(TLSFindings.self)
+            list.add(CloseFindings.self)
         }
-        list.addCapture()
+        list.add(CaptureFindings.self)
         (findings, suppressed) = Suppression.apply(list.findings)
         clientBytes = flow.client.payloadLength
         serverBytes = flow.server.payloadLength

@@ -3,7 +3,7 @@ import ProbeWire
 
 /// A finding about several flows.
 package struct SharedFinding: Sendable {
-    package var finding: Finding
+    package var finding: FlowFinding
     /// The numbers of the flows.
     package var flows: [Int]
 }
@@ -39,7 +39,7 @@ struct SharedFindings {
                 }
             }
         }
-        return found.sorted { Finding.precedes($0.finding, $1.finding) }
+        return found.sorted { FlowFinding.precedes($0.finding, $1.finding) }
     }
 
     /// The findings of a flow that a cause common to several flows includes.
@@ -63,7 +63,7 @@ struct SharedFindings {
         for flow in flows { evidence.add(flow.outcome.firstPacket) }
         found.append(
             SharedFinding(
-                finding: Finding(
+                finding: FlowFinding(
                     id: id, severity: severity, certainty: certainty, side: side, evidence: evidence.packets,
                     sentence: sentence, next: next, rivals: rivals, numbers: numbers, explained: time),
                 flows: flows.map(\.number)))

@@ -1,109 +1,10 @@
 import ProbeBase
 
-/// Findings about TLS, and about how the connection ended.
-extension FindingList {
-    mutating func addTLS() {
-        for side in ConversationSide.allCases { addAlert(sender: side) }
-        addStalledHandshake()
-        for side in ConversationSide.allCases { addTruncation(sender: side) }
-    }
+/// Findings about how the connection ended.
+struct CloseFindings: FindingGroup {
+    var list: FindingList
 
-    private mutating func addAlert(sender side: ConversationSide) {
-        let flow = context.flow
-        guard let alert = flow[side].progress.tls.alert, flow[side].progress.tls.recordCount > 0 else { return }
-        let isSetUp = flow.client.progress.tls.hasApplicationData && flow.server.progress.tls.hasApplicationData
-        guard let content = alert.content else {
-            // Once the handshake is complete, an encrypted alert is nearly always `close_notify`.
-            guard !isSetUp else { return }
-            add(
-                .tlsAlert, .problem, .likely, FindingSide(side), Evidence(alert.packet),
-                "The \(side.word) ended the TLS handshake with an encrypted alert.",
-                next:
-                    "read the log of the \(side.word), or decrypt the capture (`tcpprobe inspect --follow N --decrypt`)",
-                rivals: ["a `close_notify` alert before any data was sent"])
-            return
-        }
-        guard content.description != 0 else { return }
-        let name = TLSProgress.name(content.description)
-        if content.description == 70 {
-            add(
-                .tlsVersionMismatch, .problem, .certain, FindingSide(side), Evidence(alert.packet),
-                "The client and the server have no TLS version in common: the \(side.word) sent the alert \(name).",
-                next: "compare the versions that both sides allow, and upgrade the older side",
-                numbers: [("alert", .integer(Int(content.description)))], explains: context.duration)
-            return
-        }
-        add(
-            .tlsAlert, content.isFatal ? .problem : .note, .certain, FindingSide(side), Evidence(alert.packet),
-            "The \(side.word) sent the \(content.isFatal ? "fatal" : "warning") TLS alert \(name) (\(content.description)).",
-            next: Self.advice(content.description, side),
-            numbers: [("alert", .integer(Int(content.description)))], explains: content.isFatal ? context.duration : 0)
-    }
-
-    private static func advice(_ alert: UInt8, _ side: ConversationSide) -> String {
-        switch alert {
-        case 42...46, 48:
-            "check the certificate that the \(side.opposite.word) presented, its chain, its dates and its names"
-        case 112: "check the server name that the client asks for (SNI)"
-        case 116: "check that the client presents a certificate"
-        case 120: "compare the protocols that both sides offer (ALPN)"
-        case 40, 71: "compare the cipher suites, groups and signature algorithms that both sides allow"
-        default: "read the log of the \(side.word) for the reason of the alert"
-        }
-    }
-
-    private mutating func addStalledHandshake() {
-        let flow = context.flow
-        let (own, other) = (flow.client.progress, flow.server.progress)
-        guard own.kind == .tls, own.tls.hasHello, flow.clockSteps.isEmpty, own.tls.alert == nil, other.tls.alert == nil
-        else { return }
-        if let stall = flow.tlsStall {
-            addStall(stall.side, stall.wait, Evidence(stall.request, stall.packet))
-            return
-        }
-        let isComplete = own.tls.hasApplicationData || (own.tls.hasFinished && other.tls.hasFinished)
-        guard !isComplete, other.kind == .tls || other.kind == .undecided else { return }
-        let side: ConversationSide =
-            (flow.client.lastDataTime ?? 0) >= (flow.server.lastDataTime ?? -1) ? .server : .client
-        let last = max(flow.client.lastDataTime ?? 0, flow.server.lastDataTime ?? 0)
-        let end = flow.endOfData ?? context.watched
-        guard end - last >= 2 * Time.second else { return }
-        addStall(side, end - last, Evidence(flow[side.opposite].lastDataPacket))
-    }
-
-    private mutating func addStall(_ side: ConversationSide, _ wait: Int64, _ evidence: Evidence) {
-        let isProven = context.flow[side.opposite].outstanding == 0
-        add(
-            .tlsHandshakeStalled, .problem, isProven ? .certain : .likely, FindingSide(side), evidence,
-            "The TLS handshake stalled: the \(side.word) did not send the next record for \(text(wait)).",
-            next:
-                "find out what the program on \(context.endpoint(side)) is waiting for (a key server, a certificate check, a stack dump)",
-            rivals: ["a lost packet that the capture doesn't show"],
-            numbers: [("wait", .seconds(nanoseconds: wait))], explains: wait)
-    }
-
-    private mutating func addTruncation(sender side: ConversationSide) {
-        let flow = context.flow
-        let sender = flow[side]
-        guard let fin = sender.fin, sender.progress.kind == .tls, sender.progress.tls.recordCount > 0,
-            !context.hasCaptureLosses
-        else { return }
-        if sender.progress.tls.isInsideRecord {
-            add(
-                .truncatedTLS, .problem, .certain, FindingSide(side), Evidence(sender.lastDataPacket, fin.packet),
-                "The \(side.word) closed the connection in the middle of a TLS record, so data is missing.",
-                next:
-                    "find out why the program on \(context.endpoint(side)) closed early; the \(side.opposite.word) must treat the data as truncated (RFC 8446, section 6.1)",
-                explains: 0)
-        } else if !sender.progress.tls.mayHaveCloseNotify, flow.client.progress.tls.hasApplicationData {
-            add(
-                .truncatedTLS, .note, .certain, FindingSide(side), Evidence(sender.lastDataPacket, fin.packet),
-                "The \(side.word) closed the connection without the TLS alert close_notify, so an attacker could cut off data unnoticed.",
-                next: "make the \(side.word) send close_notify before it closes (RFC 8446, section 6.1)")
-        }
-    }
-
-    mutating func addClose() {
+    mutating func find() {
         addReset()
         for side in ConversationSide.allCases {
             addDataLost(sender: side)
@@ -230,59 +131,6 @@ extension FindingList {
                 next:
                     "check whether the program on \(context.endpoint(other)) notices the end of the stream and closes its socket (CLOSE_WAIT in `ss -tan`)",
                 numbers: [("wait", .seconds(nanoseconds: wait))], explains: wait)
-        }
-    }
-
-    // MARK: The capture
-
-    mutating func addCapture() {
-        let flow = context.flow
-        if context.hasCaptureLosses {
-            var evidence = Evidence()
-            for hole in flow.client.holes + flow.server.holes where hole.isAcknowledged { evidence.add(hole.packet) }
-            add(
-                .captureDroppedPackets, .warning, .certain, .capture, evidence,
-                "The capture is incomplete: \(size(Int(context.missingBytes))) that were acknowledged are not in it.",
-                next:
-                    "capture again with a larger buffer (`-B`), a filter or a smaller snapshot length, or on a faster disk",
-                numbers: [("bytes", .integer(Int(context.missingBytes)))])
-        }
-        if context.isOneDirection {
-            let seen: ConversationSide = flow.client.packetCount > 0 ? .client : .server
-            add(
-                .oneDirection, .note, .certain, .capture, Evidence(flow.firstPacket),
-                "The capture contains only the packets of the \(seen.word).",
-                next:
-                    "capture at a place that both directions pass; the path may be asymmetric, or the filter too narrow"
-            )
-        }
-        if flow.cutCount > 0 {
-            add(
-                .snapLength, .note, .certain, .capture, Evidence(flow.firstPacket),
-                "The capture contains only the beginning of \(count(flow.cutCount, "packet")).",
-                next: "capture with `-s 0` if the contents matter", numbers: [("packets", .integer(flow.cutCount))])
-        }
-        if flow.client.syn == nil, flow.server.syn == nil {
-            add(
-                .startsInTheMiddle, .note, .certain, .capture, Evidence(flow.firstPacket),
-                "The capture does not contain the beginning of the connection, so window scaling and the roles of the two sides are not certain.",
-                next: "start the capture before the connection")
-        }
-        for side in ConversationSide.allCases where flow[side].hasOffload {
-            add(
-                .offload, .note, .certain, .capture, Evidence(flow[side].lastDataPacket),
-                "The \(side.word)'s packets were captured before segmentation (up to \(size(flow[side].largestPayload))), so the sizes on the wire are smaller.",
-                next: "turn off TSO, GSO and GRO (`ethtool -K`) or capture elsewhere if the sizes matter",
-                numbers: [("largest", .integer(flow[side].largestPayload))])
-            break
-        }
-        if !flow.clockSteps.isEmpty {
-            add(
-                .clockStepped, .warning, flow.isClockStepProven ? .certain : .likely, .capture, flow.clockSteps,
-                "The clock of the capture was changed \(flow.clockSteps.packets.count == 1 ? "once" : "\(flow.clockSteps.packets.count) times"), so times are not reliable.",
-                next: "capture again with a clock that is not set meanwhile; ignore times across the step",
-                rivals: ["packets that were stored in another order than they arrived"],
-                numbers: [("steps", .integer(flow.clockSteps.packets.count))])
         }
     }
 }

@@ -3,9 +3,16 @@ import ProbeBase
 /// Collects the findings of one flow.
 struct FindingList {
     let context: FlowContext
-    private(set) var findings: [Finding] = []
+    private(set) var findings: [FlowFinding] = []
 
     init(_ context: FlowContext) { self.context = context }
+
+    /// Adds the findings of a group.
+    mutating func add(_ group: (some FindingGroup).Type) {
+        var group = group.init(list: self)
+        group.find()
+        self = group.list
+    }
 
     /// Adds a finding. If packets are missing from the capture, the finding is less certain and at most a warning.
     mutating func add(
@@ -23,9 +30,37 @@ struct FindingList {
         if certainty == .possible { severity = .note }
         if certainty == .certain { rivals = [] }
         findings.append(
-            Finding(
+            FlowFinding(
                 id: id, severity: severity, certainty: certainty, side: side, evidence: evidence.packets,
                 sentence: sentence, next: next, rivals: rivals, numbers: numbers, explained: max(0, time)))
+    }
+}
+
+/// Durations in nanoseconds.
+enum Time {
+    static let millisecond: Int64 = 1_000_000
+    static let second: Int64 = 1_000_000_000
+}
+
+/// Findings of one kind. A group adds its findings to the list of the flow.
+protocol FindingGroup {
+    var list: FindingList { get set }
+    init(list: FindingList)
+    /// Adds the findings that the flow shows.
+    mutating func find()
+}
+
+extension FindingGroup {
+    var context: FlowContext { list.context }
+
+    mutating func add(
+        _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
+        _ evidence: Evidence, _ sentence: String, next: String, rivals: [String] = [],
+        numbers: [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
+    ) {
+        list.add(
+            id, severity, certainty, side, evidence, sentence, next: next, rivals: rivals, numbers: numbers,
+            explains: time)
     }
 
     /// Returns a duration for a sentence.
@@ -39,10 +74,30 @@ struct FindingList {
     }
 
     func count(_ number: Int, _ noun: String) -> String { ByteText.count(number, noun) }
-}
 
-/// Durations in nanoseconds.
-enum Time {
-    static let millisecond: Int64 = 1_000_000
-    static let second: Int64 = 1_000_000_000
+    /// Returns a point in time for a sentence.
+    func seconds(_ time: Int64) -> String { "\(DurationText.fixed(Double(time) / 1e9, digits: 3)) s" }
+
+    /// Returns the share of its transfer during which a side was limited by the receive window, if the window was the
+    /// main limit.
+    func isWindowLimited(_ side: ConversationSide) -> Double? {
+        let sender = context.flow[side]
+        guard sender.transferTime >= 200 * Time.millisecond else { return nil }
+        let share = Double(sender.receiveWindowTime) / Double(sender.transferTime)
+        return share >= 0.5 ? share : nil
+    }
+
+    /// Returns a size for a sentence.
+    func size(_ bytes: Int) -> String {
+        bytes >= 1 << 20
+            ? "\(DurationText.fixed(Double(bytes) / Double(1 << 20), digits: 1)) MiB"
+            : bytes >= 10 * 1024 ? "\(bytes / 1024) KiB" : count(bytes, "byte")
+    }
+
+    func rate(_ bytesPerSecond: Double) -> String {
+        bytesPerSecond >= 1e6
+            ? "\(DurationText.fixed(bytesPerSecond / 1e6, digits: 1)) MB/s"
+            : bytesPerSecond >= 1e3
+                ? "\(DurationText.fixed(bytesPerSecond / 1e3, digits: 1)) kB/s" : "\(Int(bytesPerSecond)) B/s"
+    }
 }

@@ -22,7 +22,7 @@ struct FlowContext {
     var watched: Int64 { duration + trailing }
 
     var point: CapturePoint {
-        guard let toServer = flow.client.shortestDelay, let toClient = flow.server.shortestDelay else {
+        guard let toServer = flow.knownDelay(to: .server), let toClient = flow.knownDelay(to: .client) else {
             return client.address.isLoopback ? .both : .unknown
         }
         if client.address.isLoopback { return .both }

@@ -1,8 +1,10 @@
 import ProbeBase
 
 /// Findings about lost, late and repeated packets.
-extension FindingList {
-    mutating func addLosses() {
+struct LossFindings: FindingGroup {
+    var list: FindingList
+
+    mutating func find() {
         for side in ConversationSide.allCases {
             addTimeouts(sender: side)
             addLoss(sender: side)
@@ -127,11 +129,12 @@ extension FindingList {
         let headers = context.client.address.family == .v6 ? 60 : 40
         let minimum = context.client.address.family == .v6 ? 1280 : 577
         guard let stuck = sender.stuck, stuck.copies >= 3, stuck.payload + headers >= minimum,
-            sender.largestAcknowledged < stuck.payload
+            sender.largestAcknowledged < stuck.payload, sender.acknowledged > 0
         else { return }
-        // Without a sign of life after the large packet, the peer may simply be gone.
-        let isAlive = sender.unanswered.count == 0 || flow[side.opposite].lastTime > stuck.time
-        guard sender.largestAcknowledged > 0 || isAlive else { return }
+        // If the peer does not answer smaller packets either, it is gone.
+        let isAlive = flow[side.opposite].lastTime > stuck.time
+        guard isAlive || sender.dataEnd <= stuck.end || sender.smallestUnanswered >= 536 else { return }
+        if let icmp = flow.icmp, sender.acknowledged >= stuck.end || !icmp.isTooBig { return }
         let isProven = stuck.isPassed || flow.icmp?.isTooBig == true
         add(
             .mtuBlackHole, .problem, isProven ? .certain : .likely, .path(to: side.opposite), stuck.evidence,
@@ -194,18 +197,19 @@ extension FindingList {
     private mutating func addQueue(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
-        guard flow.clockSteps.isEmpty, let high = sender.delays.quantile(0.95), let low = sender.shortestDelay,
-            sender.delays.samples.count >= 8
-        else { return }
-        let back = flow.delay(to: side)
-        let (minimum, slow) = (low + back, high + back)
-        guard slow > minimum + 100 * Time.millisecond, slow > 4 * minimum else { return }
-        let growth = sender.growth
-        guard growth.coefficient > 0.3,
-            sender.delays.samples.count(where: { $0 > low + 100 * Time.millisecond }) >= 5
+        guard flow.clockSteps.isEmpty else { return }
+        let beyond = Queueing(sender.delays, sender.queueing)
+        // Near the receiver, the queue lies between the sender and the capture point.
+        let before = Queueing(sender.echo.delays, sender.echo.queueing)
+        guard let worse = [beyond, before].compactMap(\.self).max(by: { $0.rise < $1.rise }), worse.rise > 0 else { return }
+        let queueing = worse.correlation
+        let minimum = (beyond?.low ?? 0) + (before?.low ?? flow.delay(to: side))
+        let slow = minimum + worse.rise
+        guard slow > minimum + 100 * Time.millisecond, slow > 4 * minimum, queueing.coefficient > 0.3,
+            worse.isRepeated
         else { return }
         add(
-            .bufferbloat, .warning, growth.coefficient > 0.7 && growth.count >= 20 ? .certain : .likely,
+            .bufferbloat, .warning, queueing.coefficient > 0.7 && queueing.count >= 20 ? .certain : .likely,
             .path(to: side.opposite), Evidence(sender.slowestDelay?.packet ?? 0),
             "A queue on the way to the \(side.opposite.word) fills up: the round trip grows from \(text(minimum)) to \(text(slow)) (95th percentile) with the amount of data in flight.",
             next:
@@ -213,7 +217,7 @@ extension FindingList {
             rivals: ["a receiver that acknowledges late when it is busy"],
             numbers: [
                 ("round-trip-minimum", .seconds(nanoseconds: minimum)), ("round-trip-p95", .seconds(nanoseconds: slow)),
-                ("correlation", .number((growth.coefficient * 100).rounded() / 100)),
+                ("correlation", .number((queueing.coefficient * 100).rounded() / 100)),
             ],
             explains: slow - minimum)
     }
@@ -239,5 +243,23 @@ extension FindingList {
                 next: "capture on one interface instead of all (`-i any`), or on one side of the bridge or router",
                 numbers: [("packets", .integer(flow.copyCount))])
         }
+    }
+}
+
+/// How much a measured delay rises above its minimum.
+private struct Queueing {
+    let low: Int64
+    /// The difference between the 95th percentile and the minimum.
+    let rise: Int64
+    let correlation: Correlation
+    /// Whether at least five measurements exceed the minimum by more than 100 ms.
+    let isRepeated: Bool
+
+    init?(_ delays: SampleSeries<Int64>, _ correlation: Correlation) {
+        guard delays.samples.count >= 8, let low = delays.samples.min(), let high = delays.quantile(0.95) else { return nil }
+        self.low = low
+        rise = high - low
+        self.correlation = correlation
+        isRepeated = delays.samples.count { $0 > low + 100 * Time.millisecond } >= 5
     }
 }

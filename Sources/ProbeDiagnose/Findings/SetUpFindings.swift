@@ -1,8 +1,10 @@
 import ProbeBase
 
 /// Findings about how the connection was set up.
-extension FindingList {
-    mutating func addSetUp() {
+struct SetUpFindings: FindingGroup {
+    var list: FindingList
+
+    mutating func find() {
         let flow = context.flow
         let hasAnswer = flow.server.syn != nil
         addRefusal()
@@ -139,7 +141,11 @@ extension FindingList {
         guard let own = flow.client.syn, let other = flow.server.syn else { return }
         if !own.hasWindowScale || !other.hasWindowScale {
             let side: ConversationSide = own.hasWindowScale ? .server : .client
-            let limited = ConversationSide.allCases.first { isWindowLimited($0) != nil }
+            // The option matters only if the window is as large as it can be without it.
+            let limited = ConversationSide.allCases.first {
+                let windows = flow[$0].windows.samples
+                return isWindowLimited($0) != nil && windows.count { $0.window > 48 << 10 } * 2 > windows.count
+            }
             let time = limited.map { flow[$0].receiveWindowTime } ?? 0
             add(
                 .noWindowScaling, limited == nil ? .note : .warning, .certain, FindingSide(side),

@@ -1,9 +1,9 @@
 /// The rules by which a finding that is only a consequence of another one is set aside.
 enum Suppression {
     /// Marks the findings that others explain, and returns the others, in their order.
-    static func apply(_ findings: [Finding]) -> (shown: [Finding], suppressed: [Finding]) {
-        var shown: [Finding] = []
-        var suppressed: [Finding] = []
+    static func apply(_ findings: [FlowFinding]) -> (shown: [FlowFinding], suppressed: [FlowFinding]) {
+        var shown: [FlowFinding] = []
+        var suppressed: [FlowFinding] = []
         for finding in findings {
             // A finding that is itself explained can't explain another one, except through the one that explains it.
             if let cause = findings.first(where: { $0.id != finding.id && explains($0, finding) }) {
@@ -14,13 +14,13 @@ enum Suppression {
                 shown.append(finding)
             }
         }
-        return (shown.sorted(by: Finding.precedes), suppressed.sorted(by: Finding.precedes))
+        return (shown.sorted(by: FlowFinding.precedes), suppressed.sorted(by: FlowFinding.precedes))
     }
 
     private static let resets: Set<FindingID> = [.resetByClient, .resetByServer, .injectedReset]
 
     /// Returns whether `cause` explains `other`.
-    private static func explains(_ cause: Finding, _ other: Finding) -> Bool {
+    private static func explains(_ cause: FlowFinding, _ other: FlowFinding) -> Bool {
         if cause.id.isFailedSetUp, cause.severity == .problem { return !other.id.isAboutCapture }
         switch cause.id {
         case .mtuBlackHole:
@@ -37,10 +37,16 @@ enum Suppression {
             return other.id == .tailLoss
         case .vanished: return [.timeoutStall, .loss, .tailLoss, .keepAliveFailed].contains(other.id)
         case .halfClosed: return resets.contains(other.id) && cause.severity <= other.severity
+        case .acceptQueueFull:
+            if cause.severity == .problem { return !other.id.isAboutCapture }
+            return [.timeoutStall, .loss, .tailLoss, .spuriousRetransmission, .synLost].contains(other.id)
+        case .icmpUnreachable: return [.timeoutStall, .loss, .tailLoss, .spuriousRetransmission].contains(other.id)
+        case .duplicatePackets: return other.id == .spuriousRetransmission && cause.severity <= other.severity
         case .synLost: return other.id == .slowHandshake
         case .injectedReset: return [.dataLostAtClose, .resetByClient, .resetByServer].contains(other.id)
         case .resetByClient, .resetByServer: return other.id == .dataLostAtClose
         case .slowServer, .slowClient: return other.id == .applicationLimited
+        case .smallWindow where cause.severity != .note: return other.id == .windowLimited
         case .noWindowScaling where cause.severity == .warning: return other.id == .windowLimited
         default: return false
         }

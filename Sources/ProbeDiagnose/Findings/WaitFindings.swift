@@ -1,8 +1,10 @@
 import ProbeBase
 
 /// Findings about applications that are slow, or send inefficiently.
-extension FindingList {
-    mutating func addWaits() {
+struct WaitFindings: FindingGroup {
+    var list: FindingList
+
+    mutating func find() {
         addSlowServer()
         addSlowClient()
         addNoData()
@@ -111,10 +113,10 @@ extension FindingList {
     private mutating func addUnfinished(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
-        guard sender.progress.isIncomplete, let last = sender.lastDataTime, sender.drip == nil || side == .server,
-            flow[side].fin == nil, flow.clockSteps.isEmpty, sender.outstanding == 0 || !context.isAt(side)
+        guard sender.progress.isIncomplete, let last = sender.lastDataTime, !(sender.drip?.isSlow ?? false),
+            flow.clockSteps.isEmpty, sender.outstanding == 0 || !context.isAt(side)
         else { return }
-        let end = flow.reset?.isObeyed == true ? flow.reset?.time ?? context.duration : context.watched
+        let end = sender.fin?.time ?? (flow.reset?.isObeyed == true ? flow.reset?.time : nil) ?? context.watched
         let wait = end - last
         guard wait >= 2 * Time.second else { return }
         let isHead = sender.progress.kind == .http && sender.progress.http.missing == nil

@@ -1,8 +1,10 @@
 import ProbeBase
 
 /// Findings about windows, and about what limits transfers.
-extension FindingList {
-    mutating func addWindows() {
+struct WindowFindings: FindingGroup {
+    var list: FindingList
+
+    mutating func find() {
         for side in ConversationSide.allCases {
             addZeroWindow(sender: side)
             addWindowLimit(sender: side)
@@ -44,18 +46,6 @@ extension FindingList {
                 ("probes", .integer(sender.zeroProbeCount)),
             ],
             explains: time)
-    }
-
-    /// Returns a point in time for a sentence.
-    func seconds(_ time: Int64) -> String { "\(DurationText.fixed(Double(time) / 1e9, digits: 3)) s" }
-
-    /// Returns the share of its transfer during which a side was limited by the receive window, if the window was the
-    /// main limit.
-    func isWindowLimited(_ side: ConversationSide) -> Double? {
-        let sender = context.flow[side]
-        guard sender.transferTime >= 200 * Time.millisecond else { return nil }
-        let share = Double(sender.receiveWindowTime) / Double(sender.transferTime)
-        return share >= 0.5 ? share : nil
     }
 
     private mutating func addWindowLimit(sender side: ConversationSide) {
@@ -126,20 +116,6 @@ extension FindingList {
             next: "profile the program that sends on \(context.endpoint(side))",
             rivals: ["a sender that is limited by its own send buffer"],
             numbers: [("limited", .seconds(nanoseconds: sender.applicationTime)), ("share", .number(share))])
-    }
-
-    /// Returns a size for a sentence.
-    func size(_ bytes: Int) -> String {
-        bytes >= 1 << 20
-            ? "\(DurationText.fixed(Double(bytes) / Double(1 << 20), digits: 1)) MiB"
-            : bytes >= 10 * 1024 ? "\(bytes / 1024) KiB" : count(bytes, "byte")
-    }
-
-    func rate(_ bytesPerSecond: Double) -> String {
-        bytesPerSecond >= 1e6
-            ? "\(DurationText.fixed(bytesPerSecond / 1e6, digits: 1)) MB/s"
-            : bytesPerSecond >= 1e3
-                ? "\(DurationText.fixed(bytesPerSecond / 1e3, digits: 1)) kB/s" : "\(Int(bytesPerSecond)) B/s"
     }
 }
 

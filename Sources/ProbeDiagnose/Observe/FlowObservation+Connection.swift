@@ -42,6 +42,24 @@ struct ResetObservation: Sendable {
     var cause: Int
 }
 
+extension ResetObservation {
+    init(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, in flow: FlowObservation, isObeyed: Bool) {
+        let own = flow[packet.side]
+        let other = flow[packet.side.opposite]
+        let firstWindow = Int64(other.windows.samples.first?.window ?? 0)
+        self.init(
+            side: packet.side, time: packet.time, packet: packet.number, ownOutstanding: own.outstanding,
+            peerOutstanding: max(0, other.dataEnd - max(other.acknowledged, 1)), hasOwnFIN: own.fin != nil,
+            hasPeerFIN: other.fin != nil, silence: flow.lastSilence, isAfterClose: false,
+            hasHandshake: own.syn != nil || own.packetCount > 1,
+            hasUnreadData: own.fin == nil && other.acknowledged > 1
+                && other.edges.last.map { $0.edge - other.acknowledged < firstWindow } ?? false,
+            isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
+            isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
+            cause: other.lastDataPacket)
+    }
+}
+
 /// The ICMP errors that quote packets of the flow.
 struct ICMPObservation: Sendable {
     var count = 1
@@ -53,41 +71,35 @@ struct ICMPObservation: Sendable {
 }
 
 extension FlowObservation {
-    /// Follows the handshake.
-    mutating func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+    /// Follows the handshake. Returns `false` for an answer whose numbers don't belong to this connection.
+    mutating func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) -> Bool {
         let side = packet.side
+        if side == .server, let syn = client.syn, server.syn == nil, tcp.flags.contains(.ack) {
+            let own = tcp.acknowledgment - (syn.sequence + 1)
+            if own != 0, own != syn.payloadLength {
+                noteWrongAnswer(packet)
+                return false
+            }
+            if packet.flags.contains(.rst) {
+                set.refusal = (packet.time, packet.number)
+                return true
+            }
+        }
         if tcp.isSYN {
             noteSYN(packet, tcp)
-            return
+            return true
         }
-        if side == .server, let syn = client.syn, server.syn == nil {
-            let isForeign =
-                tcp.flags.contains(.ack) && tcp.acknowledgment - (syn.sequence + 1) != 0
-                && tcp.acknowledgment - (syn.sequence + 1 + syn.payloadLength) != 0
-            if packet.flags.contains(.rst), !isForeign {
-                set.refusal = (packet.time, packet.number)
-                return
-            }
-            if isForeign { noteWrongAnswer(packet) }
-            return
-        }
-        if side == .client, packet.flags.contains(.rst) { return }
-        if side == .client, client.syn != nil, server.syn != nil, tcp.flags.contains(.ack) {
-            if let syn = server.syn {
-                let delay = packet.time - server.lastSYNTime
-                if server.synCount == 1, tcp.acknowledgment - (syn.sequence + 1) == 0 {
-                    client.packetCount > 0
-                        ? server.shortestDelay = min(server.shortestDelay ?? delay, delay) : ()
-                }
-            }
+        if side == .client, packet.flags.contains(.rst) { return true }
+        if side == .client, server.syn != nil, client.syn != nil, tcp.flags.contains(.ack) {
+            let delay = packet.time - server.lastSYNTime
+            if server.synCount == 1 { server.shortestDelay = min(server.shortestDelay ?? delay, delay) }
             set.completion = (packet.time, packet.number)
             open(at: packet.time)
-        } else if client.syn == nil, server.syn == nil {
-            open(at: packet.time)
-        } else if client.syn == nil || server.syn == nil, packet.length > 0 || side == .client {
-            // A part of the handshake was not captured.
+        } else if client.syn == nil || server.syn == nil, client.syn == nil || packet.length > 0 || side == .client {
+            // The handshake, or a part of it, was not captured.
             open(at: packet.time)
         }
+        return true
     }
 
     private mutating func noteWrongAnswer(_ packet: DiagnosedPacket) {
@@ -102,16 +114,11 @@ extension FlowObservation {
     private mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         let side = packet.side
         if side == .server, let syn = client.syn, tcp.flags.contains(.ack), server.syn == nil {
-            let own = tcp.acknowledgment - (syn.sequence + 1)
-            guard own == 0 || own == syn.payloadLength else {
-                noteWrongAnswer(packet)
-                return
-            }
-            if client.synCount == 1 {
-                client.shortestDelay = packet.time - syn.time
-            }
-            set.isSYNDataAcknowledged = syn.payloadLength > 0 && own == syn.payloadLength
+            if client.synCount == 1 { client.shortestDelay = packet.time - syn.time }
+            set.isSYNDataAcknowledged =
+                syn.payloadLength > 0 && tcp.acknowledgment - (syn.sequence + 1) == syn.payloadLength
         }
+        if self[side].synCount > 0, packet.time - self[side].lastSYNTime < 100_000_000 { return }
         self[side].synCount += 1
         self[side].synPackets.add(packet.number)
         self[side].lastSYNTime = packet.time
@@ -120,7 +127,8 @@ extension FlowObservation {
         self[side].syn = .init(
             time: packet.time, packet: packet.number, sequence: tcp.sequence,
             maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
-            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength)
+            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength,
+            hasTimestamp: options.timestamp != nil)
         self[side].sentEnd = 1
     }
 
@@ -135,7 +143,11 @@ extension FlowObservation {
 
     /// Records a SYN-ACK that the server repeats although the client has acknowledged it.
     mutating func noteLateSYN(_ packet: DiagnosedPacket) {
-        guard packet.side == .server, packet.flags.contains(.syn), set.completion != nil else { return }
+        // A copy of the SYN-ACK follows it at once; a server repeats it after a timeout.
+        guard packet.side == .server, let completion = set.completion,
+            packet.time - max(server.lastSYNTime, completion.time) > 150_000_000
+        else { return }
+        server.lastSYNTime = packet.time
         set.repeatedAfterCompletion.add(packet.number)
         if client.outstanding > 0 { set.ignoredDataCount += 1 }
     }
@@ -146,33 +158,18 @@ extension FlowObservation {
         let side = packet.side
         let peer = side.opposite
         if phase == .setUp {
-            if isObeyed, set.refusal == nil, server.syn != nil || side == .client { recordReset(packet, tcp, true) }
+            // A client resets the connection of a wrong answer, and goes on with its own.
+            if isObeyed, set.refusal == nil, server.syn != nil || (side == .client && set.wrongAnswers.isEmpty) {
+                reset = ResetObservation(packet, tcp, in: self, isObeyed: true)
+            }
             return
         }
         if isObeyed { settleBeforeReset(at: packet.time) }
         guard reset == nil || (isObeyed && reset?.isObeyed == false) else { return }
-        recordReset(packet, tcp, isObeyed)
+        reset = ResetObservation(packet, tcp, in: self, isObeyed: isObeyed)
         if self[side].fin != nil, self[peer].lastDataTime ?? -1 >= self[side].fin?.time ?? Int64.max {
             reset?.isAfterClose = true
         }
     }
 
-    private mutating func recordReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ isObeyed: Bool) {
-        let side = packet.side
-        let peer = side.opposite
-        let own = self[side]
-        let other = self[peer]
-        let edge = other.edges.last?.edge
-        let first = other.windows.samples.first?.window ?? 0
-        reset = ResetObservation(
-            side: side, time: packet.time, packet: packet.number, ownOutstanding: own.outstanding,
-            peerOutstanding: max(0, other.dataEnd - max(other.acknowledged, 1)), hasOwnFIN: own.fin != nil,
-            hasPeerFIN: other.fin != nil, silence: lastSilence, isAfterClose: false,
-            hasHandshake: own.syn != nil && own.dataPacketCount + other.dataPacketCount >= 0,
-            hasUnreadData: own.fin == nil && edge.map { $0 - other.acknowledged < Int64(first) } ?? false
-                && other.acknowledged > 1,
-            isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
-            isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
-            cause: other.lastDataPacket)
-    }
 }

@@ -9,9 +9,10 @@ extension FlowObservation {
         noteSelective(packet, tcp, acknowledgment)
         let before = self[side].acknowledged
         if acknowledgment > before {
+            self[side].noteProbeAnswer(packet, acknowledgment)
             let elapsed = self[side].outstanding
             noteUnseen(side, acknowledgment, packet.number)
-            noteDelay(side, acknowledgment, packet, flight: elapsed)
+            self[side].noteDelay(acknowledgment, packet, flight: elapsed)
             self[side].acknowledged = acknowledgment
             self[side].acknowledgedTime = packet.time
             self[side].duplicateAcks = 0
@@ -24,7 +25,7 @@ extension FlowObservation {
                 }
                 self[side].backoff = nil
             }
-            if let stuck = self[side].stuck, acknowledgment > stuck.position { noteFreed(side, acknowledgment) }
+            if let stuck = self[side].stuck, acknowledgment > stuck.position { self[side].noteFreed(acknowledgment) }
             if let small = self[side].small, acknowledgment >= small.end {
                 if packet.length == 0, acknowledgment == small.end {
                     self[side].smallAcknowledged = (packet.time, packet.number)
@@ -44,39 +45,6 @@ extension FlowObservation {
         }
     }
 
-    private mutating func noteFreed(_ side: ConversationSide, _ acknowledgment: Int64) {
-        guard let stuck = self[side].stuck else { return }
-        // Data that was sent again in smaller packets does not show that packets of the original size arrive.
-        if acknowledgment >= stuck.end, stuck.copies < 3 { self[side].stuck = nil }
-    }
-
-    /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
-    /// algorithm).
-    private mutating func noteDelay(
-        _ side: ConversationSide, _ acknowledgment: Int64, _ packet: DiagnosedPacket, flight: Int64
-    ) {
-        while let segment = self[side].log.first, segment.end <= acknowledgment, segment.isMerged || segment.sends > 1,
-            self[side].log.segments.count > 1, self[side].log.segments[1].end <= acknowledgment
-        {
-            _ = self[side].log.acknowledge(segment.end)
-        }
-        guard let segment = self[side].log.acknowledge(acknowledgment) else { return }
-        if segment.sends == 1, !segment.isMerged, segment.end - segment.start > 0 {
-            self[side].largestAcknowledged = max(
-                self[side].largestAcknowledged, Int(segment.end - segment.start))
-        }
-        guard segment.sends == 1, !segment.isMerged, segment.end == acknowledgment else { return }
-        let delay = packet.time - segment.lastTime
-        guard delay >= 0 else { return }
-        self[side].shortestDelay = min(self[side].shortestDelay ?? delay, delay)
-        if segment.start > 0 { self[side].shortestDataDelay = min(self[side].shortestDataDelay ?? delay, delay) }
-        self[side].delays.append(delay)
-        self[side].growth.add(Double(segment.flight), Double(delay))
-        if delay > self[side].slowestDelay?.delay ?? -1 { self[side].slowestDelay = (delay, packet.number) }
-        self[side].rate.note(
-            acknowledgment, at: packet.time, delay: delay, shortest: self[side].shortestDelay ?? delay)
-    }
-
     /// Records an acknowledgment of bytes that the capture doesn't contain.
     private mutating func noteUnseen(_ side: ConversationSide, _ acknowledgment: Int64, _ packet: Int) {
         for index in self[side].holes.indices where self[side].holes[index].end <= acknowledgment {
@@ -91,89 +59,57 @@ extension FlowObservation {
         }
         // The first packets of a flow whose SYN was not captured don't show where its streams begin.
         if end > 0 || self[side].syn != nil {
-            addHole(side, max(end, 1)..<acknowledgment, packet)
+            self[side].addHole(max(end, 1)..<acknowledgment, packet, at: now)
             if let last = self[side].holes.indices.last { self[side].holes[last].isAcknowledged = true }
             self[side].progress.lose()
         }
         self[side].sentEnd = acknowledgment
     }
 
-    mutating func addHole(_ side: ConversationSide, _ range: Range<Int64>, _ packet: Int) {
-        guard self[side].holes.count < 16, !range.isEmpty else { return }
-        self[side].holes.append(.init(start: range.lowerBound, end: range.upperBound, packet: packet))
-    }
+    /// Removes the part of a hole that a packet fills. Returns the hole as it was; `nil` if the packet fills none.
 
-    /// Removes the part of a hole that a packet fills. Returns whether the packet fills a hole.
-    @discardableResult
-    mutating func fillHole(_ side: ConversationSide, _ range: Range<Int64>, isLate: Bool, packet: Int) -> Bool {
-        guard
-            let index = self[side].holes.firstIndex(where: { $0.start < range.upperBound && range.lowerBound < $0.end })
-        else { return false }
-        let hole = self[side].holes[index]
-        self[side].holes.remove(at: index)
-        if hole.start < range.lowerBound {
-            var left = hole
-            left.end = range.lowerBound
-            self[side].holes.append(left)
+    /// Measures the time from an acknowledgment to the data that the sender sends because of it. If the capture was made
+    /// near the receiver, this is the part of the round trip that a queue prolongs.
+    mutating func noteEcho(_ packet: DiagnosedPacket) {
+        let side = packet.side
+        if packet.length > 0, packet.kind == .new, let echo = packet.echo {
+            self[side].echo.answer(
+                echo, end: packet.start + Int64(packet.length), gap: packet.time - (self[side].lastDataTime ?? 0),
+                at: packet.time)
         }
-        if range.upperBound < hole.end {
-            var right = hole
-            right.start = range.upperBound
-            self[side].holes.append(right)
+        guard let stamp = packet.stamp, let acknowledgment = packet.acknowledgment else { return }
+        let peer = side.opposite
+        if self[peer].outstanding > 0 || packet.length == 0 {
+            self[peer].echo.ask(stamp, acknowledgment: acknowledgment, at: packet.time)
         }
-        return true
     }
 
     // MARK: SACK
 
     private mutating func noteSelective(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ acknowledgment: Int64) {
         let side = packet.side.opposite
-        guard !tcp.options.sack.isEmpty else {
-            if let range = self[side].sackedRange {
-                // A receiver that drops SACKed bytes stops reporting them although it does not acknowledge them
-                // (RFC 2018, section 8).
-                if acknowledgment >= range.upperBound { self[side].sackedRange = nil }
-            }
-            return
-        }
-        let blocks = tcp.sacks(acknowledging: acknowledgment)
-        guard let first = blocks.first else { return }
+        let blocks = tcp.options.sack.isEmpty ? [] : tcp.sacks(acknowledging: acknowledgment)
         let isDuplicate =
-            first.upperBound <= acknowledgment
-            || blocks.dropFirst().contains { $0.lowerBound <= first.lowerBound && first.upperBound <= $0.upperBound }
-        if isDuplicate { noteArrivedTwice(side, first, isProven: true, packet: packet.number) }
-        for block in isDuplicate ? blocks.dropFirst() : blocks[...] where block.upperBound > acknowledgment {
-            self[side].hasSACKSinceAcknowledgment = true
-            if block.upperBound > self[side].sackedEnd {
-                self[side].sackedEnd = block.upperBound
-                self[side].sackedRange = block
-            }
-            if let stuck = self[side].stuck, block.lowerBound >= stuck.end,
-                block.upperBound - block.lowerBound < Int64(stuck.payload)
-            {
+            if let first = blocks.first {
+                first.upperBound <= acknowledgment
+                    || blocks.dropFirst().contains {
+                        $0.lowerBound <= first.lowerBound && first.upperBound <= $0.upperBound
+                    }
+            } else { false }
+        if isDuplicate, let first = blocks.first {
+            self[side].noteArrivedTwice(first, isProven: true, packet: packet.number)
+        }
+        let reported = (isDuplicate ? blocks.dropFirst() : blocks[...]).filter { $0.upperBound > acknowledgment }
+        self[side].noteProbeSACK(reported)
+        self[side].noteDropped(reported, acknowledgment)
+        guard !reported.isEmpty else { return }
+        self[side].hasSACKSinceAcknowledgment = true
+        if let stuck = self[side].stuck {
+            for block in reported
+            where block.lowerBound >= stuck.end && block.upperBound - block.lowerBound < Int64(stuck.payload) {
                 self[side].stuck?.isPassed = true
             }
         }
-    }
-
-    /// Records that the peer received a range twice, so that the retransmission of the range was unnecessary.
-    private mutating func noteArrivedTwice(
-        _ side: ConversationSide, _ range: Range<Int64>, isProven: Bool, packet: Int
-    ) {
-        guard
-            let index = self[side].repeats.lastIndex(where: {
-                !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
-            })
-        else { return }
-        self[side].repeats[index].isSpurious = true
-        let repeated = self[side].repeats[index]
-        self[side].spuriousCount += 1
-        self[side].spuriousEvidence.add(repeated.packet)
-        self[side].spuriousEvidence.add(packet)
-        if isProven { self[side].isSpuriousProven = true }
-        guard repeated.isCounted else { return }
-        if repeated.isCaptured { self[side].lost.after -= 1 } else { self[side].lost.before -= 1 }
-        self[side].repeats[index].isCounted = false
     }
 
     // MARK: Retransmissions
@@ -182,8 +118,17 @@ extension FlowObservation {
 
     mutating func noteRepeat(_ packet: DiagnosedPacket, end: Int64) {
         let side = packet.side
-        let hasFilled = fillHole(side, packet.start..<max(end, packet.start + 1), isLate: true, packet: packet.number)
-        let earlier = self[side].log.resend(packet.start, at: packet.time, packet: packet.number)
+        let hole = self[side].fillHole(packet.start..<max(end, packet.start + 1))
+        let hasFilled = hole != nil
+        if let hole, packet.kind != .fastRetransmission || self[side].isSentEarlier(packet) {
+            // The sender needs a round trip to learn that a segment was lost.
+            let isTooEarly = packet.time - hole.time < delay(to: side) * 3 / 4
+            if isTooEarly || self[side].isSentEarlier(packet) {
+                self[side].noteReordered(packet)
+                return
+            }
+        }
+        let earlier = self[side].log.resend(packet.start, length: packet.length, at: packet.time, packet: packet.number)
         let isCaptured = earlier != nil && !hasFilled
         let isProbe = packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe
         let isSpurious = packet.kind == .spuriousRetransmission
@@ -199,13 +144,11 @@ extension FlowObservation {
         if isTimeout || isProbe {
             noteTimeout(packet, from: max(since, self[side].acknowledgedTime), earlier, isProbe: isProbe)
         }
-        if self[side].sackedRange.map({ $0.contains(packet.start) }) == true, packet.start > self[side].acknowledged,
-            !isSpurious
-        {
+        if !isSpurious, self[side].dropped.contains(where: { $0.contains(packet.start) }) {
             self[side].renegingEvidence.add(packet.number)
-            self[side].isRenegingProven = !self[side].hasSACKSinceAcknowledgment
+            self[side].isRenegingProven = true
         }
-        noteStuck(packet, end: end, earlier)
+        self[side].noteStuck(packet, end: end, earlier)
         if isProbe {
             self[side].tailCount += 1
             self[side].tailEvidence.add(packet.number)
@@ -236,8 +179,8 @@ extension FlowObservation {
         _ packet: DiagnosedPacket, from start: Int64, _ earlier: SentSegment?, isProbe: Bool
     ) {
         let side = packet.side
-        let claimed = budget.claim(.timeout, from: start, until: packet.time)
-        self[side].timeoutTime += claimed
+        let reassigned = budget.reassign(.timeout, from: start, until: packet.time)
+        self[side].timeoutTime += reassigned
         guard !isProbe else { return }
         self[side].timeoutCount += 1
         self[side].longestTimeout = max(self[side].longestTimeout, packet.time - start)
@@ -256,22 +199,6 @@ extension FlowObservation {
         self[side].recoveryEnd = nil
     }
 
-    private mutating func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
-        let side = packet.side
-        guard packet.length > 400, packet.start >= self[side].acknowledged else { return }
-        if let stuck = self[side].stuck, stuck.position == packet.start, stuck.payload == packet.length {
-            self[side].stuck?.copies += 1
-            self[side].stuck?.evidence.add(packet.number)
-            return
-        }
-        guard self[side].stuck.map({ $0.copies < 3 || $0.end <= self[side].acknowledged }) ?? true else { return }
-        var evidence = Evidence()
-        if let earlier { evidence.add(earlier.packet) }
-        evidence.add(packet.number)
-        self[side].stuck = .init(
-            position: packet.start, end: end, payload: packet.length, copies: (earlier?.sends ?? 0) + 1,
-            evidence: evidence, time: packet.time)
-    }
 }
 
 extension FlowObservation {

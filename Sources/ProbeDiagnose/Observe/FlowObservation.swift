@@ -18,13 +18,14 @@ package struct FlowObservation: Sendable {
     /// The last data, and the first packet from the other side after it.
     private var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
     /// The intervals since the last data or FIN. What they were spent on is decided when the next data is known.
-    private var waiting: [Waiting] = []
+    private var waiting: [PendingInterval] = []
     /// The budget at the time of an RST. It counts if the RST turns out to have been obeyed.
     var beforeReset: TimeBudget?
     var reset: ResetObservation?
     var set = SetUpObservation()
     var icmp: ICMPObservation?
     var clockSteps = Evidence()
+    private var lastClockStep: Int64?
     var copyCount = 0
     var copyEvidence = Evidence()
     var lateCopyCount = 0
@@ -32,10 +33,10 @@ package struct FlowObservation: Sendable {
     var isLateCopyProven = false
     /// The sender of the packets that arrived twice.
     var lateCopySide: ConversationSide?
+    /// The packet with an encrypted alert that answers the peer's data.
+    var answeringAlert: Int?
     /// The longest wait for the next record of an unfinished TLS handshake.
     var tlsStall: (side: ConversationSide, wait: Int64, request: Int, packet: Int)?
-    /// Whether it has been recorded if the scales of the windows are known.
-    var isScaleNoted = false
     /// Whether timestamp options show that the capture's clock was changed.
     var isClockStepProven = false
     var packetCount = 0
@@ -45,29 +46,6 @@ package struct FlowObservation: Sendable {
     var lastSilence: Int64 = 0
 
     enum Phase: Sendable { case setUp, open, closing }
-
-    /// An interval whose state is not decided yet, with what is known about it.
-    private struct Waiting: Sendable {
-        var end: Int64
-        var facts: Facts
-        /// How much each side may send, in bytes; `nil` if unknown.
-        var clientRoom: Int64?
-        var serverRoom: Int64?
-        /// The state, if an event has already shown it.
-        var state: FlowState?
-    }
-
-    private struct Facts: OptionSet, Sendable {
-        let rawValue: UInt8
-        static let recovery = Facts(rawValue: 1)
-        static let clientBlocked = Facts(rawValue: 2)
-        static let serverBlocked = Facts(rawValue: 4)
-        static let clientOutstanding = Facts(rawValue: 8)
-        static let serverOutstanding = Facts(rawValue: 16)
-        /// One side has closed, and nothing is outstanding.
-        static let clientClosed = Facts(rawValue: 32)
-        static let serverClosed = Facts(rawValue: 64)
-    }
 
     init(origin: UInt64, firstPacket: Int) {
         self.origin = origin
@@ -84,11 +62,16 @@ package struct FlowObservation: Sendable {
     }
 
     /// The time from the capture point to a side and back: `d(X)` of the definitions. 0 if it is unknown.
-    func delay(to side: ConversationSide) -> Int64 { self[side.opposite].shortestDelay ?? 0 }
+    func delay(to side: ConversationSide) -> Int64 { knownDelay(to: side) ?? 0 }
+
+    /// The same as `delay`; `nil` if it is unknown.
+    func knownDelay(to side: ConversationSide) -> Int64? {
+        self[side.opposite].shortestDelay ?? self[side].echo.shortest
+    }
 
     /// The minimum round-trip time; `nil` if neither direction's delay is known.
     package var roundTrip: Int64? {
-        switch (client.shortestDelay, server.shortestDelay) {
+        switch (knownDelay(to: .server), knownDelay(to: .client)) {
         case (nil, nil): nil
         case (let one, let other): (one ?? 0) + (other ?? 0)
         }
@@ -99,19 +82,22 @@ package struct FlowObservation: Sendable {
         let raw = Int64(clamping: Int128(summary.time) - Int128(origin))
         let side = summary.side
         if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
-            clockSteps.add(summary.packetIndex + 1)
+            noteClockStep(summary.packetIndex + 1, at: max(now, raw))
         }
         // A copy is the same packet, so the flow doesn't last longer because of it.
         if summary.kind == .copy { return noteCopy(summary, tcp, max(now, raw)) }
         let time = max(now, raw)
-        if let value = tcp.options.timestamp?.value, self[side].timestamps.note(value, at: time) != nil {
-            clockSteps.add(summary.packetIndex + 1)
+        if let value = tcp.options.timestamp?.value,
+            let packet = self[side].timestamps.note(value, at: time, packet: summary.packetIndex + 1)
+        {
+            noteClockStep(packet, at: time)
             isClockStepProven = true
         }
         lastSilence = time - now
         pass(until: time)
         packetCount += 1
         if summary.payloadIsCut { cutCount += 1 }
+        if summary.kind.isRetransmission, isCopy(summary, tcp, at: time) { return noteCopy(summary, tcp, time) }
         self[side].recent.note(tcp, at: time, packet: summary.packetIndex + 1)
         if summary.kind == .outOfWindow, !tcp.isSYN {
             if phase == .setUp { noteSetUp(summary, tcp, time) }
@@ -133,11 +119,17 @@ package struct FlowObservation: Sendable {
         let side = packet.side
         self[side].packetCount += 1
         self[side.opposite].unanswered = .init()
+        self[side.opposite].smallestUnanswered = Int.max
         self[side.opposite].unansweredKeepAlives = .init()
         if let reset, reset.side == side, !packet.flags.contains(.rst), packet.kind != .outOfOrder {
             self.reset?.laterPackets.add(packet.number)
         }
-        if phase == .setUp { noteSetUp(packet, tcp) } else if tcp.isSYN { noteLateSYN(packet) }
+        if phase == .setUp {
+            // The numbers of an answer to another connection say nothing about this one.
+            if !noteSetUp(packet, tcp) { return }
+        } else if tcp.isSYN {
+            noteLateSYN(packet)
+        }
         if packet.flags.contains(.rst) {
             noteReset(packet, tcp, isObeyed: isObeyedReset)
             self[side].lastTime = packet.time
@@ -145,19 +137,36 @@ package struct FlowObservation: Sendable {
         }
         self[side].hop.note(tcp)
         noteAcknowledgment(packet, tcp)
+        noteEcho(packet)
         noteWindow(packet)
         if let last = lastData, last.side != side, last.firstReply == nil { lastData?.firstReply = packet.time }
         switch packet.kind {
         case .keepAlive:
             self[side].keepAliveCount += 1
-            noteUnanswered(packet, isKeepAlive: true)
+            self[side].noteUnanswered(packet, isKeepAlive: true)
         case .zeroWindowProbe: noteZeroWindowProbe(packet)
         case .control, .copy, .outOfWindow: break
         case .new, .outOfOrder, .retransmission, .fastRetransmission, .spuriousRetransmission, .tailLossProbe,
             .retransmissionOrProbe:
-            if !packet.flags.contains(.syn) || packet.length > 0 { noteData(packet, payload: payload) }
+            if !packet.flags.contains(.syn) { noteData(packet, payload: payload) }
         }
         self[side].lastTime = packet.time
+    }
+
+    /// Returns whether a packet that looks like a retransmission is a copy of an earlier packet.
+    private func isCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, at time: Int64) -> Bool {
+        let sender = self[summary.side]
+        if sender.recent.isCopy(tcp, at: time) { return true }
+        // What is sent again has a later timestamp, or a later IP identification, than everything before.
+        return summary.kind == .spuriousRetransmission
+            && sender.isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
+    }
+
+    /// Records a step of the capture's clock, which usually shows in the packets of both sides.
+    private mutating func noteClockStep(_ packet: Int, at time: Int64) {
+        if let last = lastClockStep, time - last < 1_000_000_000 { return }
+        lastClockStep = time
+        clockSteps.add(packet)
     }
 
     // MARK: Time
@@ -171,7 +180,7 @@ package struct FlowObservation: Sendable {
         case .closing: budget.add(.closing, until: time)
         case .open:
             let middle = now + (time - now) / 2
-            var facts: Facts = []
+            var facts: PendingFacts = []
             if client.recoveryEnd != nil || server.recoveryEnd != nil { facts.insert(.recovery) }
             if client.zero != nil, client.zero?.openedAt == nil { facts.insert(.clientBlocked) }
             if server.zero != nil, server.zero?.openedAt == nil { facts.insert(.serverBlocked) }
@@ -181,7 +190,7 @@ package struct FlowObservation: Sendable {
                 if client.finAcknowledged != nil { facts.insert(.clientClosed) }
                 if server.finAcknowledged != nil { facts.insert(.serverClosed) }
             }
-            let interval = Waiting(
+            let interval = PendingInterval(
                 end: time, facts: facts, clientRoom: client.room(at: middle, delay: delay(to: .client)),
                 serverRoom: server.room(at: middle, delay: delay(to: .server)))
             if waiting.count < Self.keptWaits {
@@ -194,14 +203,6 @@ package struct FlowObservation: Sendable {
 
     private static let keptWaits = 32
     private static let longestPause: Int64 = 10_000_000_000
-
-    /// What ends a wait.
-    private enum WaitEnd {
-        case data(ConversationSide, length: Int)
-        case fin(ConversationSide)
-        /// No data follows.
-        case none
-    }
 
     /// Decides what the time since the last data or FIN was spent on.
     private mutating func settle(_ end: WaitEnd, at time: Int64) {
@@ -257,20 +258,10 @@ package struct FlowObservation: Sendable {
         }
     }
 
-    private func isHalfClosed(_ facts: Facts, _ end: WaitEnd) -> Bool {
+    private func isHalfClosed(_ facts: PendingFacts, _ end: WaitEnd) -> Bool {
         guard facts.contains(.clientClosed) || facts.contains(.serverClosed) else { return false }
         if case .data(let side, _) = end { return facts.contains(side == .client ? .clientClosed : .serverClosed) }
         return true
-    }
-
-    /// What a wait was spent on, where no fact about an interval takes precedence.
-    private struct WaitPlan {
-        /// The time until which the network was delivering data.
-        var roundTripEnd: Int64?
-        /// The state after that; `nil` for a transfer, whose limit depends on the interval.
-        var state: FlowState?
-        /// Whether the sender paused although an acknowledgment had arrived.
-        var isPaused = false
     }
 
     private func plan(_ end: WaitEnd, at time: Int64) -> WaitPlan {
@@ -306,7 +297,7 @@ package struct FlowObservation: Sendable {
         }
     }
 
-    private func limit(_ interval: Waiting, of side: ConversationSide, length: Int, isPaused: Bool) -> FlowState {
+    private func limit(_ interval: PendingInterval, of side: ConversationSide, length: Int, isPaused: Bool) -> FlowState {
         let sender = self[side]
         let room = side == .client ? interval.clientRoom : interval.serverRoom
         let segment = Int64(max(sender.largestPayload, 1))
@@ -316,13 +307,17 @@ package struct FlowObservation: Sendable {
         }
         if !isOutstanding || isPaused { return .transferApplication }
         if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
-        if sender.shortestDelay == nil { return .transferUnknown }
+        if knownDelay(to: side.opposite) == nil { return .transferUnknown }
         return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
     }
 
     /// The largest payload of a segment that a side may send.
     func segmentSize(of side: ConversationSide) -> Int64 {
-        if let size = self[side.opposite].syn?.maximumSegmentSize { return Int64(size) }
+        if let size = self[side.opposite].syn?.maximumSegmentSize {
+            // The option counts the bytes of other options, such as the timestamp, as payload (RFC 6691).
+            let hasTimestamps = client.syn?.hasTimestamp == true && server.syn?.hasTimestamp == true
+            return Int64(hasTimestamps ? size - 12 : size)
+        }
         return Int64(min(max(self[side].largestPayload, 536), 1460))
     }
 
@@ -373,12 +368,35 @@ package struct FlowObservation: Sendable {
 
     // MARK: Data
 
+    /// Measures how long a side took to send data after data of its peer.
+    private mutating func noteAnswer(_ packet: DiagnosedPacket) {
+        let side = packet.side
+        guard let last = lastData else {
+            // The first data after the handshake, such as a greeting.
+            guard side == .server, let end = handshakeEnd, !client.progress.isIncomplete else { return }
+            let wait = max(0, packet.time - end - delay(to: .server))
+            server.noteAnswer(
+                packet, after: wait, to: set.completion?.packet ?? packet.number, isAcknowledged: true)
+            return
+        }
+        let wait = packet.time - last.time - delay(to: side)
+        guard last.side != side, wait >= 0 else { return }
+        let request = self[side.opposite].lastDataPacket
+        let isSetUp = client.progress.tls.hasApplicationData && server.progress.tls.hasApplicationData
+        if wait >= 2_000_000_000, client.progress.kind == .tls, !isSetUp, wait > tlsStall?.wait ?? 0 {
+            tlsStall = (side, wait, request, packet.number)
+        }
+        let isAcknowledged = self[side.opposite].acknowledgedTime >= last.time
+        self[side].noteAnswer(packet, after: wait, to: request, isAcknowledged: isAcknowledged)
+    }
+
     private mutating func noteData(_ packet: DiagnosedPacket, payload: Span<UInt8>) {
         let side = packet.side
         let isFIN = packet.flags.contains(.fin)
         let end = packet.start + Int64(packet.length) + (isFIN ? 1 : 0)
         let isRepeat =
-            packet.kind.isRetransmission || packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe
+            (packet.kind.isRetransmission || packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe)
+            && !isRejectedWithSYN(packet)
         if packet.length > 0 {
             settle(.data(side, length: packet.length), at: packet.time)
         } else if isFIN {
@@ -403,9 +421,11 @@ package struct FlowObservation: Sendable {
         } else {
             noteNew(packet, end: end, payload: payload)
         }
-        if packet.kind == .new || isRepeat { noteUnanswered(packet, isKeepAlive: false) }
+        if packet.kind == .new || isRepeat { self[side].noteUnanswered(packet, isKeepAlive: false) }
+        self[side].smallestUnanswered = min(self[side].smallestUnanswered, packet.length)
         self[side].largestPayload = max(self[side].largestPayload, packet.length)
         if packet.length > 0 {
+            noteAlert(packet)
             if self[side].firstDataTime == nil { self[side].firstDataTime = packet.time }
             self[side].lastDataTime = packet.time
             self[side].lastDataPacket = packet.number
@@ -417,30 +437,38 @@ package struct FlowObservation: Sendable {
         }
     }
 
+    /// Records a packet that consists of an encrypted alert, if it is the only answer to data. An alert that ends a
+    /// connection in an orderly way usually follows data of its own sender.
+    private mutating func noteAlert(_ packet: DiagnosedPacket) {
+        let own = self[packet.side].progress
+        let peer = self[packet.side.opposite].progress
+        guard packet.side == .server, lastData?.side == .client, own.kind == .tls, peer.kind == .tls,
+            own.tls.lastType == 21, own.tls.lastLength + 5 == packet.length, own.tls.alert?.content == nil,
+            peer.tls.lastType == 23
+        else { return }
+        answeringAlert = packet.number
+    }
+
+    /// Returns whether a packet is the first that carries data again that the server did not accept with the SYN.
+    private func isRejectedWithSYN(_ packet: DiagnosedPacket) -> Bool {
+        guard packet.side == .client, let syn = client.syn, syn.payloadLength > 0, !set.isSYNDataAcknowledged else {
+            return false
+        }
+        return packet.start >= 1 && packet.start <= Int64(syn.payloadLength) && client.sentEnd <= packet.start
+    }
+
     private mutating func noteNew(_ packet: DiagnosedPacket, end: Int64, payload: Span<UInt8>) {
         let side = packet.side
         let sentEnd = self[side].sentEnd
         if packet.kind == .outOfOrder || end <= sentEnd {
-            if packet.kind == .outOfOrder {
-                self[side].reorderedCount += 1
-                self[side].reorderedEvidence.add(packet.number)
-                let last = self[side].lastIdentification
-                let isNumberedEarlier =
-                    packet.identification != 0 && last != 0
-                    && Int16(truncatingIfNeeded: Int(packet.identification) - Int(last)) < 0
-                let isStampedEarlier =
-                    if let stamp = packet.stamp, let last = self[side].lastStamp {
-                        Int32(bitPattern: stamp &- last) < 0
-                    } else { false }
-                if isNumberedEarlier || isStampedEarlier { self[side].isReorderingProven = true }
-            }
-            fillHole(side, packet.start..<end, isLate: false, packet: packet.number)
+            if packet.kind == .outOfOrder { self[side].noteReordered(packet) }
+            self[side].fillHole(packet.start..<end)
             self[side].progress.lose()
             return
         }
         if packet.start > sentEnd, self[side].packetCount > 1 || sentEnd > 0 {
             if sentEnd > 0 || self[side].syn != nil {
-                addHole(side, max(sentEnd, 1)..<packet.start, packet.number)
+                self[side].addHole(max(sentEnd, 1)..<packet.start, packet.number, at: packet.time)
             }
             self[side].progress.lose()
         } else if packet.length > 0 {
@@ -448,7 +476,8 @@ package struct FlowObservation: Sendable {
             if payload.count < packet.length {
                 self[side].progress.lose()
             } else {
-                readMessage(packet, payload)
+                self[side].readMessage(packet, payload)
+                if side == .server, client.progress.http.isHead { server.progress.skipBody() }
             }
         }
         noteNagle(packet)
@@ -456,45 +485,11 @@ package struct FlowObservation: Sendable {
         self[side].log.append(
             SentSegment(
                 start: packet.start, end: end, time: packet.time, lastTime: packet.time, packet: packet.number,
-                lastPacket: packet.number, stamp: packet.stamp, flight: flight))
+                lastPacket: packet.number, stamp: packet.stamp, flight: flight, lastLength: packet.length))
         self[side].sentEnd = end
         self[side].lastIdentification = packet.identification
         self[side].lastStamp = packet.stamp
-        if packet.length > 0 { noteSmall(packet, end: end) }
-    }
-
-    private mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
-        let side = packet.side
-        self[side].progress.read(payload, from: side, packet: packet.number, time: packet.time)
-        if side == .server, self[.client].progress.http.isHead { self[side].progress.skipBody() }
-        guard side == .client else { return }
-        let isIncomplete = self[side].progress.isIncomplete || self[side].progress.kind == .undecided
-        if self[side].drip != nil {
-            self[side].drip?.segments += 1
-            self[side].drip?.bytes += packet.length
-            self[side].drip?.last = packet.time
-            self[side].drip?.lastPacket = packet.number
-        } else if isIncomplete {
-            self[side].drip = .init(
-                since: packet.time, last: packet.time, firstPacket: packet.number, lastPacket: packet.number,
-                bytes: packet.length)
-        }
-        if !isIncomplete, let drip = self[side].drip {
-            if drip.isSlow, self[side].worstDrip == nil { self[side].worstDrip = drip }
-            self[side].drip = nil
-        }
-    }
-
-    private mutating func noteSmall(_ packet: DiagnosedPacket, end: Int64) {
-        let side = packet.side
-        let size = segmentSize(of: side)
-        self[side].small = Int64(packet.length) < size ? (packet.time, end, packet.number) : nil
-        self[side].smallAcknowledged = nil
-        let fills = self[side].edges.last.map { $0.edge == end } ?? false
-        if fills, Int64(packet.length) < size / 4, !self[side].isRoomUnknown {
-            self[side].sillyCount += 1
-            self[side].sillyEvidence.add(packet.number)
-        }
+        if packet.length > 0 { self[side].noteSmall(packet, end: end, segment: segmentSize(of: side)) }
     }
 
     /// Recognizes a segment that was held back until the small segment before it was acknowledged.
@@ -505,63 +500,17 @@ package struct FlowObservation: Sendable {
         else { return }
         let late = acknowledged.time - small.time - delay(to: side.opposite)
         let held = packet.time - acknowledged.time
-        guard late >= 30_000_000, held <= delay(to: side) + 2_000_000 else { return }
-        let claimed = budget.claim(.nagle, from: small.time, until: packet.time)
-        guard claimed > 0 else { return }
+        // The segment is sent because of the acknowledgment, so it can't be captured earlier than that.
+        let least = delay(to: side) * 9 / 10
+        guard late >= 30_000_000, least...delay(to: side) + 2_000_000 ~= held else { return }
+        let reassigned = budget.reassign(.nagle, from: small.time, until: packet.time)
+        guard reassigned > 0 else { return }
         self[side].nagleCount += 1
-        self[side].nagleTime += claimed
+        self[side].nagleTime += reassigned
         self[side].nagleEvidence.add(small.packet)
         self[side].nagleEvidence.add(acknowledged.packet)
         self[side].nagleEvidence.add(packet.number)
         if held > 2_000_000 { self[side].isNagleProven = false }
-    }
-
-    /// Measures how long a side took to send data after data of its peer.
-    private mutating func noteAnswer(_ packet: DiagnosedPacket) {
-        let side = packet.side
-        guard let last = lastData else {
-            // The first data after the handshake, such as a greeting.
-            guard side == .server, let end = handshakeEnd else { return }
-            let wait = packet.time - end - delay(to: .server)
-            guard wait >= 0, !client.progress.isIncomplete else { return }
-            server.answers.append(wait)
-            server.slowestAnswer = (wait, set.completion?.packet ?? packet.number, packet.number)
-            return
-        }
-        guard last.side != side else { return }
-        let wait = packet.time - last.time - delay(to: side)
-        guard wait >= 0 else { return }
-        if wait >= 2_000_000_000, client.progress.kind == .tls,
-            !(client.progress.tls.hasApplicationData && server.progress.tls.hasApplicationData),
-            wait > tlsStall?.wait ?? 0
-        {
-            tlsStall = (side, wait, self[side.opposite].lastDataPacket, packet.number)
-        }
-        self[side].answers.append(wait)
-        if wait > self[side].slowestAnswer?.wait ?? -1 {
-            self[side].slowestAnswer = (wait, self[side.opposite].lastDataPacket, packet.number)
-        }
-        let isAcknowledged = self[side.opposite].acknowledgedTime >= last.time || wait < 500_000_000
-        if !isAcknowledged { self[side].isAnswerAcknowledged = false }
-        if 500_000_000...10_000_000_000 ~= wait {
-            self[side].pauseCount += 1
-            self[side].pauseTime += wait
-            self[side].pauseEvidence.add(packet.number)
-        }
-    }
-
-    private mutating func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
-        let side = packet.side
-        if isKeepAlive {
-            if self[side].unansweredKeepAlives.count == 0 { self[side].unansweredKeepAlives.since = packet.time }
-            self[side].unansweredKeepAlives.count += 1
-            self[side].unansweredKeepAlives.evidence.add(packet.number)
-            return
-        }
-        if self[side].unanswered.count == 0 { self[side].unanswered.since = packet.time }
-        // New data does not count: a sender may send many segments before the first acknowledgment arrives.
-        if self[side].unanswered.count == 0 || packet.kind != .new { self[side].unanswered.count += 1 }
-        self[side].unanswered.evidence.add(packet.number)
     }
 
     /// The round trip of the data, without the handshake; `nil` if it was not measured.

@@ -29,23 +29,42 @@ struct HeaderPattern: Sendable {
 struct TimestampClock: Sendable {
     private var first: (time: Int64, value: UInt32)?
     private var last: (time: Int64, value: UInt32)?
+    /// A possible step of the capture's clock. It is confirmed by later packets, because a packet that the network held
+    /// back has an old timestamp, too.
+    private var suspect: (time: Int64, packet: Int, gap: Int64, before: (time: Int64, value: UInt32))?
 
-    /// Records a packet. Returns the time by which the clock of the capture jumped, in nanoseconds: the time passed by
-    /// more than half a second since the last packet, and the sender's clock by less than a tenth of that.
-    mutating func note(_ value: UInt32, at time: Int64) -> Int64? {
+    /// Records a packet. Returns the first packet after a step of the capture's clock, once it is certain that the clock
+    /// stepped: a time of more than half a second passed, and less than a tenth of it for the sender's clock.
+    mutating func note(_ value: UInt32, at time: Int64, packet: Int) -> Int? {
         defer {
             if first == nil { first = (time, value) }
             last = (time, value)
         }
-        guard let first, let last else { return nil }
+        if let suspect {
+            guard time - suspect.time >= 5_000_000 else { return nil }
+            self.suspect = nil
+            let isBehind = lag(from: suspect.before, to: (time, value)) * 10 >= suspect.gap * 8
+            return isBehind ? suspect.packet : nil
+        }
+        guard let last, time - last.time > 500_000_000 else { return nil }
         let gap = time - last.time
-        let known = last.time - first.time
-        let ticks = Int64(last.value &- first.value)
-        guard gap > 500_000_000, known >= 200_000_000, ticks >= 20, ticks < 1 << 31 else { return nil }
-        let passed = Int64(Int32(bitPattern: value &- last.value))
-        guard passed >= 0 else { return nil }
-        let expected = Double(gap) / Double(known) * Double(ticks)
-        return expected >= 20 && Double(passed) < expected / 10 ? gap : nil
+        if lag(from: last, to: (time, value)) * 10 >= gap * 9 { suspect = (time, packet, gap, last) }
+        return nil
+    }
+
+    /// Returns by how much the sender's clock fell behind the capture's clock between two packets, in nanoseconds.
+    private func lag(from start: (time: Int64, value: UInt32), to end: (time: Int64, value: UInt32)) -> Int64 {
+        guard let first else { return 0 }
+        let passed = Int64(Int32(bitPattern: end.value &- start.value))
+        let known = start.time - first.time
+        let ticks = Int64(Int32(bitPattern: start.value &- first.value))
+        let elapsed = end.time - start.time
+        guard passed >= 0 else { return 0 }
+        guard known >= 50_000_000, ticks >= 10 else {
+            // The slowest permitted clock ticks once a second.
+            return elapsed > 3_000_000_000 ? elapsed - min(elapsed, passed * 1_000_000_000) : 0
+        }
+        return elapsed - Int64(Double(passed) * Double(known) / Double(ticks))
     }
 }
 
@@ -59,16 +78,18 @@ struct RecentHeaders: Sendable {
         var acknowledgment: UInt32
         var length: Int
         var packet: Int
+        var timestamp: TCPTimestamp?
     }
 
     private var headers: [Header] = []
     private var next = 0
-    private static let capacity = 16
+    private static let capacity = 64
 
     mutating func note(_ tcp: DecodedTCP, at time: Int64, packet: Int) {
         let header = Header(
             time: time, identification: tcp.identification, hopLimit: tcp.hopLimit, sequence: tcp.sequence.value,
-            acknowledgment: tcp.acknowledgment.value, length: tcp.payloadLength, packet: packet)
+            acknowledgment: tcp.acknowledgment.value, length: tcp.payloadLength, packet: packet,
+            timestamp: tcp.options.timestamp)
         if headers.count < Self.capacity {
             headers.append(header)
         } else {
@@ -83,5 +104,16 @@ struct RecentHeaders: Sendable {
             $0.identification == tcp.identification && $0.sequence == tcp.sequence.value
                 && $0.acknowledgment == tcp.acknowledgment.value && $0.length == tcp.payloadLength
         }.map { ($0.time, $0.packet, $0.hopLimit) }
+    }
+
+    /// Returns whether a packet that looks like a retransmission is a copy: a packet that was really sent again would
+    /// have a later timestamp, or another IP identification.
+    func isCopy(_ tcp: DecodedTCP, at time: Int64) -> Bool {
+        guard tcp.payloadLength > 0, let original = headers.last(where: {
+            $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
+                && $0.length == tcp.payloadLength && $0.identification == tcp.identification
+        }), time - original.time > 2_500_000 else { return false }
+        if tcp.identification != 0 { return true }
+        return tcp.options.timestamp != nil && original.timestamp == tcp.options.timestamp
     }
 }

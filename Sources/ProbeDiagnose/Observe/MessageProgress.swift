@@ -150,7 +150,9 @@ struct TLSProgress: Sendable {
         case 20: isEncrypted = true
         case 21:
             let isPlain = !isEncrypted && lastLength == 2
-            alert = Alert(packet: packet, content: isPlain ? (bodyStart.0 == 2, bodyStart.1) : nil)
+            let content = isPlain ? (isFatal: bodyStart.0 == 2, description: bodyStart.1) : nil
+            // A `close_notify` must not hide an earlier alert.
+            if alert?.content == nil || alert?.content?.description == 0 { alert = Alert(packet: packet, content: content) }
         case 22:
             if !isEncrypted, bodyStart.0 == 1 || bodyStart.0 == 2 { hasHello = true }
             if isEncrypted { hasFinished = true }
@@ -186,6 +188,9 @@ struct TLSProgress: Sendable {
 struct HTTPProgress: Sendable {
     private enum State: Sendable {
         case between, head, body
+        /// The line with the size of a chunk, the data of a chunk, and the fields after the last chunk (RFC 9112,
+        /// section 7.1).
+        case chunkSize, chunk, trailer
         /// The message ends when the connection is closed, or its length can't be followed.
         case open
     }
@@ -197,6 +202,7 @@ struct HTTPProgress: Sendable {
     private var remaining: Int64 = 0
     private var announced: Int64?
     private var isChunked = false
+    private var isUpgrade = false
     private var hasNoBody = false
     /// Whether the last request is a HEAD request, whose answer has no body.
     private(set) var isHead = false
@@ -204,7 +210,12 @@ struct HTTPProgress: Sendable {
     private(set) var messageCount = 0
 
     /// Whether a message has begun and is not complete.
-    var isIncomplete: Bool { state == .head || (state == .body && remaining > 0) }
+    var isIncomplete: Bool {
+        switch state {
+        case .between, .open: false
+        case .head, .body, .chunkSize, .chunk, .trailer: true
+        }
+    }
 
     /// The number of bytes that the incomplete message announced and that were not sent; `nil` if its head is not
     /// complete.
@@ -223,6 +234,15 @@ struct HTTPProgress: Sendable {
                 remaining -= length
                 offset += Int(length)
                 if remaining == 0 { state = .between }
+            case .chunk:
+                let length = min(remaining, Int64(bytes.count - offset))
+                remaining -= length
+                offset += Int(length)
+                if remaining == 0 { state = .chunkSize }
+            case .chunkSize, .trailer:
+                guard let byte = bytes.byte(at: offset) else { return true }
+                offset += 1
+                if !takeChunkByte(byte) { return false }
             case .between, .head:
                 guard let byte = bytes.byte(at: offset) else { return true }
                 offset += 1
@@ -245,11 +265,34 @@ struct HTTPProgress: Sendable {
         return true
     }
 
+    /// Reads a byte of a chunk's size or of the fields after the last chunk.
+    private mutating func takeChunkByte(_ byte: UInt8) -> Bool {
+        if byte != 10 {
+            if line.count < Self.longestLine { line.append(byte) }
+            return true
+        }
+        if line.last == 13 { line.removeLast() }
+        defer { line.removeAll(keepingCapacity: true) }
+        if state == .trailer {
+            if line.isEmpty { state = .between }
+            return true
+        }
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+        guard let size = Int64(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0, size < 1 << 60 else {
+            return false
+        }
+        // The data is followed by CRLF.
+        remaining = size + 2
+        state = size == 0 ? .trailer : .chunk
+        return true
+    }
+
     private mutating func begin() {
         state = .head
         isFirstLine = true
         announced = nil
         isChunked = false
+        isUpgrade = false
         hasNoBody = false
         line.removeAll(keepingCapacity: true)
     }
@@ -274,15 +317,17 @@ struct HTTPProgress: Sendable {
             announced = Int64(String(decoding: line[(colon + 1)...], as: UTF8.self).filter { $0 != " " })
         }
         if name == "transfer-encoding" { isChunked = true }
-        if name == "upgrade" { isChunked = true }
+        if name == "upgrade" { isUpgrade = true }
     }
 
     private mutating func endHead(isRequest: Bool) {
         messageCount += 1
         remaining = announced.map { max(0, $0) } ?? 0
         if hasNoBody { remaining = 0 }
-        if isChunked || (!isRequest && announced == nil && !hasNoBody) {
+        if isUpgrade || (!isRequest && announced == nil && !isChunked && !hasNoBody) {
             state = .open
+        } else if isChunked, !hasNoBody {
+            state = .chunkSize
         } else {
             state = remaining > 0 ? .body : .between
         }
@@ -290,7 +335,7 @@ struct HTTPProgress: Sendable {
 
     /// Called when the answer to a HEAD request has been read: the announced body is not sent.
     mutating func skipBody() {
-        if state == .body { state = .between }
+        if state == .body || state == .chunkSize { state = .between }
         remaining = 0
     }
 

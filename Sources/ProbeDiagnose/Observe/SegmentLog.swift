@@ -16,7 +16,9 @@ struct SentSegment: Sendable {
     var stamp: UInt32?
     /// The number of bytes in flight after the first transmission.
     var flight: Int64
-    /// Whether the entry stands for several segments, so its times are only approximately those of a segment.
+    /// The number of payload bytes of the last transmission that began at `start`.
+    var lastLength: Int
+    /// Whether the entry stands for several segments. Its times are those of the first and the last of them.
     var isMerged = false
 }
 
@@ -48,6 +50,7 @@ struct SegmentLog: Sendable {
                 segment.end = next.end
                 segment.lastTime = next.lastTime
                 segment.lastPacket = next.lastPacket
+                segment.flight = next.flight
                 segment.isMerged = true
                 index += 1
             }
@@ -60,7 +63,7 @@ struct SegmentLog: Sendable {
 
     /// Records that bytes from `start` were sent again. Returns the segment as it was before; `nil` if the first
     /// transmission is unknown.
-    mutating func resend(_ start: Int64, at time: Int64, packet: Int) -> SentSegment? {
+    mutating func resend(_ start: Int64, length: Int, at time: Int64, packet: Int) -> SentSegment? {
         guard let index = segments.lastIndex(where: { $0.start <= start && start < max($0.end, $0.start + 1) }) else {
             return nil
         }
@@ -68,6 +71,7 @@ struct SegmentLog: Sendable {
         segments[index].sends += 1
         segments[index].lastTime = time
         segments[index].lastPacket = packet
+        segments[index].lastLength = length
         return before
     }
 

@@ -35,6 +35,7 @@ struct SideObservation: Sendable {
         var hasWindowScale: Bool
         var isSACKPermitted: Bool
         var payloadLength: Int
+        var hasTimestamp: Bool
     }
 
     // MARK: The stream
@@ -66,6 +67,7 @@ struct SideObservation: Sendable {
         var end: Int64
         /// The packet that shows that the hole exists.
         var packet: Int
+        var time: Int64
         var isAcknowledged = false
     }
 
@@ -105,8 +107,10 @@ struct SideObservation: Sendable {
     /// The same, without the handshake.
     var shortestDataDelay: Int64?
     var delays = SampleSeries<Int64>(capacity: 96)
-    var growth = Correlation()
+    var queueing = Correlation()
     var slowestDelay: (delay: Int64, packet: Int)?
+    /// The delays of this side's data after the acknowledgments that permit it.
+    var echo = EchoClock()
     /// The path's delivery rate, measured once per round trip.
     var rate = DeliveryRate()
     var receiveWindowTime: Int64 = 0
@@ -147,8 +151,11 @@ struct SideObservation: Sendable {
     var stuck: Stuck?
     /// The size of the largest payload that the peer acknowledged.
     var largestAcknowledged = 0
-    var sackedEnd: Int64 = 0
-    var sackedRange: Range<Int64>?
+    /// The size of the smallest payload that was sent since the peer's last packet.
+    var smallestUnanswered = Int.max
+    /// The ranges that the peer's last SACK blocks reported, and those that it has stopped reporting.
+    var sacked: [Range<Int64>] = []
+    var dropped: [Range<Int64>] = []
     var renegingEvidence = Evidence()
     var isRenegingProven = false
     /// How often the side sent data or a FIN since the peer's last packet.
@@ -183,6 +190,8 @@ struct SideObservation: Sendable {
         var isTimeout: Bool
         var isProbe: Bool
         var isSpurious = false
+        /// Whether the acknowledgment of a probe has shown whether the original arrived.
+        var isSettled = false
         /// Whether the packet is counted in `lost`.
         var isCounted: Bool
     }
@@ -258,6 +267,45 @@ struct SideObservation: Sendable {
     func room(at time: Int64, delay: Int64) -> Int64? {
         guard let edge = edges.inForce(at: time, delay: delay) else { return nil }
         return edge.edge - sentEnd
+    }
+}
+
+/// Measures the time from a packet of the peer to the first data that echoes its timestamp (RFC 7323, section 4). A few
+/// measurements are made at a time.
+struct EchoClock: Sendable {
+    private struct Question: Sendable {
+        var stamp: UInt32
+        var time: Int64
+        var acknowledgment: Int64
+    }
+
+    private var pending: [Question] = []
+    private(set) var shortest: Int64?
+    private(set) var delays = SampleSeries<Int64>(capacity: 64)
+    private(set) var queueing = Correlation()
+    private static let capacity = 8
+
+    /// Begins a measurement with a packet of the peer.
+    mutating func ask(_ stamp: UInt32, acknowledgment: Int64, at time: Int64) {
+        let spacing = max(2_000_000, (shortest ?? 0) / 4)
+        guard pending.count < Self.capacity, pending.last.map({ time - $0.time >= spacing }) ?? true else { return }
+        pending.append(Question(stamp: stamp, time: time, acknowledgment: acknowledgment))
+    }
+
+    /// Ends the measurements that data with the echoed timestamp `echo` answers.
+    ///
+    /// - Parameters:
+    ///   - end: the position after the data. What is sent beyond the acknowledgment was in flight.
+    ///   - gap: the time since the side's last data. After a pause, the data was not sent because of the acknowledgment.
+    mutating func answer(_ echo: UInt32, end: Int64, gap: Int64, at time: Int64) {
+        while let first = pending.first, Int32(bitPattern: echo &- first.stamp) >= 0 {
+            pending.removeFirst()
+            let delay = time - first.time
+            guard gap <= max(delay / 4, 3_000_000) else { continue }
+            shortest = min(shortest ?? delay, delay)
+            delays.append(delay)
+            queueing.add(Double(end - first.acknowledgment), Double(delay))
+        }
     }
 }
 

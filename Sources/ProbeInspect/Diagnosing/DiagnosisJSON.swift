@@ -41,7 +41,7 @@ package enum DiagnosisJSON {
     private static func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) + "\n" }
 
     /// Returns the object of a finding. The numbers of its sentence have their own keys.
-    private static func object(_ finding: Finding, _ more: [JSONValue.Member] = []) -> JSONValue {
+    private static func object(_ finding: FlowFinding, _ more: [JSONValue.Member] = []) -> JSONValue {
         var members: [JSONValue.Member] = [
             ("id", .string(finding.id.rawValue)), ("severity", .string(finding.severity.rawValue)),
             ("certainty", .string(finding.certainty.rawValue)), ("side", .string(finding.side.rawValue)),

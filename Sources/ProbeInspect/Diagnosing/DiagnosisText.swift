@@ -75,7 +75,7 @@ package struct DiagnosisText {
             "flow \(flow.number)  \(flow.client) -> \(flow.server)\(start)  \(DurationText.text(nanoseconds: flow.duration)), \(sent.joined(separator: ", "))"
     }
 
-    private func block(_ finding: Finding) -> String {
+    private func block(_ finding: FlowFinding) -> String {
         var label = "[\(finding.severity.rawValue), \(finding.certainty.rawValue)]"
         if let whole = finding.partOf { label += " (part of \(whole.rawValue))" }
         var text = line("  ", finding.sentence + "  " + label, indent: 2)
@@ -87,7 +87,7 @@ package struct DiagnosisText {
         return text
     }
 
-    private func evidence(_ finding: Finding) -> String {
+    private func evidence(_ finding: FlowFinding) -> String {
         let packets = isVerbose ? finding.evidence[...] : finding.evidence.prefix(Self.shownEvidence)
         let rest = finding.evidence.count - packets.count
         let list = packets.map(String.init).joined(separator: ", ")

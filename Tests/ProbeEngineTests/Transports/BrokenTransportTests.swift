@@ -81,7 +81,7 @@ struct BrokenTransportTests {
             Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"")
         case .sentNever:
             Blame(
-                says: ["reported only 0 of 3 bytes sent", "report each send with a `sent` event"],
+                says: ["reported only 0 of 3 bytes as sent", "report each send with a `sent` event"],
                 steps: "T send line \"a\"\nS expect line \"a\"\nT expect sent within 50ms #!")
         case .stopsOnItsOwn: Blame(says: ["stopped (other)", "no reason"], steps: "S expect \"x\" within 2s")
         case .speaksUnannounced: Blame(says: ["never announced"], steps: "wait 100ms")

@@ -45,7 +45,7 @@ package enum FindingSide: String, Sendable {
 }
 
 /// The cause of what is wrong with a connection.
-package struct Finding: Sendable {
+package struct FlowFinding: Sendable {
     package var id: FindingID
     package var severity: FindingSeverity
     package var certainty: FindingCertainty
@@ -68,7 +68,7 @@ package struct Finding: Sendable {
     package var partOf: FindingID?
 
     /// The order of findings: the most important one first.
-    static func precedes(_ left: Finding, _ right: Finding) -> Bool {
+    static func precedes(_ left: FlowFinding, _ right: FlowFinding) -> Bool {
         if left.severity != right.severity { return left.severity < right.severity }
         if left.certainty != right.certainty { return left.certainty < right.certainty }
         if left.explained != right.explained { return left.explained > right.explained }

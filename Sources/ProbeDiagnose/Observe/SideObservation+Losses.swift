@@ -1,0 +1,217 @@
+import ProbeBase
+import ProbeWire
+
+/// What acknowledgments and retransmissions show about the packets of one side.
+extension SideObservation {
+    /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original was
+    /// lost, because a receiver reports it as soon as it arrives.
+    mutating func noteProbeSACK(_ reported: [Range<Int64>]) {
+        guard let index = repeats.lastIndex(where: { $0.isProbe && !$0.isSettled && !$0.isSpurious }) else { return }
+        let probe = repeats[index]
+        guard reported.contains(where: { $0.lowerBound <= probe.start && probe.end <= $0.upperBound }) else { return }
+        repeats[index].isSettled = true
+        isTailProven = true
+    }
+
+    mutating func noteFreed(_ acknowledgment: Int64) {
+        guard let stuck else { return }
+        // Data that was sent again in smaller packets does not show that packets of the original size arrive.
+        if acknowledgment >= stuck.end, stuck.copies < 3 { self.stuck = nil }
+    }
+
+    /// Examines the first acknowledgment of a tail-loss probe's data. It echoes the timestamp of the packet that arrived:
+    /// that of the probe, if the original was lost (RFC 7323, section 4.3).
+    mutating func noteProbeAnswer(_ packet: DiagnosedPacket, _ acknowledgment: Int64) {
+        guard
+            let index = repeats.lastIndex(where: {
+                $0.isProbe && !$0.isSettled && $0.end <= acknowledgment && $0.end > acknowledged
+            })
+        else { return }
+        repeats[index].isSettled = true
+        if let stamp = repeats[index].stamp, packet.echo == stamp { isTailProven = true }
+    }
+
+    /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
+    /// algorithm).
+    mutating func noteDelay(
+        _ acknowledgment: Int64, _ packet: DiagnosedPacket, flight: Int64
+    ) {
+        guard let segment = log.acknowledge(acknowledgment) else { return }
+        // A segment that was sent again in smaller pieces does not show that packets of its size arrive.
+        if segment.sends == 1 || segment.lastLength == Int(segment.end - segment.start) {
+            largestAcknowledged = max(largestAcknowledged, segment.lastLength)
+        }
+        guard segment.sends == 1, segment.end == acknowledgment else { return }
+        let delay = packet.time - segment.lastTime
+        guard delay >= 0 else { return }
+        shortestDelay = min(shortestDelay ?? delay, delay)
+        if segment.start > 0 { shortestDataDelay = min(shortestDataDelay ?? delay, delay) }
+        delays.append(delay)
+        queueing.add(Double(segment.flight), Double(delay))
+        if delay > slowestDelay?.delay ?? -1 { slowestDelay = (delay, packet.number) }
+        rate.note(
+            acknowledgment, at: packet.time, delay: delay, shortest: shortestDelay ?? delay)
+    }
+
+    mutating func addHole(_ range: Range<Int64>, _ packet: Int, at time: Int64) {
+        guard holes.count < 16, !range.isEmpty else { return }
+        holes.append(.init(start: range.lowerBound, end: range.upperBound, packet: packet, time: time))
+    }
+
+    @discardableResult
+    mutating func fillHole(_ range: Range<Int64>) -> SideObservation.Hole? {
+        guard
+            let index = holes.firstIndex(where: { $0.start < range.upperBound && range.lowerBound < $0.end })
+        else { return nil }
+        let hole = holes[index]
+        holes.remove(at: index)
+        if hole.start < range.lowerBound {
+            var left = hole
+            left.end = range.lowerBound
+            holes.append(left)
+        }
+        if range.upperBound < hole.end {
+            var right = hole
+            right.start = range.upperBound
+            holes.append(right)
+        }
+        return hole
+    }
+
+    /// Records a segment that later segments have overtaken.
+    mutating func noteReordered(_ packet: DiagnosedPacket) {
+                reorderedCount += 1
+        reorderedEvidence.add(packet.number)
+        if isSentEarlier(packet) { isReorderingProven = true }
+    }
+
+    /// Returns whether the IP identification or the timestamp shows that a segment was sent before the last new one.
+    func isSentEarlier(_ packet: DiagnosedPacket) -> Bool {
+        isSentEarlier(stamp: packet.stamp, identification: packet.identification)
+    }
+
+    func isSentEarlier(stamp: UInt32?, identification: UInt16) -> Bool {
+        if let stamp, let lastStamp, stamp != lastStamp { return Int32(bitPattern: stamp &- lastStamp) < 0 }
+        guard identification != 0, lastIdentification != 0 else { return false }
+        return -2048..<0 ~= Int(Int16(truncatingIfNeeded: Int(identification) - Int(lastIdentification)))
+    }
+
+    /// Finds ranges that the peer has reported as received, and reports no longer although it does not acknowledge them:
+    /// it has dropped them (RFC 2018, section 8).
+    mutating func noteDropped(_ reported: [Range<Int64>], _ acknowledgment: Int64) {
+        guard !sacked.isEmpty || !reported.isEmpty, acknowledgment >= acknowledged else { return }
+        // A header has room for three blocks beside a timestamp, so older ones may be left out.
+        if reported.count < 3 {
+            for range in sacked where range.upperBound > acknowledgment {
+                // Blocks only grow, so what a new block leaves out of an old one has been dropped.
+                let kept = reported.filter { $0.overlaps(range) }
+                let start = max(range.lowerBound, acknowledgment)
+                let end = kept.map(\.lowerBound).min() ?? range.upperBound
+                if start < end, dropped.count < 4 { dropped.append(start..<end) }
+            }
+        }
+        dropped.removeAll { range in
+            range.upperBound <= acknowledgment || reported.contains { $0.overlaps(range) }
+        }
+        sacked = reported
+    }
+
+    /// Records that the peer received a range twice, so that the retransmission of the range was unnecessary.
+    mutating func noteArrivedTwice(
+        _ range: Range<Int64>, isProven: Bool, packet: Int
+    ) {
+        guard
+            let index = repeats.lastIndex(where: {
+                !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
+            })
+        else { return }
+        repeats[index].isSpurious = true
+        let repeated = repeats[index]
+        spuriousCount += 1
+        spuriousEvidence.add(repeated.packet)
+        spuriousEvidence.add(packet)
+        if isProven { isSpuriousProven = true }
+        guard repeated.isCounted else { return }
+        if repeated.isCaptured { lost.after -= 1 } else { lost.before -= 1 }
+        repeats[index].isCounted = false
+    }
+
+    mutating func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
+                guard packet.length > 400, packet.start >= acknowledged else { return }
+        if let stuck, stuck.position == packet.start, stuck.payload == packet.length {
+            self.stuck?.copies += 1
+            self.stuck?.evidence.add(packet.number)
+            return
+        }
+        guard self.stuck.map({ $0.copies < 3 || $0.payload <= largestAcknowledged }) ?? true else { return }
+        var evidence = Evidence()
+        if let earlier { evidence.add(earlier.packet) }
+        evidence.add(packet.number)
+        stuck = .init(
+            position: packet.start, end: end, payload: packet.length, copies: (earlier?.sends ?? 0) + 1,
+            evidence: evidence, time: earlier?.time ?? packet.time)
+    }
+}
+
+/// What a side's segments show about how its application sends.
+extension SideObservation {
+    /// Records a segment, which may be small enough to be affected by Nagle's algorithm or by a window that opens in
+    /// small steps.
+    mutating func noteSmall(_ packet: DiagnosedPacket, end: Int64, segment size: Int64) {
+        small = Int64(packet.length) < size ? (packet.time, end, packet.number) : nil
+        smallAcknowledged = nil
+        let fills = edges.last.map { $0.edge == end } ?? false
+        if fills, Int64(packet.length) < size / 4, !isRoomUnknown {
+            sillyCount += 1
+            sillyEvidence.add(packet.number)
+        }
+    }
+
+    /// Counts a packet to which the peer has not yet reacted.
+    mutating func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
+        if isKeepAlive {
+            if unansweredKeepAlives.count == 0 { unansweredKeepAlives.since = packet.time }
+            unansweredKeepAlives.count += 1
+            unansweredKeepAlives.evidence.add(packet.number)
+            return
+        }
+        // New data does not count: a sender may send many segments before the first acknowledgment arrives.
+        if unanswered.count == 0 { unanswered.since = packet.time }
+        if unanswered.count == 0 || packet.kind != .new { unanswered.count += 1 }
+        unanswered.evidence.add(packet.number)
+    }
+
+    /// Follows the messages in the side's data, and measures how long an incomplete message takes.
+    mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
+        progress.read(payload, from: packet.side, packet: packet.number, time: packet.time)
+        let isIncomplete = progress.isIncomplete || progress.kind == .undecided
+        if drip != nil {
+            drip?.segments += 1
+            drip?.bytes += packet.length
+            drip?.last = packet.time
+            drip?.lastPacket = packet.number
+        } else if isIncomplete {
+            drip = .init(
+                since: packet.time, last: packet.time, firstPacket: packet.number, lastPacket: packet.number,
+                bytes: packet.length)
+        }
+        guard !isIncomplete, let drip else { return }
+        if drip.isSlow, worstDrip == nil { worstDrip = drip }
+        self.drip = nil
+    }
+
+    /// Records how long the side took to send data after data of its peer.
+    ///
+    /// - Parameters:
+    ///   - request: the packet with the peer's data.
+    ///   - isAcknowledged: whether the side had acknowledged the data before it answered.
+    mutating func noteAnswer(_ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool) {
+        answers.append(wait)
+        if wait > slowestAnswer?.wait ?? -1 { slowestAnswer = (wait, request, packet.number) }
+        if !isAcknowledged, wait >= 500_000_000 { isAnswerAcknowledged = false }
+        guard 500_000_000...10_000_000_000 ~= wait else { return }
+        pauseCount += 1
+        pauseTime += wait
+        pauseEvidence.add(packet.number)
+    }
+}
