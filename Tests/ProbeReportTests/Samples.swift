@@ -6,7 +6,7 @@ import ProbeScenario
 enum Samples {
     static let script = #"""
         # A reply cut inside its CRLF is still one line.
-        scenario "reply cut inside CRLF"
+        scenario "a reply that is cut inside its CRLF"
 
         server  S
         subject T -> S
@@ -32,8 +32,8 @@ enum Samples {
         _ verdict: Verdict, id: String = "crlf", findings: [Finding] = [], timeline: [TimelineEntry] = []
     ) -> CaseResult {
         CaseResult(
-            id: id, path: "Scenarios/crlf.scn", sources: sources, title: "reply cut inside CRLF", about: nil,
-            because: [],
+            id: id, path: "Scenarios/crlf.scn", sources: sources, title: "a reply that is cut inside its CRLF",
+            about: nil, because: [],
             level: .must, tags: [], subject: "bsd", verdict: verdict, findings: findings, timeline: timeline,
             duration: 35_120_000, capturePath: verdict == .skipped ? nil : "tcpprobe-out/\(id).pcapng",
             rerun: "tcpprobe run Scenarios/crlf.scn")

@@ -4,7 +4,7 @@ import Testing
 @Suite struct FirstExampleTests {
     static let script = #"""
         # A reply cut inside its CRLF is still one line.
-        scenario "reply cut inside CRLF"
+        scenario "a reply that is cut inside its CRLF"
 
         server  S
         subject T -> S
@@ -28,7 +28,7 @@ import Testing
         let result = compile(Self.script)
         #expect(result.rendered == "")
         let plan = try #require(result.plan)
-        #expect(plan.scenario.title.value == "reply cut inside CRLF")
+        #expect(plan.scenario.title.value == "a reply that is cut inside its CRLF")
         #expect(plan.scenario.actors.map(\.name.value) == ["S", "T"])
         #expect(plan.scenario.steps.count == 12)
         #expect(plan.cases.map(\.label) == [""])

@@ -6,7 +6,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "scenario", ["scenario \"title\""], "the title of the scenario; required",
-                example: "scenario \"a reply cut inside CRLF\"")
+                example: "scenario \"a reply that is cut inside its CRLF\"")
         ) { parser throws(Abandoned) in try parser.parseTitle() },
         Phrase(
             entry("about", ["about \"…\""], "a description that reports show", example: "about \"what this shows\"")

@@ -41,7 +41,7 @@ struct HeaderParser: GrammarPart {
                 .scenarioInInclude, "an included file can't have a title",
                 hint: "remove it: the title of the including script is used", at: cursor.span(first))
         }
-        let title = try literals.parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
+        let title = try literals.parsePlainString("the title", "scenario \"a reply that is cut inside its CRLF\"")
         if !isInclude {
             once(first)
             context.scenario.title = title
