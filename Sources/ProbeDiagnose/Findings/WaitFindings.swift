@@ -141,7 +141,8 @@ struct WaitFindings: FindingGroup {
         guard let drip = flow.client.worstDrip ?? flow.client.drip, drip.segments >= 5, flow.clockSteps.isEmpty else {
             return
         }
-        let time = drip.last - drip.since
+        let end = flow.client.worstDrip == nil ? flow.endOfData ?? context.duration : drip.last
+        let time = end - drip.since
         guard time >= 10 * Time.second else { return }
         let rate = Double(drip.bytes) / (Double(time) / 1e9)
         guard rate < 50 else { return }
