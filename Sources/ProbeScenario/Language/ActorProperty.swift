@@ -38,12 +38,13 @@ package struct ActorProperty: Sendable {
         ActorProperty(
             forms: ["${P.address}"],
             meaning:
-                "the address at which clients connect to a process: 127.0.0.1, or the address of its side of a link"),
+                "the address at which clients connect to a process: 127.0.0.1, or the address of the process's side of a link"
+        ),
         ActorProperty(forms: ["${dir}"], meaning: "in a `process` line: the path of the script's folder"),
         ActorProperty(
             forms: ["${ca}"],
             meaning:
-                "the path of the PEM file with the certificate of the run's authority, which issues the certificates for `tls`"
+                "the path of the CA certificate file (PEM) of the run; this CA issues the certificates for `tls`"
         ),
     ]
 

@@ -76,7 +76,7 @@ extension ConnectionAction {
                 more: [
                     (
                         ["vanish silently"],
-                        "the connection disappears and the machine stays down: until the case ends, nothing that the peer sends is answered. The step first waits until the peer has acknowledged what was sent. Requires no privilege"
+                        "the connection disappears and the machine stays down: until the case ends, nothing that the peer sends is answered. The step first waits until the peer has acknowledged all sent bytes. Requires no privileges"
                     )
                 ], example: "vanish"
             ).ifNeeded()
@@ -84,13 +84,13 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "stop reading",
-                "stops reading, so that the window closes when the buffer is full. Before `connect` or `accept`, the step applies to future connections",
+                "stops reading, so that the receive window closes when the receive buffer is full. Before `connect` or `accept`, the step applies to future connections",
                 example: "stop reading")
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
             LanguageEntry(
                 "resume reading",
-                "reads immediately again, after a `stop reading` or a slow `read`. Before `connect` or `accept`, the step applies to future connections",
+                "after a `stop reading` or a slow `read`, reads received data immediately again. Before `connect` or `accept`, the step applies to future connections",
                 example: "resume reading"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .resumeReading },
@@ -108,7 +108,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "set", ["set nodelay off"],
-                "sets a socket option. Setting a buffer size on an established connection is an error, because the size no longer limits the window. Before `connect` or `accept`, the step applies to future connections",
+                "sets a socket option. Setting a buffer size on an established connection is an error, because the buffer size then no longer limits the window. Before `connect` or `accept`, the step applies to future connections",
                 example: "set nodelay off")
         ) { parser throws(Abandoned) in .set(try parser.endpoints.parseSocketOption()) },
         Phrase(
@@ -131,11 +131,11 @@ extension ConnectionAction {
             more: [
                 (
                     ["send V \\| W"],
-                    "sends each piece as a separate segment: a piece is written once the kernel has no unsent bytes"
+                    "sends V and W as separate segments: W is written once the kernel has no unsent bytes"
                 ),
                 (
                     ["send V cut at 3, 7"],
-                    "sends V as separate segments, cut at the given offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
+                    "sends V as separate segments, cut at the given offsets, which must be ascending; an offset at or beyond the end of V is an error. `\\|` and `cut` cannot be combined"
                 ),
                 (
                     ["send V in pieces of 2B"],
@@ -143,28 +143,28 @@ extension ConnectionAction {
                 ),
                 (
                     ["send V cut at random seed 7"],
-                    "sends V as separate segments, cut at 1 to 64 random offsets (fewer if some coincide); the same seed gives the same offsets"
+                    "sends V as separate segments, cut at up to 64 random offsets; the same seed gives the same offsets"
                 ),
                 (
                     ["… every 30ms"],
-                    "sends each piece 30 ms after the previous one was sent, never earlier, even after a delay. With a single piece, the clause has no effect"
+                    "sends each piece 30 ms after the previous piece was sent; this interval is never shortened to make up for a delay. With a single piece, the clause has no effect"
                 ),
                 (
                     ["… at 10B/s"],
-                    "limits the average rate, counted from the first byte. Without a cut, bytes are sent every 10 ms, or one at a time at longer intervals if the rate is very low"
+                    "limits the average rate of the send, measured from its first byte. Without a cut, bytes are sent every 10 ms, or one at a time at longer intervals if the rate is very low"
                 ),
                 (
                     ["send line V", "send message V"],
-                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. Cuts and `\\|` divide the bytes including the terminator, which is at the end of the last piece"
+                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. Cuts and `\\|` divide the bytes of the whole line or message, including a terminator, which is at the end of the last piece"
                 ),
                 (["send urgent \"!\""], "sends one out-of-band byte"),
                 (
                     ["send V with fin"],
-                    "sends the FIN in the segment of the last piece, not in a separate segment; like `half-close`, this closes the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
+                    "sends the FIN in the segment of the last piece of V, not in a separate segment; like `half-close`, this closes the sending side. The clause is not available with TLS, because a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
                 ),
                 (
                     ["send V in records of 1B"],
-                    "with TLS: divides the plaintext into records of the given size instead of 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 is in the header of the first record"
+                    "with TLS: divides the plaintext into records of the given size instead of 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire, so offset 3 is in the header of the first record"
                 ),
                 (["send plaintext V"], "sends V unencrypted, bypassing TLS"),
             ], example: "send \"220 rea\" | \"dy\\r\\n\" every 30ms", timing: .send)

@@ -64,7 +64,8 @@ enum ConnectionExpectationPhrases {
         [
             Phrase.pattern(
                 LanguageEntry(
-                    "line", ["expect line V"], "expects the next line, with its terminator, to be V",
+                    "line", ["expect line V"],
+                    "expects the next line to be V, followed by the terminator of the framing",
                     more: [
                         (
                             ["expect line /re/"],
@@ -72,7 +73,7 @@ enum ConnectionExpectationPhrases {
                         ),
                         (
                             ["expect line as x"],
-                            "expects any line and binds it to `x`; `as x` can also follow the other forms"
+                            "expects any line and binds it to `x`; `as x` can also follow the other forms of `expect`"
                         ),
                     ], example: "expect line /^220 (?<host>.*)$/", timing: .both), sample: "expect line \"text\""
             ) { .line($0, as: $1) },
@@ -85,13 +86,14 @@ enum ConnectionExpectationPhrases {
             Phrase.pattern(
                 LanguageEntry(
                     "until line", ["expect until line /re/ as x"],
-                    "consumes lines up to and including the first line that matches; `x` contains all these lines with their terminators",
+                    "consumes lines up to and including the first line that matches; `x` contains all consumed lines, with their terminators",
                     example: "expect until line /^250 / as x", timing: .both), sample: "expect until line /^250 /",
                 when: { !$0.isVariableHere && !$0.isWord("as", ahead: 1) }
             ) { .untilLine($0, as: $1) },
             Phrase(
                 LanguageEntry(
-                    "until", "consumes the bytes up to and including the delimiter; `x` does not contain the delimiter",
+                    "until",
+                    "consumes the bytes up to and including the given delimiter; `x` does not contain the delimiter",
                     example: "expect until \"\\0\" as x", timing: .both),
                 when: { !$0.isAlone }
             ) { parser throws(Abandoned) in
@@ -101,14 +103,14 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "any bytes",
-                    "consumes all unread bytes, at least one. `within` and `after` apply to the first byte",
+                    "consumes all unread bytes, at least one byte. `within` and `after` apply to the first byte",
                     example: "expect any bytes as x", timing: .both)
             ) { parser throws(Abandoned) in .anyBytes(as: try parser.parseAs()) },
         ] + IntegerFormat.allCases.map(integerPhrase) + [
             Phrase.pattern(
                 LanguageEntry(
                     "message", ["expect message V"],
-                    "like `expect line`, for any framing; with `framing websocket`, V is the content of a text message or a single frame (`ws.…`)",
+                    "like `expect line`, but for any framing; with `framing websocket`, V is the content of a text message or a single frame (`ws.…`)",
                     example: "expect message \"text\"", timing: .both)
             ) { .message($0, as: $1) },
             kind(.text), kind(.binary),
@@ -122,14 +124,14 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "pong", ["expect pong", "expect pong V"],
-                    "with `framing websocket`: like `expect ping`, for a pong",
+                    "with `framing websocket`: like `expect ping`, but for a pong",
                     example: "expect pong \"7\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
             Phrase(
                 LanguageEntry(
                     "close", ["expect close", "expect close 1000", "expect close 1000 \"bye\""],
-                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN is not consumed",
+                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN that follows the close frame is not consumed",
                     example: "expect close 1000 \"bye\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in
@@ -146,7 +148,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "eof",
-                    "expects the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before the end are an error, unless `ignore rest` was executed earlier: in that case, unread bytes are discarded first",
+                    "expects the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Unread bytes before the FIN are an error, unless `ignore rest` was executed earlier: in that case, they are discarded",
                     example: "expect eof", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .eof },
             Phrase(
@@ -157,7 +159,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once such a step has succeeded, repeating it succeeds immediately",
+                    "expects a FIN or an RST; with TLS, also a close_notify, a truncated stream or an alert. Once this step has succeeded, repeating it succeeds immediately",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
             Phrase(
@@ -189,7 +191,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "nothing for",
-                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. An end that an earlier step expected is ignored",
+                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. The end of a connection is ignored if an earlier step has expected it",
                     example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms"))
             },
@@ -208,7 +210,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "send failed",
-                    "expects the background send to fail with `reset`, `broken-pipe` or `timeout` or, if no reason is given, for any reason. `reset` also accepts EPIPE, because Linux reports either",
+                    "expects the background send to fail for the given reason (`reset`, `broken-pipe` or `timeout`) or, if no reason is given, for any reason. `reset` also accepts EPIPE, because Linux reports a reset as either ECONNRESET or EPIPE",
                     example: "expect send failed reset", timing: .both)
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]
@@ -222,7 +224,7 @@ enum ConnectionExpectationPhrases {
             choice: nil, timing: .both),
         LanguageEntry(
             "… bytes", ["expect 10 bytes as x"],
-            "expects exactly ten bytes; the number can also be an expression, as in `(n * 2) bytes`, or a variable, as in `n bytes`",
+            "expects the next ten bytes, whatever they are, and binds them to `x`; the number can also be an expression, as in `(n * 2) bytes`, or a variable, as in `n bytes`",
             example: "expect 10 bytes as x", choice: nil, timing: .both),
     ]
     static let entries = ConnectionExpectation<Parsed>.index(all, values)

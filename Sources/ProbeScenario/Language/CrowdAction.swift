@@ -76,7 +76,7 @@ extension CrowdExpectation: LanguageElement {
             ),
             (
                 .failed, "expect failed 0",
-                "expects the given number of members to have failed: they were refused, missed a deadline, or received a different line or an end of the connection. A number alone means exactly that many",
+                "expects the given number of members to have failed. A member fails if its connection is refused or ends too early, if a deadline expires, or if it receives a different line. A number alone means exactly that many",
                 "expect failed 0"
             ),
             (
@@ -94,14 +94,14 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons of `check` are available. Each time is measured from the time at which the statement was due, so it includes the delay if a member reaches the statement late",
+                    "compares a percentile of the times that the `expect line` statements of all members took with the given time; the comparisons of `check` are available. Each time is measured from the time at which the statement was due, so it includes the delay if a member reaches the statement late",
                     more: [
                         (
                             [
                                 "latency p50 < 5ms of connect", "latency p99.9 <= 1s of bytes",
                                 "latency max <= 2s of eof",
                             ],
-                            "compares any percentile above 0, or the longest time (`max`), of `connect`, `line`, `bytes`, `until` or `eof`; the script of the members must contain such a statement"
+                            "compares any percentile above 0 of the times that the members' `connect`, `line`, `bytes`, `until` or `eof` statements took, or the longest of these times (`max`), with the given time; the script of the members must contain such a statement"
                         )
                     ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
             ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }

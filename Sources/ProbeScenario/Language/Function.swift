@@ -25,7 +25,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
-                "V as one line or message of the framing: followed by a terminator, or preceded by its length. The framing of the header applies, except in a `send` on a connection that has changed its framing: there, the framing of the connection applies"
+                "V as one line or message of the framing: followed by a terminator, or preceded by its length. The framing of the header applies, except in a `send` on a connection that has changed its framing: in that case, the framing of the connection applies"
             )
         case .lines:
             Self.entry(

@@ -42,7 +42,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "require", ["require …"],
-                "a prerequisite. If it is not met, the cases are skipped; if the subject lacks a capability, they are unsupported",
+                "a prerequisite. If it is not met, the scenario's cases are skipped; if the subject lacks a required capability, its cases are unsupported",
                 example: "require subject half-close")
         ) { parser throws(Abandoned) in try parser.parseRequirement() },
         Phrase(
@@ -99,7 +99,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "include", [],
-                "inserts the header statements and definitions of another file at this position. The path is relative to the including file and must stay in the folder of the script that is run, even through symbolic links. The file must not contain `scenario` or steps. Including a file again has no effect; a cycle is an error. An included actor may remain unused",
+                "inserts the header statements and definitions of another file at this position. The path is relative to the including file. It must lead to a file in the folder of the script that is run, even if it contains symbolic links. The included file must not contain `scenario` or steps. Including a file again has no effect; a cycle of includes is an error. An actor that is declared in an included file may remain unused",
                 example: "include \"common.scn\"")
         ) { parser throws(Abandoned) in try parser.parseInclude() },
         Phrase(
@@ -118,7 +118,7 @@ enum HeaderStatement {
                     (["server S backlog 0"], "the length of the listening socket's queue; the default is 128"),
                     (
                         ["server S with receive-buffer 4KiB, nodelay off"],
-                        "socket options that are set before the server listens; its connections inherit them"
+                        "socket options that are set before the server listens; the server's connections inherit these options"
                     ),
                     (
                         ["server S tls", "server S tls cert expired alpn \"imap\""],
@@ -133,7 +133,7 @@ enum HeaderStatement {
                 more: [
                     (
                         ["client C"],
-                        "a client without a target; a step gives the address: `C connect to 127.0.0.1:6379`"
+                        "a client without a target; a step specifies the address, as in `C connect to 127.0.0.1:6379`"
                     ),
                     (["client C -> S with send-buffer 4KiB"], "socket options that are set before the client connects"),
                     (
@@ -160,7 +160,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
-                        "the subject reports `full` when this number of bytes is waiting to be written, and `drained` when only a few bytes are left"
+                        "the subject reports `full` when the given number of bytes is waiting to be written, and `drained` when only a few bytes are left"
                     ),
                     (
                         ["subject T -> S with local 127.0.0.2"],
@@ -184,7 +184,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
-                        "only the given message restarts the timeout, and the subject does not deliver it"
+                        "only the given message restarts the heartbeat timeout, and the subject does not deliver this message"
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
@@ -201,11 +201,11 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
-                        "the connection begins with TLS; the subject receives the authority's file and must verify the certificate"
+                        "the connection begins with TLS; the subject is given a CA certificate file and must verify the server's certificate"
                     ),
                     (
                         ["subject T listens"],
-                        "the transport under test listens from the step `start` on; a client `-> T` connects to it"
+                        "the transport under test listens from the step `start` on; a client that is declared with `-> T` connects to it"
                     ),
                     (
                         ["subject T listens on 127.0.0.2", "subject T listens on unix"],
@@ -220,7 +220,7 @@ enum HeaderStatement {
                 more: [
                     (
                         ["proxy X -> P"],
-                        "the proxy connects to the first port of a program; the program under test is given `${X.port}`"
+                        "the proxy connects to the first port of the process P; pass `${X.port}` to the client whose connections the proxy forwards"
                     ),
                     (["proxy X -> 127.0.0.1:6379"], "the proxy connects to an address"),
                 ], example: "proxy Y -> S"),

@@ -12,21 +12,23 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "drop", ["drop data 3"],
-                    "drops the packet. The kinds are `data`, `syn`, `synack`, `ack`, `fin`, `rst` and `any`; packets are counted from this step on, by their first transmission",
+                    "drops the third data segment. The kinds of packets are `data`, `syn`, `synack`, `ack`, `fin`, `rst` and `any`; packets are counted from this step on, by their first transmission",
                     more: [
                         (
                             ["drop data 2..5", "drop syn all"],
                             "drops several packets; `all` drops every packet of the kind, including retransmissions"
                         ),
-                        (["drop data 3 again"], "drops the next retransmission of the packet"),
+                        (["drop data 3 again"], "drops the next retransmission of the selected packet"),
                     ], example: "drop data 3")
             ) { parser throws(Abandoned) in .packets(.drop, try parser.parseSelection()) },
             Phrase(
-                LanguageEntry("duplicate", "delivers the packet twice in succession", example: "duplicate data 1")
+                LanguageEntry(
+                    "duplicate", "delivers the selected packet twice in succession", example: "duplicate data 1")
             ) { parser throws(Abandoned) in .packets(.duplicate, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "delay", ["delay data 2 by 40ms"], "delays the packet by 40 ms; later packets may overtake it",
+                    "delay", ["delay data 2 by 40ms"],
+                    "delays the selected packet by 40 ms; later packets may overtake it",
                     more: [
                         (["delay 20ms"], "delays every packet from this step on"),
                         (
@@ -38,27 +40,28 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "swap",
-                    "delivers the packet after the next packet in its direction; if no packet follows within 200 ms, nothing is swapped",
+                    "delivers the selected packet after the next packet in its direction; if no packet follows within 200 ms, nothing is swapped",
                     example: "swap data 2")
             ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "break-checksum", "corrupts the TCP checksum of the packet, so that no receiver accepts it",
+                    "break-checksum",
+                    "corrupts the TCP checksum of the selected packet, so that no receiver accepts it",
                     example: "break-checksum data 2")
             ) { parser throws(Abandoned) in .packets(.breakChecksum, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "alter", "changes the last payload byte of the packet and corrects the checksum",
+                    "alter", "changes the last payload byte of the selected packet and corrects the checksum",
                     example: "alter data 2")
             ) { parser throws(Abandoned) in .packets(.alter, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
                     "truncate", ["truncate data 2 to 40B"],
-                    "truncates the IP packet to the given size but leaves the length in its header unchanged, so that no receiver accepts it",
+                    "truncates the selected IP packet to the given size but leaves the length in its header unchanged, so that no receiver accepts it",
                     example: "truncate data 2 to 40B")
             ) { parser throws(Abandoned) in try parser.parseTruncate() },
             Phrase(
-                LanguageEntry("hold", "holds the packet until `release`", example: "hold data 2")
+                LanguageEntry("hold", "holds the selected packet until `release`", example: "hold data 2")
             ) { parser throws(Abandoned) in .packets(.hold, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry("release", "delivers the packets that are held, in order", example: "release")
@@ -72,7 +75,7 @@ enum LinkPhrases {
                             ["reset outside window"],
                             "sends an RST with a sequence number that the receiver does not accept"
                         ),
-                        (["reset behind data 2"], "sends the RST as soon as the selected packet has arrived"),
+                        (["reset behind data 2"], "sends an RST as soon as the selected packet has arrived"),
                     ], example: "reset")
             ) { parser throws(Abandoned) in try parser.parseReset() },
         ]

@@ -6,7 +6,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "connect", ["connect", "connect within 2s"],
-                "connects a member of `clients` to the target of the crowd, with the TLS handshake if the crowd has `tls`. A member of `servers` is already connected when its script begins",
+                "connects a member of `clients` to the target of the crowd, and performs the TLS handshake if the crowd has `tls`. A member of `servers` is already connected when its script begins",
                 example: "connect", timing: .member)
         ) { _ throws(Abandoned) in .connect },
         Phrase(sendEntry) { parser throws(Abandoned) in try parser.parseSend() },
@@ -77,7 +77,7 @@ extension CrowdStatement {
 
     private static let sendEntry = LanguageEntry(
         "send", ["send V", "send line V"],
-        "sends V as a connection does, with the clauses `\\|`, `cut at`, `in pieces of 2B`, `every 30ms` and `at 10B/s`",
+        "sends V like the same step of a client; the available clauses are `\\|`, `cut at`, `in pieces of 2B`, `every 30ms` and `at 10B/s`",
         more: [
             (
                 ["send V every 10s"],

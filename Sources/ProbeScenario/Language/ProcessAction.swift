@@ -88,7 +88,7 @@ extension ProcessAction {
 
 extension ProcessExpectation {
     private static let resources = ResourceExpectation.phrases(
-        of: "the program and all its descendants", since: "its `start`", after: "P start"
+        of: "the program and all its descendants", since: "the `start` of the program", after: "P start"
     ).map { phrase in phrase.map { ProcessExpectation.resource($0) } }
 
     private static let own: [Phrase<ExpectationParser, ProcessExpectation>] = [

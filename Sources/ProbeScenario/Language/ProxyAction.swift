@@ -32,7 +32,7 @@ extension ProxyAction {
             more: [
                 (
                     ["accept as A"],
-                    "accepts the next proxied connection as the new actor `A`; a second connection requires this form"
+                    "accepts the next proxied connection as the new actor `A`; this form is required for a second connection"
                 )
             ],
             example: "accept", timing: .both)
@@ -49,7 +49,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward to server cut at 3, 7"],
-                        "cuts the forwarded bytes at the given offsets, counted from the position at which the step begins"
+                        "cuts the forwarded bytes at the given offsets, counted from the position in the stream at which the step takes effect"
                     ),
                     (
                         ["forward to server cut at random seed 7"],
@@ -66,7 +66,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward 100 bytes to client"],
-                        "forwards the given number of bytes, then holds all later bytes; the other clauses can follow"
+                        "forwards the given number of bytes, then holds all later bytes; the other clauses of `forward` can follow"
                     ),
                 ], example: "forward to client in pieces of 1B every 5ms")
         ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
@@ -88,7 +88,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "discard", ["discard to client"],
-                "discards the bytes that are waiting and all later bytes; the end of the stream is forwarded",
+                "discards the bytes that are waiting to be forwarded and all later bytes; the end of the stream is still forwarded",
                 example: "discard to client")
         ) { parser throws(Abandoned) in .discard(to: try parser.proxies.parseDestination("discard to client")) },
         Phrase(
@@ -100,7 +100,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "insert", ["insert \"x\" to server"],
-                "forwards bytes that the other side never sent, ahead of all waiting bytes, even during a `hold`",
+                "forwards the given bytes, which the other side never sent, ahead of all waiting bytes, even during a `hold`",
                 example: "insert \"x\" to server")
         ) { parser throws(Abandoned) in
             let example = "insert \"x\" to server"
@@ -128,7 +128,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "the connection to the given side disappears without a FIN or an RST, so that side is not notified. Anything that it sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection to the given side disappears without a FIN or an RST, so that side is not notified. Anything that this side sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]

@@ -28,7 +28,7 @@ extension ResourceExpectation {
     ///
     /// - Parameters:
     ///   - whose: a phrase that describes the program in the reference.
-    ///   - start: a phrase that states when the measurement of processor time begins for the first step.
+    ///   - start: a noun phrase for the event from which the first step measures processor time.
     static func phrases(
         of whose: String, since start: String, after preparation: String?
     ) -> [Phrase<ExpectationParser, ResourceExpectation>] {
@@ -74,13 +74,13 @@ extension ResourceExpectation.Resource {
     fileprivate func meaning(_ whose: String, since start: String) -> String {
         switch self {
         case .descriptors:
-            "compares the number of open descriptors of \(whose). The step waits until the comparison is true; `as n` binds the current number"
+            "compares the total number of open descriptors in \(whose) with the given number. The step waits until the comparison is true; `as n` binds the current number"
         case .threads:
-            "compares the number of threads of \(whose). The step waits until the comparison is true; `as n` binds the current number"
+            "compares the total number of threads in \(whose) with the given number. The step waits until the comparison is true; `as n` binds the current number"
         case .memory:
-            "compares the resident memory of \(whose), in bytes. The step waits until the comparison is true; `as n` binds the current value"
+            "compares the total resident memory of \(whose), in bytes, with the given size. The step waits until the comparison is true; `as n` binds the current value"
         case .cpu:
-            "compares the processor time used by \(whose) since the previous `cpu` step or, for the first `cpu` step, since \(start); `as n` binds the time in microseconds"
+            "compares the total processor time used by \(whose) with the given time. The time is measured from the previous `cpu` step or, for the first `cpu` step, from \(start); `as n` binds the time in microseconds"
         }
     }
 }

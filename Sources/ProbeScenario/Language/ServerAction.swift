@@ -50,7 +50,7 @@ extension ServerAction {
                 more: [
                     (
                         ["accept as A"],
-                        "accepts the next connection as the new actor `A`; a second connection requires this form"
+                        "accepts the next connection as the new actor `A`; this form is required for a second connection"
                     ),
                     (["accept without tls"], "for a server with `tls`: accepts the connection without a TLS handshake"),
                     (
@@ -59,7 +59,7 @@ extension ServerAction {
                     ),
                     (
                         ["accept websocket", "accept as A websocket path as p"],
-                        "accepts the next connection and answers its WebSocket opening handshake; `p` is the requested path. From this step on, the framing is `websocket`"
+                        "accepts the next connection and answers its WebSocket opening handshake; `p` is bound to the requested path. From this step on, the framing is `websocket`"
                     ),
                 ],
                 example: "accept", timing: .both)
@@ -78,7 +78,7 @@ extension ServerAction {
         Phrase(
             LanguageEntry(
                 "reboot",
-                "simulates a reboot of the server's machine: all its connections disappear without a FIN or an RST, as with `vanish`, and the server listens again on the same port. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "simulates a reboot of the server's machine: all connections of the server disappear without a FIN or an RST, as with `vanish`, and the server listens again on the same port. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "reboot")
         ) { _ throws(Abandoned) in .reboot },
     ]
@@ -147,19 +147,21 @@ extension ClientAction {
                     ),
                     (
                         ["connect websocket \"/chat\""],
-                        "connects and requests the given path in the WebSocket opening handshake, which must succeed. From this step on, the framing is `websocket`. If the server belongs to the script, the next step of the client or the server waits for the answer"
+                        "connects and requests the given path in the WebSocket opening handshake, which must succeed. From this step on, the framing is `websocket`. If the server belongs to the script, the next step of the client or the server waits for the answer to the handshake"
                     ),
                 ], example: "connect", timing: .both)
         ) { parser throws(Abandoned) in try parser.parseConnect(to: nil) },
         Phrase(
             LanguageEntry(
-                "connect refused", "expects the attempt to be answered with an RST", example: "connect refused",
+                "connect refused", "expects the connection attempt to be answered with an RST",
+                example: "connect refused",
                 word: "connect",
                 choice: nil, timing: .both)
         ) { _ throws(Abandoned) in .connect(to: nil, .refused, webSocket: nil) },
         Phrase(
             LanguageEntry(
-                "connect timeout", "passes if no answer has arrived by the step's deadline", example: "connect timeout",
+                "connect timeout", "expects the connection attempt to be unanswered at the step's deadline",
+                example: "connect timeout",
                 word: "connect", choice: nil, timing: .silentConnect)
         ) { _ throws(Abandoned) in .connect(to: nil, .timesOut, webSocket: nil) },
         Phrase(

@@ -4,7 +4,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "wait",
-                "waits for exactly the given time by the harness's clock; the time is never shortened or stretched",
+                "waits for exactly the given time by the harness's clock; no option shortens or extends this time",
                 example: "wait 50ms", timing: nil)
         ) { parser throws(Abandoned) in .wait(try parser.values.parseDuration("wait 50ms")) },
         Phrase(
@@ -29,14 +29,22 @@ enum StepStatement {
                         ["check x contains V", "lacks V"],
                         "checks that the bytes V occur in x or, with `lacks`, that they do not"
                     ),
-                    (["check x matches /re/"], "checks that the regex matches, and binds its groups"),
+                    (
+                        ["check x matches /re/"],
+                        "checks that the regex matches x, and binds the named groups of the regex"
+                    ),
                 ], example: "check x == \"value\"", after: "let x = \"value\"", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseCheck() },
         Phrase(
             LanguageEntry(
                 "do", ["do NAME"],
                 "runs a block that was defined with `define`. The variables that the block binds are visible afterwards",
-                more: [(["do { … }"], "groups several steps into one, such as a line of a `together`")],
+                more: [
+                    (
+                        ["do { … }"],
+                        "groups several steps so that they count as one, for example as one line of a `together`"
+                    )
+                ],
                 example: "do { C send line \"hello\"; S expect line \"hello\" }", timing: nil)
         ) { parser throws(Abandoned) in
             parser.cursor.kind == .leftBrace
@@ -65,13 +73,13 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "retry", ["retry every 250ms within 20s { … }"],
-                "runs its block again after a failure. Attempts begin 250 ms apart, or later if an attempt takes longer; no attempt begins after 20 s. Between attempts, the connections that the failed attempt opened are reset, so that no `accept` gets these connections, and the crowds that the attempt started are ended. The last failure is reported, with the number of attempts",
+                "runs its block again after a failure. Attempts begin 250 ms apart, or later if an attempt takes longer; no attempt begins after 20 s. Between attempts, the connections that the failed attempt opened are reset, so that no later `accept` accepts one of them, and the crowds that the attempt started are ended. The last failure is reported, with the number of attempts",
                 example: "retry every 250ms within 20s { C expect line \"ready\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseRetry() },
         Phrase(
             LanguageEntry(
                 "whenever", ["whenever C gets line /re/ { … }"],
-                "from this step on, runs the block for each line that matches, in order; these lines are not delivered to any `expect`. The rule is inactive while an `expect` of raw bytes waits on C. The regex's groups are variables in the block. In a loop, each different regex is a separate rule. A rule that is never used makes the case inconclusive",
+                "from this step on, runs the block for each line that C receives and that matches, in order; these lines are not delivered to any `expect`. The rule is inactive while an `expect` of raw bytes waits on C. The named groups of the regex are variables in the block. In a loop, each different regex is a separate rule. A rule that is never used makes the case inconclusive",
                 example: "whenever C gets line /^PING (?<t>.*)/ { C send line \"PONG ${t}\" }", timing: nil
             ).ifNeeded()
         ) { parser throws(Abandoned) in try parser.parseWhenever() },
@@ -96,7 +104,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "name", ["name \"dual.test\" …"],
-                "changes what the host name resolves to from this step on",
+                "from this step on, changes what the host name resolves to",
                 example: "name \"dual.test\" fails", timing: nil
             ).ifNeeded(),
             when: NameParser.isStatement

@@ -55,7 +55,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "stop",
-                "writes all queued bytes, then sends a FIN, and delivers nothing more; while connecting, aborts the attempt",
+                "writes all queued bytes, then sends a FIN, and delivers nothing more; if the subject is still connecting, aborts the attempt",
                 example: "stop",
                 needs: .stop)
         ) { _ throws(Abandoned) in .stop },
@@ -121,7 +121,7 @@ extension SubjectAction {
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send", ["send V", "send line V"],
-            "sends one message, which the subject frames; it can be neither cut nor paced",
+            "sends one message, which the subject frames; the message can be neither cut nor paced",
             example: "send line \"text\"", timing: .send, needs: .send)
         entry.pointsAtOperand = true
         return entry

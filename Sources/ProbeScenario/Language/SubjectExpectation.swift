@@ -39,7 +39,7 @@ package enum SubjectExpectation: LanguageElement {
 
 extension SubjectExpectation {
     private static let resources = ResourceExpectation.phrases(
-        of: "the adapter's program and all its descendants", since: "the case began", after: nil
+        of: "the adapter's program and all its descendants", since: "the start of the case", after: nil
     ).map { phrase in phrase.map { SubjectExpectation.resource($0) } }
 
     private static let own: [Phrase<ExpectationParser, SubjectExpectation>] = [
@@ -66,7 +66,7 @@ extension SubjectExpectation {
         Phrase.pattern(
             LanguageEntry(
                 "message", ["expect message V"],
-                "like `expect line`, for a message; a line is also accepted. With `framing websocket`, V is the content of a text message",
+                "like `expect line`, but for a message; a line is also accepted. With `framing websocket`, V is the content of a text message",
                 example: "expect message \"text\"", timing: .both, needs: .messages)
         ) { .message($0, as: $1) },
         kind(.text, "text"),
@@ -74,12 +74,13 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "ping", ["expect ping", "expect ping V"],
-                "with `framing websocket`: expects the next reported ping or pong of the peer to be a ping, with the payload V if given; pings and pongs are separate from the messages",
+                "with `framing websocket`: expects the next reported ping or pong of the peer to be a ping, with the payload V if given; pings and pongs are matched separately from messages",
                 example: "expect ping \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
         ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
         Phrase(
             LanguageEntry(
-                "pong", ["expect pong", "expect pong V"], "with `framing websocket`: like `expect ping`, for a pong",
+                "pong", ["expect pong", "expect pong V"],
+                "with `framing websocket`: like `expect ping`, but for a pong",
                 example: "expect pong \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
         ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
         Phrase(
@@ -91,12 +92,12 @@ extension SubjectExpectation {
         Phrase.pattern(
             LanguageEntry(
                 "leftover", ["expect leftover V"],
-                "expects bytes that were left over at the end and did not form a complete message",
+                "expects V to be the bytes that were left over at the end of the stream because they did not form a complete message",
                 example: "expect leftover \"tw\"", timing: .both, needs: .leftover)
         ) { .leftover($0, as: $1) },
         Phrase.pattern(
             LanguageEntry(
-                "data", ["expect data V"], "like `expect line`, for the answer to one `read`",
+                "data", ["expect data V"], "like `expect line`, but for the data that answers one `read`",
                 example: "expect data \"text\"",
                 timing: .both, needs: .data)
         ) { .data($0, as: $1) },
@@ -180,7 +181,7 @@ extension SubjectExpectation {
     > {
         let entry = LanguageEntry(
             "message \(word)", ["expect message \(word) V"],
-            "with `framing websocket`: like `expect message`, and the message must be reported as \(word)",
+            "with `framing websocket`: like `expect message`, but the message must be reported as \(word)",
             example: "expect message \(word) \"text\"", choice: nil, timing: .both, needs: .webSocket)
         return Phrase(entry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
             let (pattern, name) = try parser.parsePattern(entry.example)

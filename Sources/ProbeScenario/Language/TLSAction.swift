@@ -81,11 +81,11 @@ extension TLSAction {
                     ),
                     (
                         ["start tls cut at 3", "start tls in pieces of 1B every 5ms"],
-                        "cuts or paces the first flight of the handshake"
+                        "cuts or paces the first flight of the TLS handshake"
                     ),
                     (
                         ["start tls stop after 100 bytes"],
-                        "sends only the given number of bytes of the first flight, so that the handshake hangs"
+                        "sends only the given number of bytes of the first flight, so that the TLS handshake hangs"
                     ),
                 ], example: "start tls", timing: .both), needsAllWords: false
         ) { parser throws(Abandoned) in .start(try parser.parseStartTLS()) },
@@ -98,7 +98,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send record", ["send record 23 V"],
-                "sends a record of any content type, given by number. The harness itself encrypts the record, which restricts the connection to TLS 1.3 with TLS_AES_128_GCM_SHA256. Ordinary sends can't follow it",
+                "sends a record of any content type, given by number. The harness itself encrypts the record, which restricts the connection to TLS 1.3 with TLS_AES_128_GCM_SHA256. An ordinary `send` can't follow such a record",
                 example: "send record 23 \"text\""), when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let type = try parser.values.parseExpression("a content type", "send record 23 \"text\"")
@@ -117,7 +117,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send notify",
-                "sends only a close_notify; the connection stays open. A `send` after it sends data after close_notify",
+                "sends only a close_notify; the connection stays open. A later `send` sends data after the close_notify",
                 example: "send notify"), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendNotify },
         Phrase(

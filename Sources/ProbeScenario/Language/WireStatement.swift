@@ -95,7 +95,7 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "the comparison is true for the length of the longest line that ends with LF, without its terminator; for an unfinished line, the bytes sent so far are counted",
+                "the comparison is true for the length of the longest line, excluding its terminator. Lines end with LF; of an unfinished line, the bytes sent so far are counted",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
@@ -115,7 +115,8 @@ enum WirePhrases {
         },
         Phrase.comparison(
             LanguageEntry(
-                "messages", "the comparison is true for the number of complete units of the header's `framing`",
+                "messages",
+                "the comparison is true for the number of complete lines or messages, which are divided according to the `framing` of the header",
                 example: "messages 5", timing: .wire)
         ) { .messages($0, $1, ()) },
         Phrase(
