@@ -131,7 +131,7 @@ extension ConnectionAction {
             more: [
                 (
                     ["send V \\| W"],
-                    "sends V and W as separate segments: W is written once the kernel has no unsent bytes"
+                    "sends V and W as separate segments: W is written once the kernel has no unsent bytes left"
                 ),
                 (
                     ["send V cut at 3, 7"],

@@ -191,7 +191,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "nothing for",
-                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. The end of a connection is ignored if an earlier step has expected it",
+                    "expects that no bytes are unread, and that neither data nor the end of the connection arrives during the given time. The end of a connection is ignored if an earlier step has expected it",
                     example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms"))
             },

@@ -66,7 +66,7 @@ extension CrowdExpectation: LanguageElement {
         [
             (
                 CrowdCount.connected, "expect connected 10000",
-                "expects the given number of members to have been connected, now or earlier; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
+                "expects the given number of members to be connected, or to have been connected earlier; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
                 "expect connected 10"
             ),
             (
@@ -94,14 +94,14 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the times that the `expect line` statements of all members took with the given time; the comparisons of `check` are available. Each time is measured from the time at which the statement was due, so it includes the delay if a member reaches the statement late",
+                    "compares a percentile of the latencies of all members' `expect line` statements with the given time; the comparisons of `check` are available. Each latency is measured from the time at which the statement was due, so it includes the delay if a member reaches the statement late",
                     more: [
                         (
                             [
                                 "latency p50 < 5ms of connect", "latency p99.9 <= 1s of bytes",
                                 "latency max <= 2s of eof",
                             ],
-                            "compares any percentile above 0 of the times that the members' `connect`, `line`, `bytes`, `until` or `eof` statements took, or the longest of these times (`max`), with the given time; the script of the members must contain such a statement"
+                            "compares any percentile above 0, or the maximum (`max`), of the latencies of the members' `connect`, `line`, `bytes`, `until` or `eof` statements with the given time; the script of the members must contain such a statement"
                         )
                     ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
             ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }

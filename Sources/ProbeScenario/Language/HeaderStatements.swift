@@ -42,7 +42,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "require", ["require …"],
-                "a prerequisite. If it is not met, the scenario's cases are skipped; if the subject lacks a required capability, its cases are unsupported",
+                "a prerequisite. If it is not met, the scenario's cases are skipped; if the subject lacks a required capability, the cases are unsupported",
                 example: "require subject half-close")
         ) { parser throws(Abandoned) in try parser.parseRequirement() },
         Phrase(
@@ -53,7 +53,8 @@ enum HeaderStatement {
         },
         Phrase(
             entry(
-                "case-timeout", [], "the deadline of the whole case; the default is 60s. A case that reaches it fails",
+                "case-timeout", [],
+                "the deadline of the whole case; the default is 60s. A case that reaches this deadline fails",
                 example: "case-timeout 30s")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -188,7 +189,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
-                        "if a connection is lost, the subject reconnects 100 ms later; after each failed attempt it waits twice as long, up to 1 s"
+                        "if a connection is lost, the subject reconnects 100 ms later; after each failed attempt it waits twice as long as before, up to 1 s"
                     ),
                     (["subject T -> S with interface lo"], "the name of the network interface that the subject uses"),
                     (
@@ -241,7 +242,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["crowd W = 100 clients -> P from 127.0.0.2..127.0.0.9"],
-                        "the members connect from the given addresses in turn, or from a single given address; without `from`, they connect from 127.0.0.1 as long as it has free ports"
+                        "the members connect from the given addresses in turn, or from a single given address; without `from`, they connect from 127.0.0.1 as long as that address has free ports"
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],

@@ -45,7 +45,7 @@ extension CrowdStatement {
             .reset
         },
         Phrase(
-            LanguageEntry("stop reading", "stops reading, so that the window closes", example: "stop reading"),
+            LanguageEntry("stop reading", "stops reading, so that the receive window closes", example: "stop reading"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
@@ -67,7 +67,7 @@ extension CrowdStatement {
         ) { _ throws(Abandoned) in .acceptRest },
         Phrase(
             LanguageEntry(
-                "repeat", ["repeat { … }"], "repeats the block until the crowd stops; no statement can follow it",
+                "repeat", ["repeat { … }"], "repeats the block until the crowd stops; no other statement can follow",
                 example: "repeat { send \"a\\r\\n\"; wait 20ms }")
         ) { parser throws(Abandoned) in .repeats(try parser.parseBlock().statements) },
     ]
@@ -81,7 +81,7 @@ extension CrowdStatement {
         more: [
             (
                 ["send V every 10s"],
-                "sends V in one piece now, and again every 10 s until the crowd stops; no statement can follow it"
+                "sends V in one piece now, and again every 10 s until the crowd stops; no other statement can follow"
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 

@@ -31,7 +31,7 @@ extension ProcessAction {
         Phrase(
             LanguageEntry(
                 "start",
-                "starts the program. After its exit or a `stop`, it can be started again, in the same folder",
+                "starts the program. After the program has exited or has been stopped, it can be started again, in the same folder",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
@@ -102,14 +102,14 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "output", ["expect output /re/"],
-                "expects a line of stdout or stderr to match. The search goes line by line from the end of the last match; `^` and `$` are the start and the end of a line. A line is searched once it has ended; an unfinished line, such as a prompt, is searched when the program exits or at the deadline, so give such a step a short `within`",
+                "expects a line of stdout or stderr to match the regex. The search proceeds line by line from the end of the last match; `^` and `$` are the start and the end of a line. A line is searched once it has ended; an unfinished line, such as a prompt, is searched when the program exits or at the deadline, so give such a step a short `within`",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },
         Phrase(
             LanguageEntry(
                 "no output", ["expect no output /re/"],
-                "expects that no line printed since the last `start` has matched; with `for 1s`, the step first waits for 1 s",
+                "expects that no line printed since the last `start` matches the regex; with `for 1s`, the step first waits for 1 s",
                 example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
         ) { parser throws(Abandoned) in
             let regex = try parser.literals.parseRegex("a regex", "expect no output /error/")

@@ -55,7 +55,10 @@ extension ProxyAction {
                         ["forward to server cut at random seed 7"],
                         "cuts the forwarded bytes at random intervals of 1 to 64 bytes, as the seed determines"
                     ),
-                    (["forward to client at 10kB/s"], "limits the average rate; the clause can also follow a cut"),
+                    (
+                        ["forward to client at 10kB/s"],
+                        "limits the average rate of forwarding; the clause `at` can also follow a cut"
+                    ),
                     (
                         ["forward to client delayed by 50ms"],
                         "forwards each byte, and the end of the stream, 50 ms after it arrived"

@@ -192,7 +192,7 @@ extension SubjectExpectation {
     static let valueEntries: [LanguageEntry] = [
         LanguageEntry(
             "bytes", ["expect \"bytes\""],
-            "with `framing none` only: expects the next delivered bytes to be exactly these bytes, in any number of events",
+            "with `framing none` only: expects the next delivered bytes to be exactly the given bytes, in any number of events",
             example: "expect \"text\"",
             choice: nil, timing: .both, needs: .data),
         tooLongEntry,

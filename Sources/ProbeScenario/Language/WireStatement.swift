@@ -116,7 +116,7 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "messages",
-                "the comparison is true for the number of complete lines or messages, which are divided according to the `framing` of the header",
+                "the comparison is true for the number of complete lines or messages, as defined by the `framing` of the header",
                 example: "messages 5", timing: .wire)
         ) { .messages($0, $1, ()) },
         Phrase(
