@@ -165,7 +165,7 @@ extension Diagnostic.Message {
     static func overUnix(_ name: String) -> Self {
         Self(
             .notAnActor, "`\(name)` is a crowd, and crowds connect over TCP only",
-            hint: "connect it to a TCP address, such as `server S on 127.0.0.1`")
+            hint: "connect the crowd to a TCP address, such as `server S on 127.0.0.1`")
     }
 
     static func notMeasured(_ name: String, _ what: MemberWait) -> Self {

@@ -204,7 +204,7 @@ extension Diagnostic.Message {
     static func notOnUnix(_ what: String, actor: String) -> Self {
         Self(
             .unknownVerb, "`\(actor)` uses a Unix socket, which does not support `\(what)`",
-            hint: what == "reset" ? "use `close`; an RST requires TCP" : "remove it, or use a TCP address")
+            hint: what == "reset" ? "use `close`; an RST requires TCP" : "remove `\(what)`, or use a TCP address")
     }
 
     static func unknownActor(_ name: String, _ actors: [String]) -> Self {
@@ -215,8 +215,8 @@ extension Diagnostic.Message {
             .unknownActor, "unknown actor `\(name)`",
             hint: Suggestion.nearest(to: name, among: actors).map { "did you mean `\($0)`?" }
                 ?? (actors.isEmpty
-                    ? "declare it before the first step, with `server \(name)` or `client \(name) -> …`, or bind it with "
-                        + "`accept as \(name)`"
+                    ? "declare the actor before the first step, with `server \(name)` or `client \(name) -> …`, or "
+                        + "bind the name with `accept as \(name)`"
                     : "the actors are \(actors.joined(separator: ", ")); declare others before the first step"))
     }
 

@@ -65,7 +65,7 @@ struct LinkChecker {
         guard context.scenario.links.count == 1, left != right else {
             return names.report(
                 .linkEnds, "it is unclear which side of which link `\(actor.name.value)` is on",
-                hint: "name it in the link: `link \(actor.name.value), S <-> T`", at: address.span)
+                hint: "name the actor in the link: `link \(actor.name.value), S <-> T`", at: address.span)
         }
         if left {
             context.scenario.links[0].left.append(actor.name)
@@ -158,8 +158,8 @@ struct LinkChecker {
         guard let selection = link.action.selection else { return }
         if link.isBothWays, !selection.ordinals.isAll {
             names.report(
-                .linkFault, "packets of the two directions are not counted together",
-                hint: "write `link S -> T` for the packets of one direction, or `all` for every packet",
+                .linkFault, "packets in the two directions are not counted together",
+                hint: "write `link S -> T` for the packets in one direction, or `all` for every packet",
                 at: selection.ordinals.span)
         }
         if case .range(let first, let last) = selection.ordinals.kind,
@@ -176,8 +176,8 @@ struct LinkChecker {
                 "`\(link.from.value)` never sends a `\(selection.kind.rawValue)` packet: "
                     + (selection.kind == .syn ? "the other end opens the connections" : "it opens the connections"),
                 hint: selection.kind == .syn
-                    ? "select its `synack`, or the `syn` of the other direction"
-                    : "select the `synack` of the other direction",
+                    ? "select a `synack` packet, or a `syn` packet of the other direction"
+                    : "select a `synack` packet of the other direction",
                 at: selection.ordinals.span)
         }
     }
@@ -217,6 +217,6 @@ extension Diagnostic.Message {
     static func addressBeside(_ name: String) -> Self {
         Self(
             .linkEnds, "`\(name)` is on a link, from which it can reach only the other side",
-            hint: "connect it to an actor on the other side")
+            hint: "connect `\(name)` to an actor on the other side")
     }
 }

@@ -138,6 +138,6 @@ extension Diagnostic.Message {
     }
 
     static func addressTwice(_ text: String) -> Self {
-        Self(.hostAddress, "\(Escaped.text(text.utf8)) is listed twice", hint: "remove one of the two")
+        Self(.hostAddress, "\(Escaped.text(text.utf8)) is listed twice", hint: "remove one of the two entries")
     }
 }

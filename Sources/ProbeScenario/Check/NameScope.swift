@@ -213,7 +213,8 @@ final class NameScope {
         } else {
             report(
                 .unboundVariable, "`\(name.value)` might not be bound at this step",
-                hint: "bind it in every branch before this step, or before the branches", at: name.span, notes: notes)
+                hint: "bind `\(name.value)` in every branch before this step, or before the "
+                    + "branches", at: name.span, notes: notes)
         }
     }
 
@@ -304,7 +305,7 @@ extension Diagnostic.Message {
         Self(
             .unknownVariable, "unknown variable `\(name)`",
             hint: Suggestion.nearest(to: name, among: names).map { "did you mean `${\($0)}`?" }
-                ?? "bind it first: `let \(name) = …`, `for \(name) in 1..3 { … }`, `expect line as \(name)`; "
+                ?? "bind the name first: `let \(name) = …`, `for \(name) in 1..3 { … }`, `expect line as \(name)`; "
                 + "to send a literal `${`, write `\\${`")
     }
 
@@ -407,7 +408,7 @@ extension Diagnostic.Message {
                 ? "the only connection to `\(server)` has" : "all \(count) connections to `\(server)` have")
                 + " already been accepted: this step would wait until its deadline",
             hint: peers.isEmpty
-                ? "remove this step, or let another client connect to `\(server)` before it" : connectFirst(peers))
+                ? "remove this step, or let another client connect to `\(server)` first" : connectFirst(peers))
     }
 
     private static func connectFirst(_ peers: [String]) -> String {

@@ -68,7 +68,7 @@ struct OrderChecker {
                 names.reportOrder(
                     .bufferTooLate,
                     "`\(name.value)` is already connected, so the size of its buffer no longer limits the window",
-                    hint: "set it in the actor's declaration: `with receive-buffer 4KiB`", at: step.span)
+                    hint: "set the buffer's size in the actor's declaration: `with receive-buffer 4KiB`", at: step.span)
             }
             requireNotClosed(name, known)
         case .changesOption: requireNotClosed(name, known)
@@ -207,7 +207,8 @@ struct OrderChecker {
         if address == nil, !isDeclared, !names.isDoubtful(name.value) {
             names.report(
                 .notConnected, "`\(name.value)` has no address to connect to",
-                hint: "declare it as `client \(name.value) -> S`, or write `connect to 127.0.0.1:80`", at: step.focus)
+                hint: "declare the client as `client \(name.value) -> S`, or write `connect to "
+                    + "127.0.0.1:80`", at: step.focus)
         }
         if let address, isDeclared {
             names.report(
@@ -269,7 +270,7 @@ struct OrderChecker {
         names.report(
             .unknownExpectation,
             "`expect \(expectation.spelling)` requires `reconnect`, but `\(name.value)` is declared without it",
-            hint: "declare it with `reconnect 100ms..1s`, or use `\(name.value) expect stopped` instead",
+            hint: "declare the subject with `reconnect 100ms..1s`, or use `\(name.value) expect stopped` instead",
             at: step.focus)
     }
 
@@ -346,13 +347,13 @@ extension Diagnostic.Message {
     static func alreadyConnected(_ actor: String) -> Self {
         Self(
             .alreadyConnected, "`\(actor)` is still connected",
-            hint: "close or reset it first, or use another actor for a second connection")
+            hint: "close or reset the connection first, or use another actor for a second connection")
     }
 
     static func secondAccept(_ actor: String) -> Self {
         Self(
             .secondAccept, "`\(actor)` already names the connection of its first `accept`",
-            hint: "give the second one a name: `\(actor) accept as A`")
+            hint: "give the second connection a name: `\(actor) accept as A`")
     }
 
     static func listenerStopped(_ actor: String) -> Self {

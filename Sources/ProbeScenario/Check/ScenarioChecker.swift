@@ -45,7 +45,7 @@ struct ScenarioChecker {
             let kind = names.state.actors[name]?.kind.rawValue ?? "actor"
             names.report(
                 .unusedActor, "the \(kind) `\(name)` is not used in this scenario",
-                hint: "remove it, or add a step that uses it", at: actor.name.span)
+                hint: "remove the declaration, or add a step that uses it", at: actor.name.span)
         }
     }
 

@@ -336,12 +336,12 @@ extension Diagnostic.Message {
     static func withinNotHere(_ why: String) -> Self {
         Self(
             .timingNotHere, "`within` is for steps that wait, but \(why)",
-            hint: "remove it; an `expect` after the step can have a deadline")
+            hint: "remove the clause; an `expect` after the step can have a deadline")
     }
 
     static func afterNotHere(_ why: String) -> Self {
         Self(
             .timingNotHere, "`after` is for steps that wait for a peer, but \(why)",
-            hint: "remove it, or add `wait 50ms` before the step")
+            hint: "remove the clause, or add `wait 50ms` before the step")
     }
 }

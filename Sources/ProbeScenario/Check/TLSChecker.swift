@@ -89,7 +89,8 @@ struct TLSChecker {
         case .tls, .forged, .notified:
             names.reportOrder(
                 .noTLS, "`\(name.value)` already uses TLS",
-                hint: "declare it without `tls`, or add `without tls` to its `connect` or `accept`", at: step.focus)
+                hint: "declare `\(name.value)` without `tls`, or add `without tls` to its `connect` or "
+                    + "`accept`", at: step.focus)
         }
         if case .fails = start.outcome {
             set(name, .unknown)
@@ -154,13 +155,14 @@ struct TLSChecker {
         if let declared = known.tls?.version, declared != version {
             names.reportOrder(
                 .noTLS,
-                "`\(spelling)` is a message of TLS \(version.rawValue), but `\(name.value)` is declared with `version \(declared.rawValue)`",
-                hint: "declare it with `version \(version.rawValue)`", at: step.focus)
+                "`\(spelling)` sends a message that exists only in TLS \(version.rawValue), but `\(name.value)` is "
+                    + "declared with `version \(declared.rawValue)`",
+                hint: "declare `\(name.value)` with `version \(version.rawValue)`", at: step.focus)
         }
         if message.isServerOnly, known.kind == .client {
             names.reportOrder(
-                .noTLS, "`\(spelling)` is a message of a server, but `\(name.value)` is a client",
-                hint: "send it from the server that `\(name.value)` connects to", at: step.focus)
+                .noTLS, "`\(spelling)` sends a message that only a server can send, but `\(name.value)` is a client",
+                hint: "send the message from the server that `\(name.value)` connects to", at: step.focus)
         }
     }
 
@@ -191,7 +193,7 @@ extension Diagnostic.Message {
     static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
         Self(
             .noTLS, "`\(what)` requires TLS, which `\(actor)` doesn't use at this step",
-            hint: "declare it as `\(declaration) tls`, or add `\(actor) start tls` before this step")
+            hint: "declare `\(actor)` as `\(declaration) tls`, or add `\(actor) start tls` before this step")
     }
 
     static func afterForged(_ what: String, actor: String) -> Self {

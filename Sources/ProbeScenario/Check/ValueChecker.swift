@@ -370,11 +370,15 @@ extension Diagnostic.Message {
     }
 
     private static func bytesHint(_ text: String) -> String {
-        if text.utf8.allSatisfy(\.isDigit) { return "write it as text, `\"\(text)\"`, or as a byte, `u8(\(text))`" }
-        if text.utf8.allSatisfy({ $0.isWordCharacter || $0 == UInt8(ascii: "-") }) {
-            return "write `\"${\(text)}\"` for its decimal text, or `u8(…)` or `u16(…)` for its bytes"
+        if text.utf8.allSatisfy(\.isDigit) {
+            return "write the number as text, `\"\(text)\"`, or as a byte, "
+                + "`u8(\(text))`"
         }
-        return "use `u8(…)` or `u16(…)` for its bytes, or `let n = \(text)` and then `\"${n}\"` for its decimal text"
+        if text.utf8.allSatisfy({ $0.isWordCharacter || $0 == UInt8(ascii: "-") }) {
+            return "write `\"${\(text)}\"` for the number's decimal text, or `u8(…)` or `u16(…)` for its bytes"
+        }
+        return "use `u8(…)` or `u16(…)` for the number's bytes, or `let n = \(text)` and then `\"${n}\"` for its "
+            + "decimal text"
     }
 }
 

@@ -92,7 +92,7 @@ extension EvaluationError.Reason {
         case .notARegex: "this value is not a regex"
         case .emptyDelimiter: "the delimiter is empty, so it would match everywhere"
         case .badCall(let name): "`\(name)(…)` was called with invalid arguments"
-        case .cutOutOfOrder(let offset): "offset \(offset) is not greater than the previous one"
+        case .cutOutOfOrder(let offset): "offset \(offset) is not greater than the previous offset"
         case .cutPastEnd(let offset, let length):
             "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
         case .outOfRange(let value, let what, let range):
@@ -127,7 +127,7 @@ extension EvaluationError.Reason {
         case .negativeField: "write `int` or `sint` before the number"
         case .protobuf(let failure, _): failure.hint
         case .tooLargeInteger:
-            "only compare, bind or interpolate such a number, or encode it as u64, varint or fixed64"
+            "only compare, bind or interpolate this large number, or encode it as u64, varint or fixed64"
         case .negativeCount: "use a count of 0 or more"
         default: nil
         }

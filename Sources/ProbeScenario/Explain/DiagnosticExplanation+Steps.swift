@@ -278,8 +278,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .hostName: DiagnosticExplanation(
             meaning: "The host name is invalid, or the script doesn't define it. A script answers queries only for the "
-                + "host names in its `name` statements, one statement per name. A subject on a link can be given "
-                + "such a name, which it resolves itself; a program on a link can resolve any of them.",
+                + "host names in its `name` statements, one statement per name. A subject on a link can be given one "
+                + "of these names, and resolves it itself; a program on a link can resolve all of these names.",
             wrong: #"""
                 scenario "example"
                 server S on link:8080
@@ -383,7 +383,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             meaning:
                 "A `$` without a `{` after it is an ordinary character. In this text, a name follows the `$`, so an "
                 + "interpolation may have been intended. This is a warning, because the text may be intended as it is. "
-                + "Write `\\$` to make that explicit.",
+                + "Write `\\$` to state that the `$` is literal.",
             wrong: #"""
                 let n = 3
                 S send "n=$n"

@@ -111,7 +111,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"S send "a" * -1"#,
             right: #"S send "a" * 3"#),
         .missingUnit: DiagnosticExplanation(
-            meaning: "Durations and rates need a unit. Without one, `30` could mean milliseconds or seconds, and a "
+            meaning: "Durations and rates need a unit. Without a unit, `30` could mean milliseconds or seconds, and a "
                 + "wrong guess would lead to wrong verdicts.",
             wrong: "wait 50",
             right: "wait 50ms"),
@@ -229,8 +229,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"C expect "a" within 1s within 2s"#,
             right: #"C expect "a" within 2s"#),
         .ifNeededNotHere: DiagnosticExplanation(
-            meaning: "`if needed` permits a fault, a state, a name or an answer to remain without effect. Without it, "
-                + "the case would be inconclusive. The clause is allowed after faults of links, changes to a proxy, "
+            meaning: "`if needed` allows a fault, a state, a name or an answer to have no effect. Without this "
+                + "clause, the case would then be inconclusive. The clause is allowed after faults of links, changes "
+                + "to a proxy, "
                 + "names, `vanish` and `whenever`. Any other step either takes effect or fails.",
             wrong: #"S send "a" if needed"#,
             right: #"S send "a""#),
@@ -252,7 +253,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
         .reservedName: DiagnosticExplanation(
             meaning:
                 "A word that starts a statement can't be used as a name. A line that starts with such a name would "
-                + "be read as the statement.",
+                + "be read as that statement.",
             wrong: "C expect line as check",
             right: "C expect line as answer"),
         .duplicateName: DiagnosticExplanation(

@@ -31,7 +31,7 @@ package enum EntryExplanation {
         case .step: "a step without an actor"
         case .wire: "a statement about captured packets"
         case .link: "a link command"
-        case .member: "a step of each member of a crowd"
+        case .member: "a step that each member of a crowd performs"
         case .function: "a function"
         case .verb: "a verb for \(article(listed.kind))"
         case .expectation: "an expectation for \(article(listed.kind))"

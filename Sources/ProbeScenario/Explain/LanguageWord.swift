@@ -60,7 +60,7 @@ extension LanguageWord {
             example: "C expect line \"421 timeout\" after 900ms within 2s"),
         LanguageWord(
             "for", category: .timeClause,
-            "The time during which nothing may happen. If nothing happens, the step passes at the end of this time.",
+            "The time during which nothing must happen. If nothing happens, the step passes at the end of this time.",
             example: "C expect nothing for 200ms"),
         LanguageWord(
             "every", category: .timeClause,
@@ -81,8 +81,8 @@ extension LanguageWord {
             example: "S send \"220 ready\\r\\n\" cut at random seed 7"),
         LanguageWord(
             "at", category: .sendClause,
-            "After `cut`, the offsets; after the `start` of a crowd, the number of members that begin per second; "
-                + "otherwise, the maximum average rate of the send in bytes per second.",
+            "After `cut`, the offsets at which the bytes are divided; after the `start` of a crowd, the number of "
+                + "members that begin per second; in other sends, the maximum average rate in bytes per second.",
             example: "S send \"a\" * 100 at 1kB/s"),
         LanguageWord(
             "in pieces of", "pieces", category: .sendClause,
@@ -169,7 +169,8 @@ extension LanguageWord {
             "off", category: .clause, "Turns an option off.", example: "server S with nodelay off"),
         LanguageWord(
             "unix", "on unix", category: .clause,
-            "A Unix stream socket instead of a TCP address. Without a path, it is created in a folder of the case.",
+            "A Unix stream socket instead of a TCP address. Without a path, the socket is created in a folder of the "
+                + "case.",
             example: "server S on unix"),
         LanguageWord(
             "clients", "servers", category: .clause,
@@ -181,7 +182,7 @@ extension LanguageWord {
         LanguageWord(
             "receive-buffer", category: .socketOption,
             "The size of the socket's receive buffer (`SO_RCVBUF`), which limits the window that the peer sees. Set "
-                + "it in the declaration, before the connection exists.",
+                + "the size in the declaration, before the connection exists.",
             example: "server S with receive-buffer 4KiB"),
         LanguageWord(
             "send-buffer", category: .socketOption, "The size of the socket's send buffer (`SO_SNDBUF`).",
@@ -254,8 +255,8 @@ extension LanguageWord {
     private static let selections = [
         LanguageWord(
             "data", "syn", "synack", "ack", "any", category: .selection,
-            "The kind of packet to which a fault of a link applies, counted by first transmissions from the step on. "
-                + "`ack` is a segment without data, SYN, FIN or RST.",
+            "The kind of packet to which a fault of a link applies. Packets are counted from the step on, by their "
+                + "first transmission. `ack` is a segment without data, SYN, FIN or RST.",
             example: "link S -> C drop data 3"),
         LanguageWord(
             "again", category: .selection, "The next retransmission of the selected packet.",

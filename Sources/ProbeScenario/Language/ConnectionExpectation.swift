@@ -170,7 +170,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "truncated",
-                    "with TLS: expects a FIN without a preceding close_notify, so that the stream may have been truncated",
+                    "with TLS: expects a FIN without a preceding close_notify; the stream may have been truncated",
                     example: "expect truncated", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .truncated },
             Phrase(

@@ -115,7 +115,7 @@ enum StepStatement {
     private static let wireEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "wire", ["wire S -> T …"],
-            "checks what the capture shows of a connection; each wire statement has its own explanation",
+            "checks what the capture shows about a connection; each wire statement has its own explanation",
             example: "wire S -> C segments 0", timing: .wire)
         entry.pointsAtOperand = true
         return entry

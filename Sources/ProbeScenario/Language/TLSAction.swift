@@ -92,7 +92,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "close without notify",
-                "sends a FIN without a preceding close_notify, so that the stream may have been truncated",
+                "sends a FIN without a preceding close_notify, as if the stream had been truncated",
                 example: "close without notify"), needsAllWords: false
         ) { _ throws(Abandoned) in .closeWithoutNotify },
         Phrase(

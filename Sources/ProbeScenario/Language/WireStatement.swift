@@ -196,7 +196,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "lacks", ["lacks V"],
-                "S has sent something so far, and V does not occur in it in the clear. If bytes are missing from the capture, the result is inconclusive",
+                "S has sent data so far, and V does not occur in this data in the clear. If bytes are missing from the capture, the result is inconclusive",
                 example: "lacks \"PASS\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))

@@ -28,7 +28,7 @@ struct Lexer {
         if bytes.count > largestScript {
             lexer.report(
                 .tooLarge, "the script is larger than \(largestScript / 1_048_576) MiB",
-                hint: "split it, or move its data to files: `file(\"payload.bin\")`", 0, 0)
+                hint: "split the script, or move its data to files: `file(\"payload.bin\")`", 0, 0)
             return lexer.unreadable
         }
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
@@ -40,7 +40,8 @@ struct Lexer {
         if let offset = bytes.firstIndex(of: 0) {
             lexer.report(
                 .nulByte, "the script contains a NUL byte at offset \(offset)",
-                hint: "remove it, because a script is text; write a NUL for the wire as `\"\\0\"`", offset, offset + 1)
+                hint: "remove the NUL byte, because a script is text; write a NUL for the wire as "
+                    + "`\"\\0\"`", offset, offset + 1)
             return lexer.unreadable
         }
         lexer.run()
@@ -164,7 +165,7 @@ struct Lexer {
         guard peek(0) == UInt8(ascii: ")") else {
             report(
                 .unterminatedHex, "this `hex(` has no closing `)` on its line",
-                hint: "close it on the same line: `hex(de ad be ef)`", open, open + 1)
+                hint: "close the `hex(` on the same line: `hex(de ad be ef)`", open, open + 1)
             add(.invalid, open, position)
             return
         }
@@ -187,7 +188,8 @@ struct Lexer {
                 if let hidden {
                     report(
                         .unexpectedCharacter, "this string contains an invisible control character",
-                        hint: "write it as an escape: `\(Escaped.text([bytes[hidden]]))`", hidden, hidden + 1)
+                        hint: "write the character as an escape: "
+                            + "`\(Escaped.text([bytes[hidden]]))`", hidden, hidden + 1)
                 }
                 position += 1
                 add(kind, start, position)
@@ -211,7 +213,8 @@ struct Lexer {
         guard let end = endOfRegex(honoursClasses: true) ?? endOfRegex(honoursClasses: false) else {
             report(
                 .unterminatedRegex, "this regex has no closing `/` on its line",
-                hint: "close it with `/`, and write a `/` inside it as `\\/`; to divide, use parentheses: `(a / b)`",
+                hint: "close the regex with `/`, and write a `/` inside the regex as `\\/`; to divide, use "
+                    + "parentheses: `(a / b)`",
                 start, start + 1)
             while position < bytes.count, bytes[position] != 0x0A { position += 1 }
             add(.invalid, start, position)
@@ -338,7 +341,8 @@ extension Diagnostic.Message {
     static func unterminatedString(quote: String) -> Self {
         Self(
             .unterminatedString, "this string has no closing `\(quote)` on its line",
-            hint: "close it with `\(quote)`; write a line ending for the wire as `\\n`, and join strings with `+`")
+            hint: "close the string with `\(quote)`; write a line ending for the wire as `\\n`, and join strings "
+                + "with `+`")
     }
 }
 
@@ -496,9 +500,12 @@ package struct TypographicCharacter: Sendable {
         switch replacement {
         case .space where isInvisible:
             .init(
-                .unexpectedCharacter, "the script contains \(name)", hint: "remove it, or retype the line")
+                .unexpectedCharacter, "the script contains \(name)", hint: "remove the character, or retype the line")
         case .space:
-            .init(.unexpectedCharacter, "the script contains \(name)", hint: "replace it with an ordinary space")
+            .init(
+                .unexpectedCharacter, "the script contains \(name)",
+                hint: "replace the character with an ordinary "
+                    + "space")
         case .quote: .init(.unexpectedCharacter, name, hint: "use straight quotes: `\"text\"` or `'raw text'`")
         case .sign(let sign), .character(let sign): .init(.unexpectedCharacter, name, hint: "write `\(sign)`")
         }
@@ -522,7 +529,7 @@ extension Diagnostic.Message {
                     + "`expect nothing for 200ms` to wait for silence"
                 : sign.hasPrefix("|")
                     ? "write `either { C expect \"a\" } or { C expect \"b\" }` to accept one of several inputs"
-                    : "write conditions that must all hold as several steps, one per line")
+                    : "write a separate step for each condition, one step per line")
     }
 }
 

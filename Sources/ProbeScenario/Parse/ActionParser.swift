@@ -236,7 +236,11 @@ extension Diagnostic.Message {
                     } ?? "write a step as an actor and a verb: `\(actor) send \"text\"`")
         }
         if let hint = ForeignWords.verb(verb, of: actor, kind) {
-            return Self(.unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))", hint: hint)
+            return Self(
+                .unknownVerb,
+                verb == "read" && kind.isConnection
+                    ? "a \(kind.rawValue)'s `read` requires a number of bytes and an interval"
+                    : "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))", hint: hint)
         }
         return Self(
             .unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))",
@@ -244,7 +248,7 @@ extension Diagnostic.Message {
     }
 
     static func clauseTwice(_ word: String) -> Self {
-        Self(.clauseTwice, "`\(word)` is given twice", hint: "keep one of the two")
+        Self(.clauseTwice, "`\(word)` is given twice", hint: "keep one of the two clauses")
     }
 
     /// The message for `with fin` on a send that can't carry a FIN.

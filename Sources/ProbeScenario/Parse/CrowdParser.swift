@@ -45,7 +45,7 @@ struct CrowdParser: GrammarPart {
         default:
             cursor.report(
                 .wrongQuantity, "\(Escaped.quoted(cursor.word)) is not a number of members per second",
-                hint: "write it as `2000/s`, or remove `at` to start all members at once", at: place)
+                hint: "write the rate as `2000/s`, or remove `at` to start all members at once", at: place)
         }
         cursor.skipStatement()
         throw Abandoned()
@@ -89,7 +89,7 @@ struct CrowdParser: GrammarPart {
         if statements.isEmpty, isWhole {
             cursor.report(
                 .emptyBlock, "this block is empty, so the members would do nothing",
-                hint: "add their statements; for clients that connect and stay connected, write `{ connect }`",
+                hint: "add the members' statements; for clients that connect and stay connected, write `{ connect }`",
                 at: cursor.span(open))
         }
         return CrowdScript(statements: statements, span: cursor.span(from: open))
@@ -130,7 +130,7 @@ struct CrowdParser: GrammarPart {
         if let foreign {
             cursor.report(
                 .crowdScript, "a member of a crowd can't use `\(foreign)`",
-                hint: "use a separate client for it: `client C -> S`", at: cursor.span(from: first))
+                hint: "use a separate client for `\(foreign)`: `client C -> S`", at: cursor.span(from: first))
             throw Abandoned()
         }
         var isEndless = false
@@ -185,7 +185,7 @@ struct CrowdParser: GrammarPart {
             .crowdScript,
             "a crowd can't bind `\(cursor.text(cursor.token(ahead: 1)))`, because each member would have its "
                 + "own value",
-            hint: "remove `as`, or bind it in a step of a separate client", at: cursor.place)
+            hint: "remove `as`, or bind the name in a step of a separate client", at: cursor.place)
         throw Abandoned()
     }
 

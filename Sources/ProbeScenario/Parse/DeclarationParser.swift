@@ -199,7 +199,8 @@ struct DeclarationParser: GrammarPart {
             if isListening {
                 throw cursor.fail(
                     .unknownWord, "`reconnect` is only for a subject that connects",
-                    hint: "remove it: a subject that listens accepts clients that connect again", at: option.span)
+                    hint: "remove `reconnect`: a subject that listens accepts clients that connect "
+                        + "again", at: option.span)
             }
             options.reconnect = try parseReconnect()
         case "protobuf": options.parsesProtobuf = true
@@ -217,7 +218,7 @@ struct DeclarationParser: GrammarPart {
                 throw cursor.fail(
                     .unknownWord,
                     "`path` is only for a subject that connects: it is the path that the subject requests",
-                    hint: "remove it: a subject that listens accepts any path; its client requests one with "
+                    hint: "remove `path`: a subject that listens accepts any path; its client requests one with "
                         + "`connect websocket \"/chat\"`", at: option.span)
             }
             options.path = try values.parseExpression("a path", "path \"/chat\"")
@@ -318,7 +319,8 @@ struct DeclarationParser: GrammarPart {
         guard let address = IPAddress(host.text), address.family == .v4, address.isLoopback else {
             cursor.report(
                 .badAddress, "a crowd can't connect from \(Escaped.text(host.text.utf8)), which is not in 127.0.0.0/8",
-                hint: "write a loopback address or a range of them: `from 127.0.0.2..127.0.0.9`", at: host.span)
+                hint: "write a loopback address or a range of loopback addresses: `from "
+                    + "127.0.0.2..127.0.0.9`", at: host.span)
             throw Abandoned()
         }
         return UInt32(truncatingIfNeeded: address.low)

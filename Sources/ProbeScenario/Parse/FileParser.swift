@@ -57,7 +57,7 @@ struct FileParser: GrammarPart {
             if let firstStep = context.firstStep {
                 cursor.report(
                     .headerAfterStep, "`\(cursor.text(first))` belongs to the header, but follows the first step",
-                    hint: "move it up, before the first step", at: cursor.span(first),
+                    hint: "move the statement up, before the first step", at: cursor.span(first),
                     notes: [Diagnostic.Note("the first step is here", span: firstStep)])
             }
             return
@@ -65,7 +65,7 @@ struct FileParser: GrammarPart {
         if isInclude {
             cursor.report(
                 .stepInInclude, "an included file can't contain steps",
-                hint: "put them in a `define`, and write `do NAME` where they should run", at: cursor.span(first))
+                hint: "put the steps in a `define`, and write `do NAME` where they should run", at: cursor.span(first))
         }
         guard let step = try steps.parseStep(), !isInclude else { return }
         if context.firstStep == nil { context.firstStep = cursor.span(first) }
@@ -75,5 +75,5 @@ struct FileParser: GrammarPart {
 
 extension Diagnostic.Message {
     static let unmatchedBrace = Self(
-        .unmatchedBrace, "this `}` has no matching `{`", hint: "remove it, or add the missing `{`")
+        .unmatchedBrace, "this `}` has no matching `{`", hint: "remove the `}`, or add the missing `{`")
 }

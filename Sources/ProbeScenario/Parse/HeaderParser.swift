@@ -24,7 +24,7 @@ struct HeaderParser: GrammarPart {
         let word = cursor.text(first)
         if let earlier = context.given[word] {
             cursor.report(
-                .givenTwice, "`\(word)` is given twice", hint: "keep one of the two", at: cursor.span(first),
+                .givenTwice, "`\(word)` is given twice", hint: "keep one of the two statements", at: cursor.span(first),
                 notes: [Diagnostic.Note("the first one is here", span: earlier)])
         } else {
             context.given[word] = cursor.span(first)
@@ -39,7 +39,7 @@ struct HeaderParser: GrammarPart {
         if isInclude {
             cursor.report(
                 .scenarioInInclude, "an included file can't have a title",
-                hint: "remove it: the title of the including script is used", at: cursor.span(first))
+                hint: "remove the title: the title of the including script is used", at: cursor.span(first))
         }
         let title = try literals.parsePlainString("the title", "scenario \"a reply that is cut inside its CRLF\"")
         if !isInclude {

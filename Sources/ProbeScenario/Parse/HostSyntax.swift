@@ -30,10 +30,13 @@ enum HostSyntax {
             }
         }
         if parts.last?.allSatisfy(\.isDigit) == true { return "its last label is a number, as in an IP address" }
-        if parts.last.map({ String(decoding: Array($0), as: UTF8.self).lowercased() }) == "localhost" {
-            return "localhost always refers to this machine, so it is never looked up"
-        }
+        if isLocal(name) { return "localhost always refers to this machine, so it is never looked up" }
         return nil
+    }
+
+    /// Returns whether the last label of a name is `localhost`, in upper or lower case (RFC 6761, section 6.3).
+    static func isLocal(_ name: String) -> Bool {
+        name.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() == "localhost"
     }
 
     /// Returns whether the text is an IPv6 address (RFC 4291, section 2.2), with an optional zone after `%`.

@@ -242,7 +242,8 @@ extension LiteralParser {
             report(
                 .shellOperator,
                 "commands don't run in a shell: \(Escaped.quoted(shown)) is passed to the program as an argument",
-                hint: "quote it if that is intended; to run a shell, write `sh -c '…'`", Int(token.start),
+                hint: "quote the operator if the program should receive it; to run a shell, write `sh -c "
+                    + "'…'`", Int(token.start),
                 Int(token.end))
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
@@ -308,7 +309,7 @@ extension LiteralParser {
             } else {
                 report(
                     .regexSyntax, "unknown regex flag \(Escaped.quoted(bytes.scalar(at: offset)))",
-                    hint: "remove it; the only flag is `i`, which ignores case", offset, offset + 1)
+                    hint: "remove the flag; the only flag is `i`, which ignores case", offset, offset + 1)
                 break
             }
         }

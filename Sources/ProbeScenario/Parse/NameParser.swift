@@ -34,7 +34,9 @@ struct NameParser: GrammarPart {
                     ? "a host name can't be empty"
                     : "\(Escaped.quoted(name.value)) is not "
                         + "a valid host name: \(fault)",
-                hint: "use letters, digits and hyphens, separated by dots: `\"dual.test\"`", at: name.span)
+                hint: HostSyntax.isLocal(name.value)
+                    ? "use a name that does not end in `localhost`, such as `\"dual.test\"`"
+                    : "use letters, digits and hyphens, separated by dots: `\"dual.test\"`", at: name.span)
         }
         return name
     }

@@ -118,7 +118,9 @@ extension ParseContext {
         guard let firstStatement else {
             if !diagnostics.hasErrors {
                 report(
-                    .emptyScript, "the script is empty", hint: "start it with a title: `scenario \"what it shows\"`",
+                    .emptyScript, "the script is empty",
+                    hint: "start the script with a title: `scenario \"what it "
+                        + "shows\"`",
                     at: start)
             }
             return

@@ -42,7 +42,7 @@ struct StepParser: GrammarPart {
         if steps.isEmpty, !context.diagnostics.hasErrors {
             cursor.report(
                 .emptyBlock, "this block is empty, so it would always pass",
-                hint: "add steps to it, or remove it", at: cursor.span(open))
+                hint: "add steps to the block, or remove the block", at: cursor.span(open))
         }
         return Block(steps: steps, span: cursor.span(from: open))
     }
@@ -51,7 +51,7 @@ struct StepParser: GrammarPart {
         if cursor.kind == .word, ReservedNames.isHeaderOnly(cursor.word) {
             cursor.report(
                 .headerInBlock, "`\(cursor.word)` is a header statement, not a step",
-                hint: "move it out of the block, to the top of the script", at: cursor.place)
+                hint: "move the statement out of the block, to the top of the script", at: cursor.place)
             throw Abandoned()
         }
         return try parseStep()
@@ -84,8 +84,9 @@ struct StepParser: GrammarPart {
         if isOptional, !step.canBeUnneeded {
             cursor.report(
                 .ifNeededNotHere,
-                "this step can't remain without effect, so `if needed` does not "
-                    + "apply", hint: "remove `if needed`", at: cursor.span(clause))
+                "this step either takes effect or fails, so `if needed` does not apply",
+                hint: "remove `if "
+                    + "needed`", at: cursor.span(clause))
         }
         return step
     }

@@ -184,7 +184,7 @@ struct ValueParser: GrammarPart {
         }
         if let pending {
             cursor.report(
-                .badHex, "a byte needs two hexadecimal digits, but one of them has only one",
+                .badHex, "each byte needs two hexadecimal digits, but one byte has only one digit",
                 hint: "add a leading zero: `hex(0d 0a)`", at: cursor.span(digits))
             result.append(pending)
         }

@@ -18,7 +18,7 @@ package struct OverTLS: Sendable {
     package init(_ scenario: Scenario) {
         self.scenario = scenario
         if scenario.speaksTLS {
-            obstacle = "it already uses TLS"
+            obstacle = "TLS is already in use"
             return
         }
         let servers = Set(
@@ -43,17 +43,17 @@ package struct OverTLS: Sendable {
                 obstacle = "the subject does not connect to a server of the script"
                 return
             case .proxy:
-                obstacle = "a proxy is between the two ends of its connections"
+                obstacle = "a proxy is between the two ends of a connection"
                 return
             case .crowd:
-                obstacle = "it uses a crowd"
+                obstacle = "a crowd is in use"
                 return
             case .client, .process: continue
             }
             self.scenario.actors[index].tls = TLSOptions(span: actor.span)
         }
         if servers.isEmpty {
-            obstacle = "it has no server"
+            obstacle = "no server is declared"
             return
         }
         if Self.choosesByAccept(scenario.steps)
