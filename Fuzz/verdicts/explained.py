@@ -13,7 +13,7 @@ EXPLAINED = [
                 "a machine under load has lost captured packets"),
     Explanation(FAILED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
                 "a machine under load has lost captured packets"),
-    *(Explanation(wanted, INCONCLUSIVE, r"may belong to [PQ]\d+ or [PQ]\d+: each of them could have opened it",
+    *(Explanation(wanted, INCONCLUSIVE, r"may belong to [PQ]\d+ or [PQ]\d+: each of these actors could have opened the connection",
                   "two programs ran, and it is unknown which of them opened a connection") for wanted in (PASSED, FAILED)),
     *(Explanation(wanted, INCONCLUSIVE, r" stood still for ",
                   "the harness stood still (SIGSTOP, or a machine under load) across a time limit: it is unknown when the event arrived")

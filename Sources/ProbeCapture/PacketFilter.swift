@@ -61,12 +61,12 @@ package final class PacketFilter {
         // The other supported link types have the same number in files and in the API.
         let type = linkType == LinkType.raw.rawValue ? DLT_RAW : Int32(clamping: linkType)
         guard let compiler = pcap_open_dead(type, PcapHandle.snapLength) else {
-            throw .libpcap("no memory for a filter")
+            throw .libpcap("there is not enough memory for a packet filter")
         }
         defer { pcap_close(compiler) }
         var program = bpf_program()
         guard pcap_compile(compiler, &program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0 else {
-            throw .libpcap(pcap_geterr(compiler).map { String(cString: $0) } ?? "it can't be compiled")
+            throw .libpcap(pcap_geterr(compiler).map { String(cString: $0) } ?? "the filter can't be compiled")
         }
         return program
     }

@@ -118,7 +118,11 @@ struct PcapHandle: ~Copyable {
     static func attach(filter expression: String, linkType: Int32, descriptor: Int32) throws(CaptureError) {
         // The filter is compiled with a dead handle, which needs no interface and shares no state with the capture's
         // thread.
-        guard let compiler = pcap_open_dead(linkType, snapLength) else { throw .libpcap("no memory for a filter") }
+        guard let compiler = pcap_open_dead(linkType, snapLength) else {
+            throw .libpcap(
+                "there is not enough memory "
+                    + "for a packet filter")
+        }
         defer { pcap_close(compiler) }
         var program = bpf_program()
         guard pcap_compile(compiler, &program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0 else {

@@ -229,7 +229,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     func connect(_ member: Int, within: Duration, at now: Int64) -> Bool {
         guard members[member].connection == .none else {
-            fail(member, "it is already connected")
+            fail(member, "the member is already connected")
             return false
         }
         guard turns.mayConnect(isFirst: !members[member].flags.contains(.everConnected)) else {
@@ -536,7 +536,7 @@ extension CrowdCore {
     /// Writes the remaining bytes. Returns `false` if some of them could not be written.
     private func write(_ member: Int, _ bytes: [UInt8], at now: Int64) -> Bool {
         guard members[member].connection == .open else {
-            fail(member, "it is not connected")
+            fail(member, "the member is not connected")
             return false
         }
         while Int(members[member].written) < bytes.count {
@@ -651,7 +651,7 @@ extension CrowdCore {
 
     private func expect(_ member: Int, _ wait: MemberProgram.Wait, _ within: Duration, at now: Int64) -> Bool {
         guard members[member].connection == .open else {
-            fail(member, "it is not connected")
+            fail(member, "the member is not connected")
             return false
         }
         let isFirstLook = members[member].wakes == .max

@@ -26,8 +26,8 @@ package struct LoopRound: Sendable, Equatable {
         self.values = values
     }
 
-    /// The round as text, such as `in round 301 of for i: i = 301`.
+    /// The round as text, such as ``in round 301 of `for i`: i = 301``.
     package var sentence: String {
-        "in round \(number) of for \(values.map(\.name).joined(separator: ", ")): \(values.sentence)"
+        "in round \(number) of `for \(values.map(\.name).joined(separator: ", "))`: \(values.sentence)"
     }
 }

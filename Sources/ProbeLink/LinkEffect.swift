@@ -122,7 +122,7 @@ package struct LinkShortfall: Sendable, Equatable {
         case .packets, .truncate, .resetBehind, .unreachable, .down: return passed(.any)
         case .release: return "no packet was held %"
         case .reset, .inject: return "no connection was open %"
-        case .window, .shutWindow: return passed(.any) + ", and none announced a larger window"
+        case .window, .shutWindow: return passed(.any) + ", and none advertised a larger window"
         case .strip:
             let count = effect.passed(.syn, now) + effect.passed(.synack, now)
             return "\(count == 0 ? "no" : "\(count)") SYN or SYN-ACK passed %, none with the option"

@@ -23,7 +23,10 @@ package struct FilePlace: Sendable {
             let owner = try folder.status()
             let isOthersFolder = owner.mode & 0o022 != 0
             if isOthersFolder && status.owner != geteuid() && status.owner != owner.owner {
-                throw SystemError("open", code: ELOOP, "it is a symbolic link of another user, which is not followed")
+                throw SystemError(
+                    "open", code: ELOOP,
+                    "it is a symbolic link owned by another user, and such links "
+                        + "are not followed")
             }
             (folder, name) = try FilePlace.split(try folder.linkText(of: name), from: folder)
         }

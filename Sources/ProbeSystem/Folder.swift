@@ -74,13 +74,13 @@ package final class Folder: Sendable {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
         if code == ESTALE {
-            throw SystemError("rmdir", code: code, "another folder has taken its place, and is not removed")
+            throw SystemError("rmdir", code: code, "another folder is now at this path, and is not removed")
         }
         if code != 0 { throw SystemError("rmdir", code: code) }
         if !status.isFolder {
             throw SystemError(
                 "rmdir", code: ENOTDIR,
-                "something else had taken its place and was removed; the folder itself is elsewhere")
+                "a file or link that replaced the folder was removed; the original folder has been moved elsewhere")
         }
     }
 

@@ -54,7 +54,7 @@ package enum MachineError: String, Sendable, CaseIterable {
 
     /// The system's message for the error.
     package var reason: String { String(cString: strerror(code)) }
-    package var advice: String { Surroundings.advice(on: code) ?? "the machine has run out of this resource" }
+    package var advice: String { Surroundings.advice(on: code) ?? "the machine has run out of a resource" }
 }
 
 /// The remaining amounts of the resources that a program can exhaust, as text.

@@ -37,7 +37,7 @@ package enum Surroundings {
         case ECHILD: "start the run again: its guardian process was killed by another process"
         case EADDRNOTAVAIL:
             "check with `ip addr show lo` and `ss -s`: the address does not exist, or all its ports are in use"
-        case EPERM: "check the rules of firewalls and security policies, which forbid the operation"
+        case EPERM: "check the firewall rules and the security policies: one of them forbids the operation"
         default: nil
         }
     }

@@ -28,7 +28,7 @@ struct FolderRemovalTests {
         try #require(rename(made, "\(scratch.path)/moved") == 0)
         _ = try scratch.link("made", to: outside)
         let error = #expect(throws: SystemError.self) { try parent.remove("made", identity: identity) }
-        #expect(error?.reason.contains("taken its place") == true)
+        #expect(error?.reason.contains("replaced the folder") == true)
         #expect(scratch.names == ["moved", "outside"] && scratch.read("outside/kept") == "kept")
     }
 

@@ -62,7 +62,8 @@ package struct AllowedTargets: Sendable {
             let place = address?.family == .v6 ? "[\(name)]" : name
             return port == 0
                 ? Refusal(
-                    text: "--allow-target allows only some ports of \(shown), but the kernel would choose the port",
+                    text: "--allow-target allows only some ports of \(shown), but the kernel would choose any free "
+                        + "port",
                     hint: "specify one of the allowed ports, or pass `--allow-target \(name)` to allow all ports")
                 : Refusal(
                     text: "--allow-target allows \(shown), but not port \(port)",

@@ -129,7 +129,7 @@ struct ClientExecutor {
             throw Finding(
                 .failed,
                 outcome.isTimeout
-                    ? "\(destination) answered (\(error.reason)), expected no answer"
+                    ? "\(destination) answered (\(error.reason)), but was expected not to answer"
                     : "\(actor.name) could not connect to \(destination): \(error.reason)", hints: hints)
         case (_, .connecting):
             connection.abort()
@@ -143,10 +143,10 @@ struct ClientExecutor {
             connection.abort()
             throw Finding(
                 .failed,
-                "\(destination) accepted the connection, expected "
-                    + (outcome.isTimeout ? "no answer" : "it to refuse the connection"))
+                "\(destination) accepted the connection, but was expected "
+                    + (outcome.isTimeout ? "not to answer" : "to refuse the connection"))
         case (.succeeds, .closed), (.withoutTLS, .closed), (.tlsFails, .closed):
-            throw Finding(.error, "\(actor.name)'s connection was closed while it was connecting")
+            throw Finding(.error, "\(actor.name)'s connection was closed before it was established")
         }
     }
 

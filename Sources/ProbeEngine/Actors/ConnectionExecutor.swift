@@ -407,14 +407,16 @@ extension ConnectionExecutor {
     func refuseLines(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing == .websocket else { return }
         throw Finding(
-            .error, "\(actor.name)'s framing is websocket, which has no lines for `\(what)`",
+            .error,
+            "\(actor.name)'s framing is `websocket`, which has messages instead of lines, so `\(what)` is "
+                + "not available",
             hints: ["use `expect message`, with or without a regex"])
     }
 
     func requireWebSocket(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing != .websocket else { return }
         throw Finding(
-            .error, "\(actor.name)'s framing is \(actor.framing.rawValue), which has no \(what)",
+            .error, "\(actor.name)'s framing is `\(actor.framing.rawValue)`, which has no \(what)",
             hints: ["add `\(actor.name) framing websocket` before this step"])
     }
 }

@@ -163,7 +163,7 @@ struct ProcessExecutor {
         var finding = Finding(
             .failed, "\(process.name) \(ExitText.describe(exit)), but no later step expects it to exit",
             details: child.outputLog.lastLinesText,
-            hints: ["add `\(process.name) expect exit` if that is intended"])
+            hints: ["add `\(process.name) expect exit` if the exit is intended"])
         finding.unexpectedEnd =
             switch exit {
             case .status(let code): .status(code)

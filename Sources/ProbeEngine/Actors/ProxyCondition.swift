@@ -44,7 +44,7 @@ struct ProxyCondition {
         let first = reasons.first ?? "no connection passed through \(name)"
         return .never(
             text, first ?? "",
-            hints: ["add `if needed` to the step if it may have no effect"])
+            hints: ["add `if needed` to the end of the step if the step may have no effect"])
     }
 
     private var sides: [ConversationSide] {

@@ -118,7 +118,7 @@ final class SubjectActor {
             hints: [
                 reports.isStopping
                     ? "report the reason `stopped` after a stop was requested, whatever else happens"
-                    : "add `\(name) expect stopped \(word)` if that is intended"
+                    : "add `\(name) expect stopped \(word)` if the stop is intended"
             ])
     }
 
@@ -127,6 +127,6 @@ final class SubjectActor {
         let text = Escaped.text(code.utf8)
         return Finding(
             .failed, at: span, "\(name) answered this op with the error \(text)",
-            hints: ["add `\(name) expect error \(text)` if that is intended"])
+            hints: ["add `\(name) expect error \(text)` if the error is intended"])
     }
 }

@@ -245,7 +245,7 @@ final class SubjectExecutor {
         if known == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) reported neither \(awaited) nor stopped within "
+                "\(subject.name) reported neither `\(awaited)` nor `stopped` within "
                     + DurationText.script(context.scaled(context.scenario.timeout)))
         }
     }
@@ -512,7 +512,7 @@ extension SubjectExecutor {
                 Finding(
                     .failed,
                     "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
-                        + "stopped \(SubjectText.word(stopped.reason))",
+                        + "`stopped \(SubjectText.word(stopped.reason))`",
                     hints: ["report `stopped` exactly once, and nothing after it"]))
             return
         }
@@ -666,7 +666,7 @@ extension SubjectExecutor {
         if known == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) did not report stopped within \(DurationText.script(timeout)) of being asked to stop"
+                "\(subject.name) did not report `stopped` within \(DurationText.script(timeout)) of being asked to stop"
             )
         }
     }

@@ -20,7 +20,7 @@ package enum FileAccess {
             case EISDIR: throw .isFolder
             case EXDEV: throw .outsideFolder
             case EINVAL: throw .notRegular
-            case EFBIG: throw .failed("it is larger than 256 MiB")
+            case EFBIG: throw .failed("the file is larger than 256 MiB")
             default: throw .failed(error.reason)
             }
         }

@@ -26,7 +26,7 @@ struct VariableStore {
         if let old = values.updateValue(value, forKey: name) { size -= old.size }
         guard size > limit else { return nil }
         return Finding(
-            .error, "`\(name)` brings the variables of the case to more than \(limit >> 20) MiB in total",
+            .error, "`\(name)` brings the total size of the case's variables to more than \(limit >> 20) MiB",
             hints: ["write a large value in the step that sends it, so that it is in memory only during that step"])
     }
 

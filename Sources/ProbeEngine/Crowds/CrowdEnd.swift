@@ -124,7 +124,8 @@ struct CrowdEnd {
         if let tolerated = crowd.toleratedFailures {
             return Finding(
                 .failed, at: crowd.span,
-                "\(summary): the last step that judged them allows at most \(tolerated), but more failed later",
+                "\(summary): the last step that judged the members allows at most \(tolerated) of them to fail, but "
+                    + "more failed later",
                 details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
                 hints: [
                     "repeat `\(crowd.name) expect failed` after the step that makes members fail, or add "
@@ -136,7 +137,7 @@ struct CrowdEnd {
             details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
             hints: [
                 "add a step that states how many members may fail, such as `\(crowd.name) expect failed <= 10`, "
-                    + "or a step about `alive` or `done`; such a step applies to one start of the crowd"
+                    + "or a step about `alive` or `done`; each of these steps applies to one start of the crowd"
             ])
     }
 
@@ -175,8 +176,8 @@ struct CrowdEnd {
                 ]
             } ?? [],
             hints: [
-                "add an `expect` that consumes the bytes to the script of \(crowd.name), or `ignore rest` if they "
-                    + "don't matter"
+                "in the script of \(crowd.name), add an `expect` that consumes the bytes, or `ignore rest` if the "
+                    + "bytes don't matter"
             ])
     }
 
@@ -185,6 +186,6 @@ struct CrowdEnd {
         return Finding(
             .inconclusive, at: crowd.span,
             "\(crowd.name) did not report the final state of its members within \(DurationText.script(Self.timeout))",
-            hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
+            hints: ["reduce the number of members, or run fewer cases at a time: the machine is too busy"])
     }
 }

@@ -224,7 +224,8 @@ struct CrowdExecutor {
         guard let part = share.part(of: comparison, number) else {
             throw Finding(
                 .error,
-                "`\(resolved.description)` can't be judged in a share of the crowd: it applies to all members together",
+                "`\(resolved.description)` can't be judged for one share of the crowd: it applies to all members "
+                    + "together",
                 hints: ["use `<`, `>` or `== \(number)`"])
         }
         return .count(what, part.comparison, part.number)

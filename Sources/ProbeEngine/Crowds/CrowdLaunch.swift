@@ -66,7 +66,7 @@ struct CrowdLaunch {
         guard isDone == nil else { return }
         throw Finding(
             .error, "the workers of \(what) were not \(done) within \(DurationText.script(Self.startTimeout))",
-            hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
+            hints: ["reduce the number of members, or run fewer cases at a time: the machine is too busy"])
     }
 
     /// Ends workers, which reset the connections of their members.

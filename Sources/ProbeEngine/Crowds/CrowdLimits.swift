@@ -51,7 +51,7 @@ struct CrowdLimits {
                 text:
                     "its members share a single address with \(ports.count) ports (\(ports.lowerBound) to "
                     + "\(ports.upperBound - 1))",
-                advice: "reduce the number of members; on IPv4 without a link, members have many addresses")
+                advice: "reduce the number of members; on IPv4 without a link, members can use many source addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.maxWorkers {

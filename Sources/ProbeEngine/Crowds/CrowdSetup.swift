@@ -15,7 +15,8 @@ struct CrowdSetup {
             .error, at: span,
             "crowds need the program `tcpprobe-crowd`, which was not found",
             hints: [
-                "put it in the same folder as `tcpprobe`: `make build` builds it, and `make install` installs both; "
+                "put `tcpprobe-crowd` in the same folder as `tcpprobe`: `make build` builds it, and `make install` "
+                    + "installs both; "
                     + "the library TCPProbe does not support crowds"
             ])
     }
@@ -154,9 +155,12 @@ struct CrowdSetup {
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
                     .error, at: declaration.span,
-                    "the crowds that connect to \(target), and others with a single address each, have more than "
+                    "the crowds that connect to \(target), and other crowds with a single address each, have more than "
                         + "\(SourceAddresses.ports.count) members in total, so there are not enough ports",
-                    hints: ["reduce the number of members; on IPv4 without a link, members have many addresses"])
+                    hints: [
+                        "reduce the number of members; on IPv4 without a link, members can use many source "
+                            + "addresses"
+                    ])
             }
             if let sources = crowd.sources, isIPv6(server) {
                 throw Finding(

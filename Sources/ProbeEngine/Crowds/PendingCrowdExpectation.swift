@@ -183,7 +183,7 @@ struct PendingCrowdExpectation: PendingExpectation {
             if window.isOver(end, from: question.time) {
                 throw Finding(
                     .error, "a worker of the crowd \(actor.name) did not answer",
-                    hints: ["reduce the crowd, or run fewer cases at a time: the machine is too busy"])
+                    hints: ["reduce the number of members, or run fewer cases at a time: the machine is too busy"])
             }
             return .pending(until: window.limit(of: end, from: question.time))
         }

@@ -71,7 +71,7 @@ struct ConnectionEvaluation {
     static func overflow(of name: String) -> Finding {
         Finding(
             .error, "\(name) has 64 MiB of unread bytes, the most that the harness keeps",
-            hints: ["use `\(name) stop reading` to leave bytes in the kernel, or consume them with `expect`"])
+            hints: ["use `\(name) stop reading` to leave bytes in the kernel, or consume the bytes with `expect`"])
     }
 
     private func finding(_ mismatch: InputMatcher.Mismatch, _ input: ConnectionExpectation<Resolved>) -> Finding {
@@ -116,7 +116,7 @@ struct ConnectionEvaluation {
         }
         if case .eof = input, view.tls?.hasNotified ?? false {
             finding.hints.append(
-                "close_notify was received, but no FIN followed: use `expect notify` to expect only that")
+                "close_notify was received, but no FIN followed: use `expect notify` to expect only the close_notify")
         }
         switch view.reading {
         case .atOnce: break
@@ -292,7 +292,7 @@ extension ConnectionEvaluation {
             return .mismatch(
                 Finding(
                     .failed,
-                    "\(view.name)'s send succeeded, expected it to fail: the kernel accepted all "
+                    "\(view.name)'s send succeeded but was expected to fail: the kernel accepted all "
                         + ByteText.count(send.count, "byte")), "the send succeeded")
         case .queued, .underWay, .abandoned:
             return window.wait(orMissed: Finding(.failed, "\(view.name)'s send did not fail within \(window.allowed)"))
@@ -531,7 +531,7 @@ extension ConnectionEvaluation {
             Finding(
                 .failed,
                 "\(view.receiver) received a FIN without a close_notify: the stream may have been truncated",
-                hints: ["use `expect truncated` to expect that"]),
+                hints: ["use `expect truncated` to expect a stream that may have been truncated"]),
             "received a FIN without a close_notify")
     }
 }

@@ -108,7 +108,7 @@ struct SubjectEvaluation {
 
     private func hints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
         if let value = text.value, let terminator = framing.terminator, payload == value + terminator {
-            return ["report lines without their terminators: the delivered line includes one"]
+            return ["report lines without their terminators: the delivered line includes its terminator"]
         }
         if let value = text.value, payload == value + [13] {
             return ["remove the CR too: the transport divides lines at LF, and keeps the CR of CRLF"]
@@ -206,7 +206,11 @@ struct SubjectEvaluation {
                 "\(name) reported only \(reported) of \(ByteText.count(requested, "byte")) as sent within "
                     + "\(window.allowed)",
                 hints: reported == 0
-                    ? ["report each send with a `sent` event: \(name) reported none"] : ["count the terminators too"]))
+                    ? ["report each send with a `sent` event: \(name) reported none"]
+                    : [
+                        "include the terminators in "
+                            + "the number of sent bytes"
+                    ]))
     }
 
     private func error(_ code: String) -> Result {

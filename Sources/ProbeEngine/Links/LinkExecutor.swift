@@ -24,7 +24,8 @@ struct LinkExecutor {
                 context.note(
                     Finding(
                         .inconclusive, at: step.span,
-                        "`\(text)` may also have affected packets sent before it: the link did not process them in time",
+                        "`\(text)` may also have affected packets sent before this step: the link did not process "
+                            + "those packets in time",
                         hints: ["run the case again on a machine that is less busy"]))
             }
         }
@@ -47,11 +48,13 @@ struct LinkExecutor {
     {
         let hints = [
             "look in the capture for the packets that passed: they are counted from this step on",
-            "end the step with `if needed` if it may remain without effect",
+            "add `if needed` to the end of the step if the step may have no effect",
         ]
         let reason = shortfall.reason(direction)
         if shortfall.missing.isEmpty { return .never(text, reason, hints: hints) }
-        return Condition.Shortfall("`\(text)` was not met for \(shortfall.missingText): \(reason)", hints: hints)
+        let noun = shortfall.missing.map(\.count) == [1] ? "packet" : "packets"
+        return Condition.Shortfall(
+            "`\(text)` had no effect on \(noun) \(shortfall.missingText): \(reason)", hints: hints)
     }
 
     /// Returns the link side to which an actor from the header, or a connection accepted by such an actor, is attached.

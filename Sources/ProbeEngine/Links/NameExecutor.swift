@@ -27,7 +27,10 @@ struct NameExecutor {
                                 Finding(
                                     .error, at: declaration.span,
                                     "a query from \(who) \(what)",
-                                    hints: ["shorten the delays of the names, or make the program send fewer queries"]))
+                                    hints: [
+                                        "shorten the delays in the `name` statements, or make the program send "
+                                            + "fewer queries"
+                                    ]))
                         })
                 } catch {
                     throw Finding(
@@ -51,7 +54,7 @@ struct NameExecutor {
                     hints: [
                         "pass the name to a subject with `subject T -> \"dual.test\":8080`; a program may also use "
                             + "an answer that it has cached; the timeline shows all queries",
-                        "end the statement with `if needed` if the name may remain unused",
+                        "add `if needed` to the end of the statement if the name may remain unused",
                     ])
             }
         }

@@ -12,7 +12,11 @@ enum NearMiss {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {
             return [lineEnds(expected: expected, actual: actual)]
         }
-        if lowercased(expected) == lowercased(actual) { return ["check the case: the bytes differ only in case"] }
+        if lowercased(expected) == lowercased(actual) {
+            return [
+                "check the letter case: the bytes are otherwise equal"
+            ]
+        }
         if expected.count > 1 && actual.starts(with: expected.dropFirst()) {
             return ["check the start of the message: the first byte is missing"]
         }
@@ -25,13 +29,21 @@ enum NearMiss {
             return []
         }
         if actual.last == 13 && Array(actual.dropLast()) == value {
-            return ["check the terminator: CRLF instead of \(framing.terminatorName)"]
+            return ["check the terminator: the line ends with CRLF instead of \(framing.terminatorName)"]
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
         if lowercased(value) == lowercased(actual) {
-            return ["check the case: the lines differ only in case, which a regex with the flag `i` ignores"]
+            return [
+                "check the letter case: the lines are otherwise equal; a regex with the flag `i` ignores the "
+                    + "letter case"
+            ]
         }
-        if trimmed(value) == trimmed(actual) { return ["check the white space at the ends: nothing else differs"] }
+        if trimmed(value) == trimmed(actual) {
+            return [
+                "check the white space at the ends of the line: nothing else "
+                    + "differs"
+            ]
+        }
         if actual.isEmpty { return ["expect the empty line first: `expect line \"\"`"] }
         return []
     }
@@ -62,9 +74,9 @@ enum NearMiss {
         let end = Array(actual.dropFirst(expected.count))
         guard actual.starts(with: expected), let first = end.first else { return [] }
         switch (framing, first) {
-        case (.crlf, 10): return ["check the terminator: LF instead of CRLF"]
-        case (.crlf, 13): return ["check the terminator: CR instead of CRLF"]
-        case (.lf, 13): return ["check the terminator: CRLF or CR instead of LF, which is the script's framing"]
+        case (.crlf, 10): return ["check the terminator: the line ends with LF instead of CRLF"]
+        case (.crlf, 13): return ["check the terminator: the line ends with CR instead of CRLF"]
+        case (.lf, 13): return ["check the terminator: the script's framing is `lf`, but the line ends with CRLF or CR"]
         default: return []
         }
     }
@@ -72,11 +84,16 @@ enum NearMiss {
     /// Returns hints for a connection that ended in the middle of a line.
     static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
         if expected.match(actual) != nil && !actual.isEmpty {
-            return ["check the terminator: the line was received without it (\(framing.terminatorName))"]
+            return ["check the terminator: the line was received without \(framing.terminatorName)"]
         }
-        if framing == .crlf, actual.last == 10 { return ["check the terminator: LF instead of CRLF"] }
+        if framing == .crlf, actual.last == 10 {
+            return [
+                "check the terminator: the line ends with LF instead of "
+                    + "CRLF"
+            ]
+        }
         if framing == .crlf, actual.last == 13, expected.match(Array(actual.dropLast())) != nil {
-            return ["check the terminator: CR instead of CRLF at the end of the connection"]
+            return ["check the terminator: the last line ends with CR instead of CRLF"]
         }
         return []
     }
@@ -91,10 +108,13 @@ enum NearMiss {
                 return ["check the terminator: \(received), with LF instead of CRLF"]
             }
             if framing == .lf, actual.contains(13) {
-                return ["check the terminator: CR instead of LF, which is the script's framing"]
+                return [
+                    "check the terminator: the script's framing is `lf`, but the received data contains a CR "
+                        + "instead"
+                ]
             }
             if text.match(actual) != nil {
-                return ["check the terminator: the line was received without it (\(framing.terminatorName))"]
+                return ["check the terminator: the line was received without \(framing.terminatorName)"]
             }
             return ["check the terminator: \(received), but no \(framing.terminatorName)"]
         default: return []
@@ -112,7 +132,7 @@ enum NearMiss {
 
     private static func lineEnds(expected: [UInt8], actual: [UInt8]) -> String {
         let expectsCRLF = expected.contains(13)
-        return "check the terminator: \(expectsCRLF ? "LF instead of CRLF" : "CRLF instead of LF")"
+        return "check the terminator: \(expectsCRLF ? "received LF instead of CRLF" : "received CRLF instead of LF")"
     }
 
     private static func normalised(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 13 } }

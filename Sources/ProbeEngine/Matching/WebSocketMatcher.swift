@@ -207,7 +207,7 @@ struct WebSocketMatcher {
             return .mismatch(
                 InputMatcher.Mismatch(
                     summary: received == other
-                        ? "received \(received) that differs from the expected one"
+                        ? "received \(received) that differs from the expected frame"
                         : "received \(received), expected \(other)",
                     expected: expected.payload, actual: placed.frame.payload, hints: hints))
         }

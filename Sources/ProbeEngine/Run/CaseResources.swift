@@ -195,7 +195,7 @@ struct SharedPaths {
                     .error, "the Unix socket \(Escaped.text(file.path)) can't be used: \(error.reason)",
                     hints: error.code == EADDRINUSE
                         ? [
-                            "wait until that run has ended, or use `on unix` without a path, which gives each run "
+                            "wait until the other run has ended, or use `on unix` without a path, which gives each run "
                                 + "its own path"
                         ]
                         : error.advice)

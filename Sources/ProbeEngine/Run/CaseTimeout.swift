@@ -37,6 +37,6 @@ final class CaseTimeout {
         context.raise(
             Finding(
                 .failed, "\(what) took longer than the case-timeout of \(DurationText.script(limit))",
-                hints: ["raise it with `case-timeout` in the header"]))
+                hints: ["raise the limit with `case-timeout` in the header"]))
     }
 }

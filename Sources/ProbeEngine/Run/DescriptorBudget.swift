@@ -35,7 +35,7 @@ package struct DescriptorBudget {
         return (
             possible,
             "-j \(asked) was reduced to -j \(possible): \(asked) cases may need \(wanted) open files at a time, but "
-                + "`ulimit -n` allows \(limit); raise it with `ulimit -n \(limit + missing)`"
+                + "`ulimit -n` allows \(limit); raise the limit with `ulimit -n \(limit + missing)`"
         )
     }
 

@@ -44,7 +44,8 @@ package final class LateReportCollector: LateReportHandler {
                 Finding(
                     .failed, "\(name) \(what)", actual: SubjectText.payload(report.event),
                     details: [
-                        "it arrived \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
+                        "the report arrived \(DurationText.script(max(.zero, report.time - start))) after the case's "
+                            + "last step"
                     ],
                     hints: ["report `stopped` exactly once, and nothing after it"]))
             return false

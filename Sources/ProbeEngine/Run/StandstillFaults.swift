@@ -102,8 +102,8 @@ struct StandstillFaults {
             else { continue }
             return
                 ("\(place.name) stood still for \(DurationText.script(longest.to - longest.from)) at "
-                + "\(DurationText.script(longest.from - start)), too long for \(limit.text) of "
-                + DurationText.script(limit.time))
+                + "\(DurationText.script(longest.from - start)), too long for \(limit.text) ("
+                + DurationText.script(limit.time) + ")")
         }
         return nil
     }

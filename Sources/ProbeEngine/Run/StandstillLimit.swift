@@ -84,16 +84,16 @@ struct StandstillLimit: Equatable {
             switch step.kind {
             case .act(let actor, .crowd(.start(_, let script)), _):
                 let shortest = (script.all.compactMap(\.within) + [scenario.timeout]).min() ?? scenario.timeout
-                limits.append(Self(scaled(shortest), "a deadline of the members of \(actor.value)"))
+                limits.append(Self(scaled(shortest), "a deadline of \(actor.value)'s members"))
             case .act(let actor, .subject(.read), let timing):
                 if let time = timing.within {
-                    limits.append(Self(scaled(time), "the time limit of a read of \(actor.value)"))
+                    limits.append(Self(scaled(time), "\(actor.value)'s time limit for a read"))
                 }
             case .act(let actor, .crowd(.expect), let timing):
                 // The harness doesn't extend the deadline of a crowd's `expect` by the duration of a worker's stalls.
                 limits.append(
                     Self(
-                        scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` of \(actor.value)",
+                        scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` step of \(actor.value)",
                         of: [.crowd]))
             case .wire(let statement, _): limits += all(of: statement, hasLinks: !scenario.links.isEmpty)
             default: for block in step.kind.blocks { add(in: block.steps, of: scenario, scaled, to: &limits) }

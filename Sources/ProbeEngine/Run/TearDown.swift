@@ -44,20 +44,20 @@ struct TearDown {
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) for the TLS secrets can't be removed: \(reason)",
-                    hints: ["check what the folder contains, and remove it manually"]))
+                    hints: ["check what the folder contains, and remove the folder manually"]))
         }
         for folder in context.crowdFolders {
             guard let reason = ResourceTracker.remove(folder: folder) else { continue }
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) for a crowd's certificate can't be removed: \(reason)",
-                    hints: ["check what the folder contains, and remove it manually"]))
+                    hints: ["check what the folder contains, and remove the folder manually"]))
         }
         if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) for the Unix sockets can't be removed: \(reason)",
-                    hints: ["check what the folder contains, and remove it manually"]))
+                    hints: ["check what the folder contains, and remove the folder manually"]))
         }
         return findings
     }
@@ -83,7 +83,7 @@ struct TearDown {
             findings.append(
                 Finding(
                     .error, "\(process.name)'s temporary folder \(folder) can't be removed: \(reason)",
-                    hints: ["check what the folder contains, and remove it manually"]))
+                    hints: ["check what the folder contains, and remove the folder manually"]))
         }
         return findings
     }

@@ -57,7 +57,7 @@ package final class RunTLS: Sendable {
                 try Folder(folder).replace("ca.pem", with: pem)
             } catch {
                 throw Finding(
-                    .error, at: span, "the authority's certificate can't be written to \(file): \(error.reason)")
+                    .error, at: span, "the CA certificate can't be written to \(file): \(error.reason)")
             }
             made.file = file
             return file

@@ -54,7 +54,8 @@ struct TLSCaseEnd {
         let event = SubjectReport.Event.secured(version, protocol: name)
         return Finding(
             .failed,
-            "\(subject.name) reported \(SubjectText.describe(event)), but no handshake with \(server.value) negotiated that",
+            "\(subject.name) reported \(SubjectText.describe(event)), but no handshake with \(server.value) "
+                + "negotiated these parameters",
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 

@@ -178,7 +178,7 @@ struct TLSSetup {
     private func problem(_ error: TLSError, _ options: TLSOptions) -> String {
         if case .file = options.certificate { return "the certificate and its key can't be used: \(error.reason)" }
         if case .file = options.trust {
-            return "the file with the authority's certificate can't be used: \(error.reason)"
+            return "the CA certificate file can't be used: \(error.reason)"
         }
         return "TLS can't be set up: \(error.reason)"
     }
@@ -187,7 +187,7 @@ struct TLSSetup {
 extension CertificateAuthority {
     fileprivate func certificatePEM(_ span: SourceSpan) throws(Finding) -> [UInt8] {
         do throws(TLSError) { return try certificate.pem() } catch {
-            throw Finding(.error, at: span, "the authority's certificate can't be written: \(error.reason)")
+            throw Finding(.error, at: span, "the CA certificate can't be written: \(error.reason)")
         }
     }
 }

@@ -76,7 +76,7 @@ extension CaseReport {
     private var secretsComments: [String] {
         let count = context.secrets.leftOut
         guard context.settings.keepsSecrets, count > 0 else { return [] }
-        return ["\(ByteText.count(count, "line")) of the TLS key log did not fit"]
+        return ["\(ByteText.count(count, "line")) of the TLS key log omitted, because the key log is too large"]
     }
 
     // MARK: The timeline

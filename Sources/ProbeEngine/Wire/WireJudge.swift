@@ -121,7 +121,8 @@ struct WireJudge {
         }
         return
             "the connection \(opening.client) -> \(opening.server) may belong to "
-            + "\(candidates.sorted().joined(separator: " or ")): each of them could have opened it at that time"
+            + "\(candidates.sorted().joined(separator: " or ")): each of these actors could have opened the "
+            + "connection at that time"
     }
 
     /// Whether the connection to which a name refers is captured.

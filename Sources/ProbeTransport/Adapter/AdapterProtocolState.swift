@@ -136,7 +136,7 @@ struct AdapterProtocolState {
                 if case .stopped = event { open.remove(connection) }
                 if case .secured = event, !securing.contains(connection) {
                     throw AdapterMessageError(
-                        "a `secured` of connection \(connection), which was never asked to start TLS")
+                        "a `secured` for connection \(connection), which was never asked to start TLS")
                 }
                 return .report(connection: caseNumber(connection), event)
             }
@@ -208,7 +208,7 @@ struct AdapterProtocolState {
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)
         }
-        throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
+        throw AdapterMessageError("an `accept` for connection \(listener), which was never used")
     }
 
     /// Returns the number of the earlier case that a connection belonged to; `nil` if the connection number was never

@@ -37,12 +37,12 @@ package struct OtherFormat: Sendable, Hashable {
     }
 
     private init(capture name: String, _ suffix: String) {
-        self.init(name: "\(name) file", command: "convert it with `editcap -F pcap in.\(suffix) out.pcap`")
+        self.init(name: "\(name) file", command: "convert the file with `editcap -F pcap in.\(suffix) out.pcap`")
     }
 
     private init(compressed name: String, _ command: String) {
         self.init(
-            name: "a file compressed with \(name)", command: "unpack it with `\(command) | tcpprobe inspect -`")
+            name: "a file compressed with \(name)", command: "unpack the file with `\(command) | tcpprobe inspect -`")
     }
 
     private static func isText(_ magic: UInt32) -> Bool {

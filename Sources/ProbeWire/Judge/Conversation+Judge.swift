@@ -161,8 +161,8 @@ extension Conversation {
             return fromClient.packetCount + fromServer.packetCount == 0
                 ? .waiting(WireFailure("the capture contains no SYN from \(names.client)"))
                 : .inconclusive(
-                    "the capture does not contain the SYN from \(names.client), because the capture "
-                        + "started later")
+                    "the capture does not contain the SYN from \(names.client), because the capture started after "
+                        + "the SYN was sent")
         }
         for side in [ConversationSide.server, .client] where halfConnection(from: side).rst != nil {
             return .failed(

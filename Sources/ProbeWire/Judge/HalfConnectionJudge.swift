@@ -157,9 +157,9 @@ extension HalfConnectionJudge {
         guard expected.contains(0x0a) || actual.contains(0x0a) else { return [] }
         func hasCRLF(_ bytes: [UInt8]) -> Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0x0d && $1 == 0x0a } }
         guard expected != actual, expected.filter({ $0 != 0x0d }) == actual.filter({ $0 != 0x0d }) else { return [] }
-        if hasCRLF(expected), !hasCRLF(actual) { return ["check the terminator: LF instead of CRLF"] }
-        if hasCRLF(actual), !hasCRLF(expected) { return ["check the terminator: CRLF instead of LF"] }
-        return ["check the CRs: nothing else differs"]
+        if hasCRLF(expected), !hasCRLF(actual) { return ["check the terminator: received LF instead of CRLF"] }
+        if hasCRLF(actual), !hasCRLF(expected) { return ["check the terminator: received CRLF instead of LF"] }
+        return ["check the CR characters: nothing else differs"]
     }
 
     // MARK: Lines
@@ -545,7 +545,7 @@ extension HalfConnectionJudge {
         }
         if let streamDoubt { return .inconclusive(streamDoubt) }
         if flow.stream.conflictCount > 0 {
-            return .inconclusive("\(name) resent bytes with different values: it is unknown which ones were received")
+            return .inconclusive("\(name) resent bytes with different values: it is unknown which values were received")
         }
         if let streamPending { return streamPending }
         if flow.stream.deliveredLength == 0 {
@@ -560,7 +560,7 @@ extension HalfConnectionJudge {
 
     private var unknownStart: String? {
         flow.initialSequence == nil
-            ? "the capture does not contain the SYN from \(name): what it sent before is unknown" : nil
+            ? "the capture does not contain the SYN from \(name): what \(name) sent before is unknown" : nil
     }
 
     /// The reason why the stream is not completely available for a judgement; `nil` if the stream is completely

@@ -109,7 +109,8 @@ extension Conversation {
         }
         if beganLate(side) {
             return
-                "the capture does not contain the SYN from \(names[side]): what it sent before the capture started is unknown"
+                "the capture does not contain the SYN from \(names[side]): what \(names[side]) sent before the "
+                + "capture started is unknown"
         }
         guard let gap = firstUncaptured(of: side) else { return nil }
         let (bytes, verb) = (ByteText.count(Int(clamping: gap.length), "byte"), gap.length == 1 ? "is" : "are")

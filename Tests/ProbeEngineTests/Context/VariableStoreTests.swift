@@ -44,7 +44,7 @@ struct VariableStoreTests {
         #expect(store.set("b", bytes(400_000)) == nil)
         let finding = store.set("c", bytes(200_000))
         #expect(finding?.verdict == .error)
-        #expect(finding?.summary == "`c` brings the variables of the case to more than 1 MiB in total")
+        #expect(finding?.summary == "`c` brings the total size of the case's variables to more than 1 MiB")
     }
 
     @Test func replacedValueCountsOnce() {

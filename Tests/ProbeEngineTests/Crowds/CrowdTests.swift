@@ -149,7 +149,7 @@ struct CrowdTests {
             #expect((result.verdict == .passed) == isAllowed, "\(Self.texts(of: result))")
             if !isAllowed {
                 #expect(
-                    Self.texts(of: result).contains("the last step that judged them allows at most"),
+                    Self.texts(of: result).contains("the last step that judged the members allows at most"),
                     "\(Self.texts(of: result))")
             }
         }

@@ -56,7 +56,8 @@ struct SendEvaluationTests {
             row(
                 sendFailed("broken-pipe"), 10, "failed: C's send failed with reset, expected broken-pipe", wasReset),
             row(
-                sendFailed(nil), 10, "failed: C's send succeeded, expected it to fail: the kernel accepted all 9 bytes",
+                sendFailed(nil), 10,
+                "failed: C's send succeeded but was expected to fail: the kernel accepted all 9 bytes",
                 done),
             row(sendFailed(nil), 10, "pending until 100ms", .underWay),
             row(sendFailed(nil), 100, "pending until 130ms", .underWay).standingStill(),

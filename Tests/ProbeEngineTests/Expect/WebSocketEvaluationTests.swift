@@ -105,7 +105,7 @@ struct WebSocketEvaluationTests {
         row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], peerIsClient: true),
         row(
             .frame(ExpectedFrame(text, .masked)), 10,
-            "failed: C received a text frame that differs from the expected one",
+            "failed: C received a text frame that differs from the expected frame",
             [text]),
         row(.frame(ExpectedFrame(text, .key([1, 2, 3, 4]))), 10, "satisfied at 3ms, takes 0-8", [masked(text)]),
     ]

@@ -91,7 +91,7 @@ struct ConnectingTests {
             C connect refused
             """),
         Scene(
-            "refusal expected, connect succeeds", .failed, says: ["expected it to refuse"],
+            "refusal expected, connect succeeds", .failed, says: ["was expected to refuse"],
             """
             server S
             client C -> S
@@ -117,7 +117,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "timeout expected, connect refused", .failed, says: ["expected no answer"],
+            "timeout expected, connect refused", .failed, says: ["was expected not to answer"],
             """
             server S
             client C -> S
@@ -125,7 +125,8 @@ struct ConnectingTests {
             C connect timeout within 50ms #!
             """),
         Scene(
-            "timeout expected, connect succeeds", .failed, says: ["accepted the connection, expected no answer"],
+            "timeout expected, connect succeeds", .failed,
+            says: ["accepted the connection, but was expected not to answer"],
             """
             server S
             client C -> S

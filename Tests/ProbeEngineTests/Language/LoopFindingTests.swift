@@ -25,7 +25,7 @@ struct LoopFindingTests {
         let finding = try #require(result.findings.first)
         #expect(
             finding.details.prefix(2) == [
-                "in round 2 of for who, age: who = \"Jörg\", age = 8", "in round 1 of for i: i = 5",
+                "in round 2 of `for who, age`: who = \"Jörg\", age = 8", "in round 1 of `for i`: i = 5",
             ])
         #expect(finding.rounds?.map(\.number) == [2, 1])
         let steps = result.timeline.compactMap { entry in

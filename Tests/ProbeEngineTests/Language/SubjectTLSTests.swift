@@ -85,7 +85,7 @@ struct SubjectTLSTests {
             Self.plain + "T expect secured within 50ms #!")
         // Operations of a subject wait until its upgrade to TLS is complete.
         try await verify(
-            .init(), .failed, says: ["T reported neither secured nor stopped within 50ms"],
+            .init(), .failed, says: ["T reported neither `secured` nor `stopped` within 50ms"],
             "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")
     }
 

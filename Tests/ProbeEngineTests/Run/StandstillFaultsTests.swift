@@ -72,16 +72,17 @@ struct StandstillFaultsTests {
         Party(subject(" with idle-timeout 300ms"), 300, "the idle-timeout of T"),
         Party(subject(" with idle-timeout 3s"), 500, "the assumed time limit of T", harmless: 500),
         Party(subject(" with heartbeat 100ms \"x\", heartbeat-timeout 400ms"), 400, "the heartbeat-timeout of T"),
-        Party(subject("", "T read 10 bytes within 90ms"), 90, "the time limit of a read of T"),
+        Party(subject("", "T read 10 bytes within 90ms"), 90, "T's time limit for a read"),
         Party(
-            subject("", "together { do { T read 10 bytes within 90ms } }"), 90, "the time limit of a read of T"),
+            subject("", "together { do { T read 10 bytes within 90ms } }"), 90, "T's time limit for a read"),
         Party("process P = true\nP start\nP expect exit 0", 500, "the assumed time limit of P", harmless: 500),
-        Party(crowd("connect"), 5000, "a deadline of the members of W"),
-        Party(crowd("connect within 80ms"), 80, "a deadline of the members of W"),
+        Party(crowd("connect"), 5000, "a deadline of W's members"),
+        Party(crowd("connect within 80ms"), 80, "a deadline of W's members"),
         Party(
-            crowd("connect", "W expect connected 2 within 80ms"), 80, "the deadline of an `expect` of W", of: [.crowd]),
+            crowd("connect", "W expect connected 2 within 80ms"), 80, "the deadline of an `expect` step of W",
+            of: [.crowd]),
         Party(
-            crowd("connect", "W expect connected 2 within 80ms"), 5000, "a deadline of the members of W", of: [.run]),
+            crowd("connect", "W expect connected 2 within 80ms"), 5000, "a deadline of W's members", of: [.run]),
         Party("client C -> 192.0.2.1:80\nC connect", 500, "the assumed time limit of the peer", harmless: 500),
         Party(wire("C -> A gap <= 60ms"), 60, "an expected gap"),
         Party(wire("A -> C first byte within 60ms"), 60, "an expected first byte"),
@@ -106,7 +107,7 @@ struct StandstillFaultsTests {
                 ))
             #expect(
                 judged.summary.contains(party.text)
-                    && judged.summary.contains(" of \(DurationText.script(.milliseconds(party.limit)))"))
+                    && judged.summary.contains(" (\(DurationText.script(.milliseconds(party.limit))))"))
         }
     }
 

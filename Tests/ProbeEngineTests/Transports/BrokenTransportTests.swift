@@ -29,11 +29,11 @@ struct BrokenTransportTests {
             Blame(says: ["stopped refused after it had reported `started`"], steps: "T expect stopped refused")
         case .lineAfterStop:
             Blame(
-                says: ["line \"late\" after it had reported stopped eof"],
+                says: ["line \"late\" after it had reported `stopped eof`"],
                 steps: "S close\nT expect stopped eof\nwait 60s")
         case .stoppedTwice:
             Blame(
-                says: ["stopped eof after it had reported stopped eof"],
+                says: ["stopped eof after it had reported `stopped eof`"],
                 steps: "S close\nT expect stopped eof\nwait 60s")
         case .neverStops:
             Blame(
@@ -112,7 +112,7 @@ struct BrokenTransportTests {
 
     @Test func missingStopIsReportedAtTheEnd() async throws {
         try await Scene(
-            "never stops", .failed, says: ["did not report stopped within 1s of being asked to stop"],
+            "never stops", .failed, says: ["did not report `stopped` within 1s of being asked to stop"],
             "timeout 1s\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
         ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
     }
@@ -128,7 +128,7 @@ struct BrokenTransportTests {
                 let result = try await Stage.firstResult(text, subject: source)
                 if result.verdict == .failed { finding = result.findings.first }
             }
-            #expect(finding.map(Scene.texts)?.contains("after it had reported stopped stopped") == true, "\(flaw)")
+            #expect(finding.map(Scene.texts)?.contains("after it had reported `stopped stopped`") == true, "\(flaw)")
         }
     }
 

@@ -121,7 +121,7 @@ struct WireJudgeTests {
         traffic.open(1)
         #expect(
             try judge(traffic, actors(hasRival: true), .fin(from: name("T"), to: name("S")))
-                == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may belong to T or U: each of them could have opened it at that time"
+                == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may belong to T or U: each of these actors could have opened the connection at that time"
         )
         // The name of the server identifies the connection even if it is unknown which subject opened it.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)

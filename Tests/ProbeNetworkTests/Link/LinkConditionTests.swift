@@ -142,7 +142,7 @@ import Testing
                 == ": 1 SYN or SYN-ACK passed from S to C, none with the option")
         #expect(
             try shortfall(.window(65_535)) { $0.pass(ack) }
-                == ": 1 packet passed from S to C, and none announced a larger window")
+                == ": 1 packet passed from S to C, and none advertised a larger window")
     }
 
     @Test func endOfAStateNeedsAState() throws {

@@ -63,7 +63,7 @@ struct AdapterProtocolStateTests {
         _ = try conversation.op(.connect(secured), on: 2)
         var hasty = conversation
         #expect(
-            throws: AdapterMessageError("a `secured` of connection 1, which was never asked to start TLS")
+            throws: AdapterMessageError("a `secured` for connection 1, which was never asked to start TLS")
         ) { try hasty.receive(.event(connection: 1, event)) }
         #expect(try conversation.receive(.event(connection: 2, event)) == .report(connection: 2, event))
         _ = try conversation.op(.startTLS(tls), on: 1)

@@ -25,7 +25,7 @@ struct JudgeTests {
         connection.send(.server, at: 0, "220 ready\n")
         let failure = connection.judge(.bytes(bytes("220 ready\r\n"))).failure
         #expect(failure?.summary == "the server sent unexpected bytes; first difference at offset 9")
-        #expect(failure?.details == ["check the terminator: LF instead of CRLF"])
+        #expect(failure?.details == ["check the terminator: received LF instead of CRLF"])
         #expect(connection.judge(.bytes(bytes("220 r"))).outcome == .failed)
         #expect(connection.judge(.bytes([])).outcome == .failed)
     }
