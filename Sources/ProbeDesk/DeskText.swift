@@ -9,14 +9,14 @@ enum DeskText {
     /// steps.
     static func help(isServer: Bool) -> String {
         """
-        A line is a step of the language (`tcpprobe explain STEP` describes each one). Any other text is sent as a line.
+        Type a step of the language (`tcpprobe explain STEP` describes each step). Any other text is sent as a line.
 
           send line "EHLO x"        or send "a" + "b" in pieces of 1B every 5ms
           expect line /^250/        expect the next line; other steps consume all lines shown so far
           stop reading              or resume reading, read 1B every 10ms
           half-close, close, reset  end the connection from this side
           \(isServer ? "accept, accept as D       accept the next connection" : "connect                   connect again, after `close`")
-          wait 1s, note "…"         all other steps work too; if there are several connections, begin with a name
+          wait 1s, note "…"         all other steps work too; with several connections, begin with a name
           for i in 1..3 {           a block is read up to its `}`
 
         An empty line is sent if the previous line was sent; otherwise, it is ignored. A line that begins with # is ignored.

@@ -76,7 +76,7 @@ struct SummaryText {
         }
         text += rounds.text
         if unexpectedCount > 0 {
-            text += paint(.unexpected, "unexpected passes:") + " remove their lines\n"
+            text += paint(.unexpected, "unexpected passes:") + " remove the lines about these cases\n"
             for name in unexpected { text += "  \(Escaped.text(name))\n" }
             text += more(unexpectedCount - unexpected.count)
         }

@@ -9,7 +9,7 @@ import ProbeSystem
 /// Measures parts of the tool that no scenario covers. Used by `make bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench", abstract: "Measure a part of the tool.", shouldDisplay: false,
+        commandName: "bench", abstract: "Measure the performance of a part of tcpprobe.", shouldDisplay: false,
         subcommands: [Fence.self, BenchCapture.self])
 
     struct Fence: ParsableCommand {

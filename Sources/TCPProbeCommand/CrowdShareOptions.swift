@@ -98,7 +98,7 @@ struct CrowdShareOptions: ParsableArguments {
         if rest < 0 {
             throw Failure.invalidUsage(
                 "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago, so this run can't start together with the others; "
-                    + "give all of them a later time")
+                    + "give all runs a later time")
         }
         if rest > Self.longestWait {
             throw Failure.invalidUsage(

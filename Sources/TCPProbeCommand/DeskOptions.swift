@@ -30,7 +30,7 @@ struct DeskOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum amount of received data that `save` writes out; each step counts 64 extra bytes. For data beyond the limit, only the length is expected.",
+            "Maximum amount of received data that `save` writes out; each step counts as 64 additional bytes. For data beyond the limit, only the length is expected.",
             valueName: "size"))
     var limit = "4MiB"
 

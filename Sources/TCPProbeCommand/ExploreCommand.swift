@@ -102,8 +102,8 @@ struct ShrinkCommand: ParsableCommand {
         abstract: "Reduce a failing scenario to the smallest one that still fails in the same way.",
         discussion: """
             First removes the cuts and pauses of sends, then connections, steps and parts of the sent data. The failing step and its
-            expected and actual values stay the same. Anything before that step is removed only if a correct program passes without
-            it; specify one with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
+            expected and actual values stay the same. Anything before that step is removed only if a correct program passes without it;
+            specify such a program with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
 
             EXAMPLES:
               tcpprobe shrink failing.scn

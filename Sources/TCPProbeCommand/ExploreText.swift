@@ -112,7 +112,8 @@ struct ExploreText {
             text += "also fails at another place; that failure was not shrunk: \(Self.reason(other))\n"
         }
         for other in report.failedByGood {
-            text += "also fails with the program given by --good, so it was not shrunk: \(Self.reason(other))\n"
+            text +=
+                "also fails with the program given by --good, so the failure was not shrunk: \(Self.reason(other))\n"
         }
         for finding in report.rare {
             text +=

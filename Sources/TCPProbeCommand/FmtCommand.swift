@@ -8,7 +8,7 @@ import ProbeSystem
 struct FmtCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fmt",
-        abstract: "Format scenarios in the standard style, keeping comments and groups separated by blank lines.",
+        abstract: "Format scenarios in the standard style, preserving comments and the blank lines between groups.",
         discussion: """
             Rewrites files in place; with -, formats standard input and writes the result to standard output. With --check or
             --diff, exits with 1 if a file is not formatted.

@@ -67,7 +67,7 @@ struct InspectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show each message and where segments cut it; with --check, the framing of the messages that `messages` counts.",
+            "Show each message of this framing, and where segments cut it; with --check, the framing that `messages` statements use.",
             valueName: "framing"))
     var framing: Framing?
 

@@ -93,7 +93,7 @@ struct SideOptions: ParsableArguments {
 struct DecryptionOptions: ParsableArguments {
     @Flag(
         help:
-            "With --follow or --html, show the decrypted TLS data. tshark decrypts it with the secrets in the capture; a run's captures contain them."
+            "With --follow or --html, show the decrypted TLS data. tshark decrypts it with the secrets in the capture; a run's captures contain the secrets."
     )
     var decrypt = false
 

@@ -288,8 +288,7 @@ struct InspectShow {
 
 extension InspectShow {
     static let noSecrets =
-        "the file contains no TLS secrets: use `--key-log FILE` with a key log that a program wrote (SSLKEYLOGFILE); a run's "
-        + "captures contain them unless `--no-secrets` was given"
+        "the file contains no TLS secrets: use `--key-log FILE` with a key log that a program wrote (SSLKEYLOGFILE); a run's captures contain the secrets unless `--no-secrets` was given"
 
     /// Shows a flow's plaintext and the data that tshark decrypts.
     func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {

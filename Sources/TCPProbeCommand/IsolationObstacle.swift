@@ -38,7 +38,7 @@ struct IsolationObstacle {
                 "Run \(more > 0 ? "these scripts" : first.path) separately: the other "
                 + "\(others == 1 ? "script is" : "\(others) scripts are") then isolated, and wire steps there are judged. "
         }
-        text += "If no such server is needed, --isolate isolates all scripts."
+        text += "If no server outside the run is needed, --isolate isolates all scripts."
         self.text = text
     }
 

@@ -12,8 +12,9 @@ struct MergeCommand: ParsableCommand {
         commandName: "merge",
         abstract: "Merge the results of all shards, and write the reports of the whole run.",
         discussion: """
-            The files are written by `tcpprobe run --results`, one for each shard. If a shard is missing, occurs twice or belongs to
-            another run, an error names it; a later attempt of a shard replaces an earlier one. The exit code is that of the whole run.
+            Results files are written by `tcpprobe run --results`, one for each shard. If a shard is missing, occurs twice or belongs to
+            another run, an error names the shard; a later attempt of a shard replaces an earlier one. The exit code is that of the whole
+            run.
 
             EXAMPLES:
               tcpprobe run Scenarios --shard 1/2 --results results/1.json

@@ -17,7 +17,7 @@ struct ProxyCommand: ParsableCommand {
 
               in pieces of 1B    cut at 3, 7    cut at random seed 7    every 5ms    at 10kB/s    delayed by 50ms    joined
 
-            TLS is forwarded unchanged. Ctrl-C ends the proxy and resets the open connections. When a process has no descriptors left,
+            TLS is forwarded unchanged. Ctrl-C ends the proxy and resets the open connections. If a process has no descriptors left,
             another process accepts further connections (numbered from 1000001); with --write, there is only one process.
 
             EXAMPLES:

@@ -14,11 +14,11 @@ struct RecordCommand: ParsableCommand {
         commandName: "record",
         abstract: "Record the exchange between a client and a server as a scenario.",
         discussion: """
-            To record live traffic, it works as a proxy: the client connects to the port, and the traffic is recorded until the first
-            connection ends or Ctrl-C is pressed. Other open connections may then continue for the time given by --patience. With
-            --from, it records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the capture
-            or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of the same
-            exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
+            To record live traffic, the command works as a proxy: the client connects to the port, and the traffic is recorded until the
+            first connection ends or Ctrl-C is pressed. Other open connections may then continue for the time given by --patience. With
+            --from, the command records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the
+            capture or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of
+            the same exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
 
             EXAMPLES:
               tcpprobe record 7000 127.0.0.1:6379 session.scn
@@ -73,7 +73,7 @@ struct RecordCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum amount of data to record per connection; each turn counts 64 extra bytes. Data beyond the limit is forwarded but not recorded.",
+            "Maximum amount of data to record per connection; each turn counts as 64 additional bytes. Data beyond the limit is forwarded but not recorded.",
             valueName: "size"))
     var limit = "4MiB"
 
@@ -131,8 +131,7 @@ struct RecordCommand: ParsableCommand {
             let conversations = recorded.map(\.conversation)
             if conversations.contains(where: \.hasReachedLimit) {
                 Console.standardError.write(
-                    "note: the flow is longer than the limit of \(ByteText.count(limit, "byte")), so the scenario "
-                        + "ends at the limit; raise it with --limit\n"
+                    "note: the flow is longer than the limit of \(ByteText.count(limit, "byte")), so the scenario ends at the limit; raise the limit with --limit\n"
                 )
             }
             throw ExitCode(place.write(conversations, options))

@@ -93,7 +93,7 @@ final class RecordingSession {
 
     private func noteLimit() {
         Console.standardError.write(
-            "note: the limit of \(ByteText.count(limit, "byte")) was reached: further data on the connection is forwarded but not recorded; raise it with --limit\n"
+            "note: the limit of \(ByteText.count(limit, "byte")) was reached: further data on the connection is forwarded but not recorded; raise the limit with --limit\n"
         )
         // The recording must not finish between the arrival of a piece and its forwarding, so finishing is deferred.
         reactor.schedule(at: .now) { [weak self] in self?.finishIfComplete() }

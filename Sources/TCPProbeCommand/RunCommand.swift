@@ -42,7 +42,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Run all cases this many times.", valueName: "n"))
     var repetitions: Int?
 
-    @Flag(help: "Stop at the first case that fails or ends in an error; without --repeat, run until one does.")
+    @Flag(help: "Stop at the first case that fails or ends in an error; without --repeat, repeat until a case does.")
     var untilFail = false
 
     @Option(
@@ -90,7 +90,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a private network namespace, which requires no privilege (MTU 1500). This is the default if capture is not permitted and the scripts need no outside address."
+            "Run in a private network namespace, which requires no privileges (MTU 1500). This is the default if capture is not permitted and the scripts need no outside address."
         ))
     var isolate: Bool?
 

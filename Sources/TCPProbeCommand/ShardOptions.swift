@@ -133,7 +133,7 @@ struct RunDivision {
             "shard \(share.index) of \(share.total), set by \(choice.origin): "
             + "\(jobs.count) of \(ByteText.count(whole.count, "case"))"
             + (byTime != nil ? ", divided by duration" : "")
-            + (times != nil && byTime == nil ? " (--timings contains none of them)" : "")
+            + (times != nil && byTime == nil ? " (--timings contains none of these cases)" : "")
             + (jobs.isEmpty ? "; nothing to run" : "")
     }
 }

@@ -237,7 +237,7 @@ private struct Watch {
             [output] in output.write($0)
         }
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
-        if let owners { summary += ", \(owners.hidden) not shown (of other users or unknown owners)" }
+        if let owners { summary += ", \(owners.hidden) not shown (owned by other users, or by unknown owners)" }
         if subscription.overflowed { summary += "; packets arrived faster than they could be stored: some are missing" }
         if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
         output.write(ConnectionTableText.wrapped(summary, width: width))

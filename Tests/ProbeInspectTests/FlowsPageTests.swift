@@ -98,7 +98,7 @@ import Testing
     @Test func damageIsReportedAtTheTop() throws {
         let page = try page(Array(CaptureBuilder.greeting.dropLast(9)))
         #expect(page.contains("<p class=\"alarm\">at byte "))
-        #expect(page.contains("Everything read before that is shown below."))
+        #expect(page.contains("Everything that was read before the problem is shown below."))
     }
 
     private func page(

@@ -168,7 +168,7 @@ import Testing
         let text = problem(try shards() + [try ResultsFile(path: "other.json", bytes: bytes)])
         #expect(text?.contains("shard 1 of 3 is given twice, each as attempt 1") == true)
         #expect(text?.contains("c2: passed, failed") == true)
-        #expect(text?.contains("1/3.json, other.json; remove one of them.") == true)
+        #expect(text?.contains("1/3.json, other.json; remove one of these files.") == true)
         #expect(text?.contains("Slurm, Buildkite, Cloud Run, AWS Batch and GitHub") == true)
     }
 

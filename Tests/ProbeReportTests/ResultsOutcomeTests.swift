@@ -34,7 +34,7 @@ import Testing
         #expect(summary.notRun == 1 && summary.notRunCases.map(\.id) == ["c3"])
         #expect(
             summary.runErrors == [
-                "two.json: shard 2 of 2 did not run 1 case, such as c3, and gives no reason; run it again, and merge all results"
+                "two.json: shard 2 of 2 did not run 1 case, such as c3, and recorded no reason; run it again, and merge all results"
             ])
     }
 

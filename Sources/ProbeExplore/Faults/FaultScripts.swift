@@ -77,7 +77,8 @@ package struct FaultScripts {
         else {
             obstacle =
                 "--faults requires a script with one program and one endpoint: a client that connects to the "
-                + "program, or a server that accepts its connection; that step must be outside any block"
+                + "program, or a server that accepts its connection; the step that connects or accepts must be "
+                + "outside all blocks"
             return
         }
         let isServer = if case .client = endpoint.kind { true } else { false }

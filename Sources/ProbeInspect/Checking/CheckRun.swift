@@ -194,7 +194,7 @@ package struct CheckRun: Sendable {
             outcome.failure = failure
             if !isWhole {
                 outcome.failure?.details.append(
-                    "the file could not be read to its end: the rest of it may change the verdict")
+                    "the file could not be read to its end: the rest of the file may change the verdict")
             }
         }
         return outcome

@@ -88,7 +88,7 @@ package struct FlowsPage {
     private var header: HTMLText {
         var alarms = HTMLText.empty
         if let problem = inspection.problem {
-            alarms += PageFrame.alarm("\(problem). Everything read before that is shown below.")
+            alarms += PageFrame.alarm("\(problem). Everything that was read before the problem is shown below.")
         }
         if let unfollowed = inspection.unfollowed(filter) { alarms += PageFrame.alarm(unfollowed) }
         let summary = ConnectionTableText.summary(inspection, shown: numbers.count)
@@ -156,6 +156,6 @@ package struct FlowsPage {
         if numbers.count > Self.maxRows {
             text += ", which ends after \(NumberText.count(Self.maxRows, "row"))"
         }
-        return text + ". Use --flow, --port, --with and --sort to choose others."
+        return text + ". Use --flow, --port, --with and --sort to choose other flows."
     }
 }

@@ -12,7 +12,8 @@ struct ExpectationsText {
     /// The header of a new expectations file.
     private static let newHeader = [
         "# Cases known not to pass: subject, case, verdict, # why.",
-        "# `tcpprobe run --expect FILE` treats these as expected; `--write-expectations FILE` updates them and keeps the comments.",
+        "# `tcpprobe run --expect FILE` treats these results as expected; `--write-expectations FILE` updates them "
+            + "and keeps the comments.",
         "",
     ]
 

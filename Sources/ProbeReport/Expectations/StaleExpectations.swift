@@ -35,7 +35,7 @@ package enum StaleExpectations {
                     left += 1
                 }
             }
-            if left > 0 { notes.append("\(file.source.path): \(left) more lines match no case of this run") }
+            if left > 0 { notes.append("\(file.source.path): \(left) more lines do not match any case of this run") }
             for (subject, count) in absent.sorted(by: { $0.key < $1.key }) {
                 let lines = count == 1 ? "1 line is" : "\(count) lines are"
                 let near = Suggestion.nearest(to: subject, among: subjects.sorted())

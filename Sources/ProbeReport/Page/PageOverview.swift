@@ -71,8 +71,8 @@ struct PageOverview {
         }
         for (count, text) in [
             (summary.results.expectedFailures, "did not pass, as expected"),
-            (summary.results.unexpectedPasses, "passed against an expectation"),
-            (summary.results.advisoryFailures, "failed at a level that does not count"),
+            (summary.results.unexpectedPasses, "passed unexpectedly"),
+            (summary.results.advisoryFailures, "failed at a level that does not fail the run"),
             (summary.notRun, "not run"),
         ] where count > 0 {
             html += .element(

@@ -212,7 +212,7 @@ package struct ResultsFile: Sendable {
         if entries.count + end.notRun != expected {
             throw JSONContentError(
                 "it has \(ByteText.count(entries.count, "result")) and reports \(end.notRun) as not run, but its "
-                    + "shard has \(expected) in total"
+                    + "shard has \(expected) cases in total"
             )
         }
     }
@@ -311,7 +311,7 @@ extension ResultsFile {
         if count > 0 {
             let example = unrun.first.map { ", such as \($0.id)" } ?? ""
             let results = ByteText.count(count, unrun.isEmpty ? "result" : "case")
-            return "\(path): \(head.name) did not run \(results)\(example), and gives no reason; \(again)"
+            return "\(path): \(head.name) did not run \(results)\(example), and recorded no reason; \(again)"
         }
         if !end.isComplete {
             return "\(path): \(head.name) is marked as incomplete, but does not state what is missing; \(again)"

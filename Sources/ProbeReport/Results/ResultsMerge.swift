@@ -282,8 +282,8 @@ extension ResultsMerge {
             if file.head.attempt == other.head.attempt {
                 throw ResultsProblem(
                     "\(file.head.name) is given twice, each as attempt \(file.head.attempt)\(verdicts(other, file)): "
-                        + "\(other.name), \(file.name); remove one of them. A later attempt replaces an earlier one if "
-                        + "the CI engine counts attempts, as Slurm, Buildkite, Cloud Run, AWS Batch and GitHub do"
+                        + "\(other.name), \(file.name); remove one of these files. A later attempt replaces an "
+                        + "earlier attempt only if the CI engine counts attempts, as Slurm, Buildkite, Cloud Run, AWS Batch and GitHub do"
                 )
             }
             let (last, earlier) = file.head.attempt > other.head.attempt ? (file, other) : (other, file)

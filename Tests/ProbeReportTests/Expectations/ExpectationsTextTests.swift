@@ -17,7 +17,7 @@ import Testing
 
     static let fresh = """
         # Cases known not to pass: subject, case, verdict, # why.
-        # `tcpprobe run --expect FILE` treats these as expected; `--write-expectations FILE` updates them and keeps the comments.
+        # `tcpprobe run --expect FILE` treats these results as expected; `--write-expectations FILE` updates them and keeps the comments.
 
         asyncio   close/eof-mid-line      failed
         asyncio   close/half-close-reply  failed

@@ -42,6 +42,6 @@ import Testing
     @Test func furtherUnmatchedLinesAreCounted() {
         let all = notes((0..<100).map { "asyncio none-\($0) failed\n" }.joined())
         #expect(all.count == 11)
-        #expect(all.last == "known.txt: 90 more lines match no case of this run")
+        #expect(all.last == "known.txt: 90 more lines do not match any case of this run")
     }
 }
