@@ -126,7 +126,7 @@ let package = Package(
             dependencies: [
                 "ProbeScenario", "ProbeRegex", "ProbeEvents", "ProbeTransport", "ProbeCrowd", "ProbeLink", "ProbeNames",
                 "ProbeProxy", "ProbeSystem", "ProbeCapture",
-                "ProbeTLS", "ProbeWire",
+                "ProbeTLS", "ProbeDiagnose", "ProbeWire",
                 "ProbeBase", "CShims",
             ],
             swiftSettings: settings

@@ -24,6 +24,8 @@ package struct CaseResult: Sendable {
     package var duration: Int64
     /// The path of the case's capture; `nil` if no capture was written.
     package var capturePath: String?
+    /// The cause that the packets of a failed case show, as a sentence; `nil` if they show none.
+    package var cause: String?
     /// The command that runs this case again.
     package var rerun: String
     /// The round of a repeated run, counted from 1; `nil` if each case runs once.

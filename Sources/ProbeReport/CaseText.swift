@@ -79,6 +79,7 @@ package struct CaseText {
         if !result.because.isEmpty {
             text += "  because:   \(Escaped.text(result.because.joined(separator: ", ")))\n"
         }
+        if let cause = result.cause { text += "  cause:     \(Escaped.text(cause))\n" }
         if let path = result.capturePath { text += "  capture:   \(Escaped.text(path))\n" }
         for scenario in result.exploration?.written ?? [] { text += "  smallest:  \(Escaped.text(scenario.path))\n" }
         if !result.rerun.isEmpty { text += "  run again: \(Escaped.text(result.rerun))\n" }

@@ -48,6 +48,7 @@ enum JSONEncoding {
             members.append(("expectation", .object(line)))
         }
         if let alone = result.alone { members.append(("alone", ResultsFormat.alone.encode(alone))) }
+        if let cause = result.cause { members.append(("cause", .string(cause))) }
         if let path = result.capturePath { members.append(("capture", .string(path))) }
         if let exploration = result.exploration {
             members.append(("exploration", ResultsFormat.exploration.encode(exploration)))

@@ -122,19 +122,17 @@ struct DiagnoseCommand: ParsableCommand {
                 filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
             }
         }
-        let observer = DiagnosisObserver()
         let inspection: Inspection
         do throws(CaptureSourceError) {
-            inspection = Inspection.of(
-                try CaptureSource(path: file), limits: .passing, observer: observer, accepts: accepts,
-                tunnels: noTunnels ? .named : .opened)
+            inspection = Inspection.diagnosing(
+                try CaptureSource(path: file), accepts: accepts, tunnels: noTunnels ? .named : .opened)
         } catch {
             let problem = InspectionProblem.source(error)
             return fail("\(problem)", problem.isInvalidUsage ? 2 : 3)
         }
         if let problem = inspection.problem, problem.isInvalidUsage { return fail("\(problem)", 2) }
         let chosen = criteria.applied(to: filter, in: inspection)
-        let report = observer.result(inspection, filter: chosen)
+        let report = inspection.diagnosis(chosen)
         let flows = inspection.analysis.table.conversations.count
         if report.flows.isEmpty, !filter.isOpen, inspection.problem == nil {
             return fail("there is no \(chosen.text): the file has \(ByteText.count(flows, "flow"))", 2)

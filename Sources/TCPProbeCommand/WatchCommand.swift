@@ -20,6 +20,7 @@ struct WatchCommand: ParsableCommand {
             EXAMPLES:
               tcpprobe watch
               tcpprobe watch --port 8080 --write traffic.pcapng
+              tcpprobe watch --port 5432 --diagnose
               tcpprobe watch --bpf 'tcp[tcpflags] & tcp-rst != 0' --json
             """)
 
@@ -43,6 +44,12 @@ struct WatchCommand: ParsableCommand {
 
     @Flag(help: "Write one JSON object per line, like `inspect --json --flow`, and finally the flows and a summary.")
     var json = false
+
+    @Flag(
+        help:
+            "Instead of the packets, show what is wrong with each connection: a certain finding as soon as it is certain, a likely one when the connection ends, or on Ctrl-C. `tcpprobe diagnose --help` describes findings."
+    )
+    var diagnose = false
 
     @Flag(help: "Show the connections of all users. Only root may see them; for root, this is the default.")
     var all = false
@@ -72,7 +79,8 @@ struct WatchCommand: ParsableCommand {
         let file = try write.map { try PacketFile(path: $0, interface: interface, linkType: linkType(capture)) }
         var watch = Watch(
             capture: capture, interface: interface, file: file, owners: isRoot ? nil : SocketOwners(user: getuid()),
-            packetFilter: packetFilter, width: width ?? Console.standardOutput.width, isJSON: json)
+            packetFilter: packetFilter, width: width ?? Console.standardOutput.width, isJSON: json,
+            diagnoses: diagnose)
         let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
         Console.standardError.write(
             "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); press Ctrl-C to stop\n"
@@ -115,6 +123,8 @@ private struct Watch {
     private let isJSON: Bool
     private let paint: Paint
     private var count = 0
+    /// The findings that have been shown; `nil` if the packets are shown instead.
+    private var findings: LiveFindings?
     private let linkType: LinkType
     private let began = UInt64(clamping: probe_realtime_ns())
 
@@ -124,7 +134,7 @@ private struct Watch {
 
     init(
         capture: Capture, interface: String, file: PacketFile?, owners: SocketOwners?, packetFilter: PacketFilter?,
-        width: Int?, isJSON: Bool
+        width: Int?, isJSON: Bool, diagnoses: Bool
     ) {
         self.capture = capture
         self.interface = interface
@@ -137,11 +147,22 @@ private struct Watch {
         subscription = capture.subscribeToAll()
         linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
         let write: TextOutput = { [output] in output.write($0) }
-        let observer: any InspectionObserver =
-            isJSON
-            ? JSONObserver(.packets, file: interface, output: write)
-            : WatchObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
-        pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
+        let observer: (any InspectionObserver)? =
+            if diagnoses {
+                nil
+            } else if isJSON {
+                JSONObserver(.packets, file: interface, output: write)
+            } else {
+                WatchObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
+            }
+        pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer, diagnoses: diagnoses)
+        if diagnoses {
+            let text = DiagnosisText(
+                width: width ?? LadderText.plainWidth, paint: paint, isVerbose: false, isAbsolute: false)
+            findings = LiveFindings { flow, finding in
+                write(isJSON ? DiagnosisJSON.line(finding, of: flow, file: interface) : text.line(finding, of: flow))
+            }
+        }
     }
 
     /// Runs the loop.
@@ -192,6 +213,7 @@ private struct Watch {
                 packet.bytes.span)
             count += 1
         }
+        findings?.update(pass, at: UInt64(clamping: probe_realtime_ns()))
         output.flush()
         if let failure = file?.append(packets) { return failure }
         // On an overloaded machine, packets are delivered later. A capture that has ended delivers no more packets.
@@ -218,6 +240,7 @@ private struct Watch {
     ///
     /// - Returns: whether the packet file is complete.
     private mutating func finish() -> Bool {
+        findings?.finish(pass, at: UInt64(clamping: probe_realtime_ns()))
         pass.finish()
         let dropped = capture.statistics().dropped
         if isJSON { writeJSON(dropped) } else { writeTable(dropped) }

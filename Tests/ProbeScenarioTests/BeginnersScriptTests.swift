@@ -62,7 +62,7 @@ import Testing
         Wrong(
             line: "Mail accept", fix: "D connect", head: title + "server Mail\nclient D -> Mail\n",
             tail: "D connect\nD expect eof\n"),
-        Wrong(line: "check len(\"ab\") == 2 && 1 == 1", fix: "several steps"),
+        Wrong(line: "check len(\"ab\") == 2 && 1 == 1", fix: "a separate step"),
         Wrong(
             line: "process P = python3 chat.py ${P.port}", fix: "${dir}/chat.py", head: title,
             tail: "client D -> P\nP start\nP expect listening\nD connect\nD expect eof\n"),

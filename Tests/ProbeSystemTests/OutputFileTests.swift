@@ -162,7 +162,7 @@ struct OutputFileTests {
         chmod(shared, 0o1777)
         try #require(lchown(path, 65534, 65534) == 0)
         let error = #expect(throws: SystemError.self) { _ = try FilePlace(path) }
-        #expect(error?.reason == "it is a symbolic link of another user, which is not followed")
+        #expect(error?.reason == "it is a symbolic link owned by another user, and such links are not followed")
         // If only the owner of a folder can write to it, the owner must have created the link.
         chmod(shared, 0o755)
         #expect(try FilePlace(path).name == "victim")

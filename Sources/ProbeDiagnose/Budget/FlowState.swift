@@ -8,7 +8,7 @@ package enum FlowState: UInt8, Sendable, CaseIterable {
     /// After the second FIN, or after an RST that was obeyed.
     case closing
     /// A sender is blocked by a receive window of 0.
-    case zeroWindow
+    case closedWindow
     /// A sender waits for its retransmission timer, or for a tail-loss probe.
     case timeout
     /// From the first fast retransmission, or the third duplicate ACK, until everything sent by then is acknowledged.
@@ -43,7 +43,7 @@ package enum FlowState: UInt8, Sendable, CaseIterable {
         switch self {
         case .handshake: "handshake"
         case .closing: "closing"
-        case .zeroWindow: "zero-window"
+        case .closedWindow: "zero-window"
         case .timeout: "timeout"
         case .recovery: "recovery"
         case .nagle: "nagle"

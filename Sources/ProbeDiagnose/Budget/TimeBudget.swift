@@ -104,4 +104,15 @@ package struct TimeBudget: Sendable {
             rest -= taken
         }
     }
+
+    /// Gives up what a capture of only one direction can't show.
+    mutating func forgetWaits() {
+        for state in FlowState.allCases {
+            switch state {
+            case .handshake, .closing, .unknown, .transferUnknown: break
+            case _ where state.isTransfer: move(from: state, to: .transferUnknown)
+            default: move(from: state, to: .unknown)
+            }
+        }
+    }
 }

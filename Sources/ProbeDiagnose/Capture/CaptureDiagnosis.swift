@@ -29,9 +29,22 @@ package struct CaptureDiagnosis: Sendable {
     }
 
     /// Adds an ICMP error about a segment of a flow.
-    package mutating func note(_ report: ICMPErrors.Report, in conversation: borrowing Conversation) {
+    package mutating func note(_ report: ICMPErrors.Report, of flow: Int) {
         lastTime = max(lastTime, report.time)
-        flows[conversation.number]?.note(report)
+        flows[flow]?.note(report)
+    }
+
+    /// Adds the diagnosis of the other share of a capture's connections.
+    ///
+    /// - Parameter numbers: the new number of each flow of this share and of the other one, indexed by its old number.
+    package mutating func merge(_ other: consuming CaptureDiagnosis, _ numbers: (own: [Int], other: [Int])) {
+        var merged: [Int: FlowObservation] = [:]
+        merged.reserveCapacity(flows.count + other.flows.count)
+        for (number, flow) in flows { merged[numbers.own[number]] = flow }
+        for (number, flow) in other.flows { merged[numbers.other[number]] = flow }
+        flows = merged
+        stalls.merge(other.stalls, numbers)
+        lastTime = max(lastTime, other.lastTime)
     }
 
     /// Adds the time of a packet that belongs to no flow that is diagnosed, because the capture lasts until its end.
@@ -60,15 +73,7 @@ package struct CaptureDiagnosis: Sendable {
 extension FlowObservation {
     /// Records an ICMP error that quotes a packet of the flow.
     mutating func note(_ report: ICMPErrors.Report) {
-        if icmp != nil {
-            icmp?.count += 1
-            return
-        }
-        var isTooBig = false
-        if case .tooBig = report.error.kind { isTooBig = true }
-        icmp = ICMPObservation(
-            text: report.text, side: report.side, isTooBig: isTooBig,
-            time: Int64(clamping: Int128(report.time) - Int128(origin)), packet: report.packetIndex + 1)
+        if icmp == nil { icmp = ICMPObservation(report, origin: origin) } else { icmp?.count += 1 }
     }
 
     /// Records whether the windows of the flow are scaled by a known factor.
@@ -85,32 +90,69 @@ struct StallWatch: Sendable {
         var end: UInt64
         var active: Set<Int>
         var resumed: Set<Int> = []
+
+        /// Whether at least three flows were active, and all of them resumed.
         var isShared: Bool { active.count >= 3 && active.isSubset(of: resumed) }
+
+        /// The part of the stall in which the flows of another share stalled as well; `nil` if it is too short.
+        func intersection(_ other: Stall) -> Stall? {
+            let (start, end) = (max(start, other.start), min(self.end, other.end))
+            guard start < end, end - start >= StallWatch.shortest else { return nil }
+            return Stall(
+                start: start, end: end, active: active.union(other.active), resumed: resumed.union(other.resumed))
+        }
+
+        func renumbered(_ numbers: [Int]) -> Stall {
+            var stall = self
+            stall.active = Set(active.map { numbers[$0] })
+            stall.resumed = Set(resumed.map { numbers[$0] })
+            return stall
+        }
     }
 
-    private(set) var stalls: [Stall] = []
+    /// The stalls, in order. A share of the connections also keeps those of a single flow.
+    private var found: [Stall] = []
     private var recent: [(flow: Int, time: UInt64)] = []
     private var lastTime: UInt64 = 0
     private static let shortest: UInt64 = 500_000_000
     private static let resumption: UInt64 = 100_000_000
     private static let keptFlows = 64
+    private static let keptStalls = 256
+
+    /// The stalls that several flows have in common.
+    var stalls: [Stall] { found.filter(\.isShared) }
 
     mutating func note(_ flow: Int, at time: UInt64) {
         defer { lastTime = max(lastTime, time) }
-        if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest {
+        if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest, found.count < Self.keptStalls {
             let last = lastTime
             let active = Set(recent.lazy.filter { $0.time &+ Self.shortest >= last }.map(\.flow))
-            if stalls.last.map({ !$0.isShared }) ?? false { stalls.removeLast() }
-            if active.count >= 3, stalls.count < 16 { stalls.append(Stall(start: lastTime, end: time, active: active)) }
+            found.append(Stall(start: lastTime, end: time, active: active))
         }
-        if let last = stalls.last, time <= last.end + Self.resumption, time >= last.end {
-            stalls[stalls.count - 1].resumed.insert(flow)
+        if let last = found.last, time <= last.end + Self.resumption, time >= last.end {
+            found[found.count - 1].resumed.insert(flow)
+        }
+        // Most packets belong to the flow of the packet before.
+        if let last = recent.last, last.flow == flow {
+            recent[recent.count - 1].time = time
+            return
         }
         if let index = recent.lastIndex(where: { $0.flow == flow }) {
-            recent[index].time = time
-        } else {
-            if recent.count == Self.keptFlows { recent.removeFirst() }
-            recent.append((flow, time))
+            recent.remove(at: index)
+        } else if recent.count == Self.keptFlows {
+            recent.removeFirst()
         }
+        recent.append((flow, time))
+    }
+
+    mutating func merge(_ other: StallWatch, _ numbers: (own: [Int], other: [Int])) {
+        let own = found.map { $0.renumbered(numbers.own) }
+        let others = other.found.map { $0.renumbered(numbers.other) }
+        guard !own.isEmpty, !others.isEmpty else {
+            // A share without any flow does not end the stalls of the other one.
+            found = recent.isEmpty ? others : other.recent.isEmpty ? own : []
+            return
+        }
+        found = own.flatMap { stall in others.compactMap { stall.intersection($0) } }
     }
 }

@@ -62,7 +62,7 @@ package struct FlowDiagnosis: Sendable {
         self.duration = duration
         trailing = context.trailing
         point = context.point
-        if context.isOneDirection { flow.forgetWaits() }
+        if context.isOneDirection { flow.budget.forgetWaits() }
         budget = flow.budget
         var list = FindingList(context)
         list.add(SetUpFindings.self)
@@ -98,18 +98,5 @@ extension Conversation {
     /// Whether a side reset the connection and its peer obeyed.
     func isReset(by side: ConversationSide) -> Bool {
         side == .client ? fromClient.rst != nil : fromServer.rst != nil
-    }
-}
-
-extension FlowObservation {
-    /// Gives up what a capture of only one direction can't show.
-    mutating func forgetWaits() {
-        for state in FlowState.allCases {
-            switch state {
-            case .handshake, .closing, .unknown, .transferUnknown: break
-            case _ where state.isTransfer: budget.move(from: state, to: .transferUnknown)
-            default: budget.move(from: state, to: .unknown)
-            }
-        }
     }
 }

@@ -130,10 +130,8 @@ struct SharedFindings {
     private mutating func findRefusals() {
         for (server, group) in Dictionary(grouping: flows.filter(\.outcome.hasSYN), by: \.server) {
             let accepted = group.filter(\.outcome.isEstablished)
-            let failed = group.filter { flow in
-                (flow.outcome.isRefused || flow.outcome.isUnanswered)
-                    && accepted.contains { abs(Self.elapsed($0, flow)) <= Time.second }
-            }
+            let failed = Self.near(
+                accepted, among: group.filter { $0.outcome.isRefused || $0.outcome.isUnanswered }, within: Time.second)
             guard failed.count >= 3 else { continue }
             add(
                 .connectionsRefusedUnderLoad, .problem, .likely, .server, failed,
@@ -142,6 +140,17 @@ struct SharedFindings {
                     "check the accept queue of \(server) (`ss -ltn`, `nstat -az TcpExtListenDrops`), its limit on descriptors, and limits on the number of connections",
                 rivals: ["a firewall that limits the rate of connections", "several servers behind one address"],
                 numbers: [("failed", .integer(failed.count)), ("accepted", .integer(accepted.count))])
+        }
+    }
+
+    /// Returns the flows that begin within `time` of one of the others. Both lists are in the order of time.
+    private static func near(_ others: [FlowDiagnosis], among flows: [FlowDiagnosis], within time: Int64)
+        -> [FlowDiagnosis]
+    {
+        var next = 0
+        return flows.filter { flow in
+            while next < others.count, elapsed(others[next], flow) > time { next += 1 }
+            return next < others.count && elapsed(flow, others[next]) <= time
         }
     }
 

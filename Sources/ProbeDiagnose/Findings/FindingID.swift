@@ -11,7 +11,7 @@ package enum FindingID: String, Sendable, CaseIterable {
     case noSACK = "no-sack"
     case smallMSS = "small-mss"
     case fastOpenRejected = "fast-open-rejected"
-    case zeroWindow = "zero-window"
+    case closedWindow = "zero-window"
     case windowLimited = "window-limited"
     case smallWindow = "small-window"
     case applicationLimited = "application-limited"

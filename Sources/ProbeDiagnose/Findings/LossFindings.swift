@@ -201,7 +201,9 @@ struct LossFindings: FindingGroup {
         let beyond = Queueing(sender.delays, sender.queueing)
         // Near the receiver, the queue lies between the sender and the capture point.
         let before = Queueing(sender.echo.delays, sender.echo.queueing)
-        guard let worse = [beyond, before].compactMap(\.self).max(by: { $0.rise < $1.rise }), worse.rise > 0 else { return }
+        guard let worse = [beyond, before].compactMap(\.self).max(by: { $0.rise < $1.rise }), worse.rise > 0 else {
+            return
+        }
         let queueing = worse.correlation
         let minimum = (beyond?.low ?? 0) + (before?.low ?? flow.delay(to: side))
         let slow = minimum + worse.rise
@@ -256,7 +258,9 @@ private struct Queueing {
     let isRepeated: Bool
 
     init?(_ delays: SampleSeries<Int64>, _ correlation: Correlation) {
-        guard delays.samples.count >= 8, let low = delays.samples.min(), let high = delays.quantile(0.95) else { return nil }
+        guard delays.samples.count >= 8, let low = delays.samples.min(), let high = delays.quantile(0.95) else {
+            return nil
+        }
         self.low = low
         rise = high - low
         self.correlation = correlation

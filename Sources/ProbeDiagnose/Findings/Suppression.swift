@@ -25,10 +25,10 @@ enum Suppression {
         switch cause.id {
         case .mtuBlackHole:
             return [.loss, .timeoutStall, .tailLoss, .vanished].contains(other.id) || resets.contains(other.id)
-        case .zeroWindow where cause.severity != .note:
+        case .closedWindow where cause.severity != .note:
             return [.windowLimited, .smallWindow, .sillyWindow, .halfClosed, .dataLostAtClose].contains(other.id)
                 || resets.contains(other.id)
-        case .zeroWindow: return [.windowLimited, .smallWindow, .sillyWindow].contains(other.id)
+        case .closedWindow: return [.windowLimited, .smallWindow, .sillyWindow].contains(other.id)
         case .loss where cause.severity != .note:
             if other.id == .timeoutStall { return other.severity >= cause.severity }
             return [.tailLoss, .spuriousRetransmission, .reordering].contains(other.id)

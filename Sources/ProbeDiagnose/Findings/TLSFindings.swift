@@ -21,7 +21,8 @@ struct TLSFindings: FindingGroup {
                 add(
                     .tlsAlert, .problem, .likely, .server, Evidence(flow.client.lastDataPacket, packet),
                     "The server answered the client's data with an encrypted TLS alert, and nothing else.",
-                    next: "read the log of the server, or decrypt the capture (`tcpprobe inspect --follow N --decrypt`)",
+                    next:
+                        "read the log of the server, or decrypt the capture (`tcpprobe inspect --follow N --decrypt`)",
                     rivals: ["a server that closes the connection with `close_notify` instead of answering"])
                 return
             }

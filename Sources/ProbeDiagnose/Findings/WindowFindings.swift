@@ -36,7 +36,7 @@ struct WindowFindings: FindingGroup {
             ? "The \(reader.word) stopped reading: its receive window was 0 from \(seconds(sender.zero?.time ?? begin)) to the end of the capture (\(text(sinceEnd)))."
             : "The \(reader.word) stopped reading: its receive window was 0 for \(text(time)), first from \(seconds(begin)) on."
         add(
-            .zeroWindow, severity, sender.isZeroProbeAnswered ? .certain : .likely, FindingSide(reader),
+            .closedWindow, severity, sender.isZeroProbeAnswered ? .certain : .likely, FindingSide(reader),
             sender.zeroEvidence, sentence,
             next:
                 "find out what the process on \(context.endpoint(reader)) is waiting for (`ss -tnpm`, a stack dump)",

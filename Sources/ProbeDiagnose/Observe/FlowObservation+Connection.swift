@@ -68,6 +68,15 @@ struct ICMPObservation: Sendable {
     var isTooBig: Bool
     var time: Int64
     var packet: Int
+
+    /// - Parameter origin: the time of the flow's first packet.
+    init(_ report: ICMPErrors.Report, origin: UInt64) {
+        text = report.text
+        side = report.side
+        isTooBig = if case .tooBig = report.error.kind { true } else { false }
+        time = DurationText.difference(from: origin, to: report.time)
+        packet = report.packetIndex + 1
+    }
 }
 
 extension FlowObservation {

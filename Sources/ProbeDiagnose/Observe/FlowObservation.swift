@@ -16,7 +16,7 @@ package struct FlowObservation: Sendable {
     /// The time at which the handshake was complete; `nil` if the capture doesn't contain it.
     var handshakeEnd: Int64?
     /// The last data, and the first packet from the other side after it.
-    private var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
+    private(set) var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
     /// The intervals since the last data or FIN. What they were spent on is decided when the next data is known.
     private var waiting: [PendingInterval] = []
     /// The budget at the time of an RST. It counts if the RST turns out to have been obeyed.
@@ -202,7 +202,7 @@ package struct FlowObservation: Sendable {
     }
 
     private static let keptWaits = 32
-    private static let longestPause: Int64 = 10_000_000_000
+    static let longestPause: Int64 = 10_000_000_000
 
     /// Decides what the time since the last data or FIN was spent on.
     private mutating func settle(_ end: WaitEnd, at time: Int64) {
@@ -214,7 +214,7 @@ package struct FlowObservation: Sendable {
             case .data(let side, _), .fin(let side): side
             case .none: nil
             }
-        let plan = plan(end, at: time)
+        let plan = WaitPlan(end, at: time, in: self)
         for interval in intervals {
             if let state = interval.state {
                 budget.add(state, until: interval.end)
@@ -246,7 +246,7 @@ package struct FlowObservation: Sendable {
                     continue
                 }
                 let begin = budget.end
-                let limit = limit(interval, of: next, length: length, isPaused: plan.isPaused)
+                let limit = interval.limit(of: next, length: length, isPaused: plan.isPaused, in: self)
                 budget.add(limit, until: interval.end)
                 let spent = budget.end - begin
                 self[next].transferTime += spent
@@ -262,53 +262,6 @@ package struct FlowObservation: Sendable {
         guard facts.contains(.clientClosed) || facts.contains(.serverClosed) else { return false }
         if case .data(let side, _) = end { return facts.contains(side == .client ? .clientClosed : .serverClosed) }
         return true
-    }
-
-    private func plan(_ end: WaitEnd, at time: Int64) -> WaitPlan {
-        guard let last = lastData else {
-            switch end {
-            case .data(let side, _):
-                let begin = handshakeEnd ?? 0
-                return WaitPlan(
-                    state: side == .client && time - begin > Self.longestPause ? .silent : .thinking(side))
-            case .fin, .none: return WaitPlan(state: .silent)
-            }
-        }
-        let reply = min(last.firstReply ?? Int64.max, last.time + delay(to: last.side.opposite))
-        let answered = max(last.time, self[last.side].acknowledgedTime)
-        let isAcknowledged = self[last.side].outstanding == 0
-        switch end {
-        case .data(let side, _) where side == last.side:
-            if time - last.time > Self.longestPause { return WaitPlan(state: .silent) }
-            let patience = max(2_000_000, (roundTrip ?? 0) / 4) + delay(to: side)
-            let acknowledged = self[side].acknowledgedTime
-            return WaitPlan(isPaused: acknowledged >= last.time && time - acknowledged > patience)
-        case .data(let side, _):
-            let isLong = side == .client && time - last.time > Self.longestPause
-            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
-        case .fin(let side) where side != last.side:
-            let isLong = side == .client && time - last.time > Self.longestPause
-            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
-        case .fin: return WaitPlan(roundTripEnd: isAcknowledged ? answered : reply, state: .silent)
-        case .none:
-            let waitsForServer = last.side == .client && server.dataPacketCount > 0
-            return WaitPlan(
-                roundTripEnd: isAcknowledged ? answered : reply, state: waitsForServer ? .serverThinks : .silent)
-        }
-    }
-
-    private func limit(_ interval: PendingInterval, of side: ConversationSide, length: Int, isPaused: Bool) -> FlowState {
-        let sender = self[side]
-        let room = side == .client ? interval.clientRoom : interval.serverRoom
-        let segment = Int64(max(sender.largestPayload, 1))
-        let isOutstanding = interval.facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
-        if let room, !sender.isRoomUnknown, room < min(segment, segmentSize(of: side)) || room < Int64(length) {
-            return .transferReceiveWindow
-        }
-        if !isOutstanding || isPaused { return .transferApplication }
-        if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
-        if knownDelay(to: side.opposite) == nil { return .transferUnknown }
-        return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
     }
 
     /// The largest payload of a segment that a side may send.
@@ -332,7 +285,7 @@ package struct FlowObservation: Sendable {
 
     private mutating func addZeroWindow(_ side: ConversationSide, until end: Int64) {
         let before = budget.end
-        budget.add(.zeroWindow, until: end)
+        budget.add(.closedWindow, until: end)
         if self[side].zeroFirst == nil { self[side].zeroFirst = before }
         self[side].zeroTime += budget.end - before
         if let zero = self[side].zero { self[side].zeroEvidence.add(zero.packet) }
@@ -444,7 +397,7 @@ package struct FlowObservation: Sendable {
         let peer = self[packet.side.opposite].progress
         guard packet.side == .server, lastData?.side == .client, own.kind == .tls, peer.kind == .tls,
             own.tls.lastType == 21, own.tls.lastLength + 5 == packet.length, own.tls.alert?.content == nil,
-            peer.tls.lastType == 23
+            peer.tls.lastType == 23, client.fin == nil
         else { return }
         answeringAlert = packet.number
     }

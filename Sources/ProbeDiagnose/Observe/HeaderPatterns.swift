@@ -109,10 +109,12 @@ struct RecentHeaders: Sendable {
     /// Returns whether a packet that looks like a retransmission is a copy: a packet that was really sent again would
     /// have a later timestamp, or another IP identification.
     func isCopy(_ tcp: DecodedTCP, at time: Int64) -> Bool {
-        guard tcp.payloadLength > 0, let original = headers.last(where: {
-            $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
-                && $0.length == tcp.payloadLength && $0.identification == tcp.identification
-        }), time - original.time > 2_500_000 else { return false }
+        guard tcp.payloadLength > 0,
+            let original = headers.last(where: {
+                $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
+                    && $0.length == tcp.payloadLength && $0.identification == tcp.identification
+            }), time - original.time > 2_500_000
+        else { return false }
         if tcp.identification != 0 { return true }
         return tcp.options.timestamp != nil && original.timestamp == tcp.options.timestamp
     }

@@ -152,7 +152,9 @@ struct TLSProgress: Sendable {
             let isPlain = !isEncrypted && lastLength == 2
             let content = isPlain ? (isFatal: bodyStart.0 == 2, description: bodyStart.1) : nil
             // A `close_notify` must not hide an earlier alert.
-            if alert?.content == nil || alert?.content?.description == 0 { alert = Alert(packet: packet, content: content) }
+            if alert?.content == nil || alert?.content?.description == 0 {
+                alert = Alert(packet: packet, content: content)
+            }
         case 22:
             if !isEncrypted, bodyStart.0 == 1 || bodyStart.0 == 2 { hasHello = true }
             if isEncrypted { hasFinished = true }

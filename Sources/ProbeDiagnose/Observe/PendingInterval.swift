@@ -40,3 +40,64 @@ struct WaitPlan {
     /// Whether the sender paused although an acknowledgment had arrived.
     var isPaused = false
 }
+
+extension WaitPlan {
+    /// Decides what a wait that ends at `time` was spent on.
+    init(_ end: WaitEnd, at time: Int64, in flow: FlowObservation) {
+        self = Self.plan(end, at: time, in: flow)
+    }
+
+    private static func plan(_ end: WaitEnd, at time: Int64, in flow: FlowObservation) -> WaitPlan {
+        guard let last = flow.lastData else {
+            switch end {
+            case .data(let side, _):
+                let begin = flow.handshakeEnd ?? 0
+                return WaitPlan(
+                    state: side == .client && time - begin > FlowObservation.longestPause ? .silent : .thinking(side))
+            case .fin, .none: return WaitPlan(state: .silent)
+            }
+        }
+        let reply = min(last.firstReply ?? Int64.max, last.time + flow.delay(to: last.side.opposite))
+        let answered = max(last.time, flow[last.side].acknowledgedTime)
+        let isAcknowledged = flow[last.side].outstanding == 0
+        switch end {
+        case .data(let side, _) where side == last.side:
+            if time - last.time > FlowObservation.longestPause { return WaitPlan(state: .silent) }
+            let patience = max(2_000_000, (flow.roundTrip ?? 0) / 4) + flow.delay(to: side)
+            let acknowledged = flow[side].acknowledgedTime
+            return WaitPlan(isPaused: acknowledged >= last.time && time - acknowledged > patience)
+        case .data(let side, _):
+            let isLong = side == .client && time - last.time > FlowObservation.longestPause
+            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
+        case .fin(let side) where side != last.side:
+            let isLong = side == .client && time - last.time > FlowObservation.longestPause
+            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
+        case .fin: return WaitPlan(roundTripEnd: isAcknowledged ? answered : reply, state: .silent)
+        case .none:
+            let waitsForServer = last.side == .client && flow.server.dataPacketCount > 0
+            return WaitPlan(
+                roundTripEnd: isAcknowledged ? answered : reply, state: waitsForServer ? .serverThinks : .silent)
+        }
+    }
+}
+
+extension PendingInterval {
+    /// Returns what limited the transfer of a side during the interval.
+    ///
+    /// - Parameters:
+    ///   - length: the length of the segment that ended the wait.
+    ///   - isPaused: whether the sender paused although an acknowledgment had arrived.
+    func limit(of side: ConversationSide, length: Int, isPaused: Bool, in flow: FlowObservation) -> FlowState {
+        let sender = flow[side]
+        let room = side == .client ? clientRoom : serverRoom
+        let segment = Int64(max(sender.largestPayload, 1))
+        let isOutstanding = facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
+        if let room, !sender.isRoomUnknown, room < min(segment, flow.segmentSize(of: side)) || room < Int64(length) {
+            return .transferReceiveWindow
+        }
+        if !isOutstanding || isPaused { return .transferApplication }
+        if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
+        if flow.knownDelay(to: side.opposite) == nil { return .transferUnknown }
+        return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
+    }
+}

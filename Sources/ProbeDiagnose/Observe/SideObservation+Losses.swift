@@ -80,7 +80,7 @@ extension SideObservation {
 
     /// Records a segment that later segments have overtaken.
     mutating func noteReordered(_ packet: DiagnosedPacket) {
-                reorderedCount += 1
+        reorderedCount += 1
         reorderedEvidence.add(packet.number)
         if isSentEarlier(packet) { isReorderingProven = true }
     }
@@ -137,7 +137,7 @@ extension SideObservation {
     }
 
     mutating func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
-                guard packet.length > 400, packet.start >= acknowledged else { return }
+        guard packet.length > 400, packet.start >= acknowledged else { return }
         if let stuck, stuck.position == packet.start, stuck.payload == packet.length {
             self.stuck?.copies += 1
             self.stuck?.evidence.add(packet.number)

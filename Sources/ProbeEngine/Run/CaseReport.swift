@@ -33,6 +33,7 @@ struct CaseReport {
             if verdict != .passed || context.settings.keepsTimelines {
                 result.timeline = mergedTimeline()
             }
+            if verdict == .failed { result.cause = cause() }
         }
         context.capture.release()
         return result

@@ -20,6 +20,16 @@ package enum DiagnosisJSON {
         return text(.object(members))
     }
 
+    /// Returns a finding about a flow of a live capture.
+    package static func line(_ finding: FlowFinding, of flow: FlowDiagnosis, file: String) -> String {
+        let members: [JSONValue.Member] = [
+            ("version", .integer(1)), ("type", .string("finding")), ("file", .string(file)),
+            ("flow", .integer(flow.number)), ("client", .string("\(flow.client)")),
+            ("server", .string("\(flow.server)")), ("finding", object(finding)),
+        ]
+        return text(.object(members))
+    }
+
     /// Returns the last line, which describes the capture as a whole.
     package static func summary(_ report: DiagnosisReport, file: String) -> String {
         let counts = FindingSeverity.allCases.map { severity -> JSONValue.Member in

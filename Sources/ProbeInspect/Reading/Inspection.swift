@@ -1,5 +1,6 @@
 import Glibc
 package import ProbeBase
+package import ProbeDiagnose
 import ProbeSystem
 package import ProbeWire
 
@@ -33,6 +34,8 @@ package struct Inspection: Sendable {
     package let anomalies: [ConnectionAnomalies]
     /// The timing of each flow, by flow number; empty if it was not measured.
     package let timings: [ConnectionTiming]
+    /// The diagnosis of the flows; `nil` if it was not requested.
+    package let diagnosis: CaptureDiagnosis?
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
@@ -135,6 +138,33 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
+    /// Reads `source` once, and diagnoses its flows.
+    ///
+    /// - Parameters:
+    ///   - filter: selects the flows that `observer` receives. All flows are diagnosed.
+    ///   - accepts: decides which packets are read; `nil` to read all packets.
+    ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
+    ///   - view: which of the packets captured at the ends of links are read.
+    package static func diagnosing(
+        _ source: consuming CaptureSource, limits: ConversationLimits = .passing,
+        filter: ConnectionFilter = ConnectionFilter(), observer: (any InspectionObserver)? = nil,
+        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, view: LinkView = .received
+    ) -> Inspection {
+        var limits = limits
+        limits.gapTolerance = .memory
+        if observer == nil, accepts == nil, workers(for: source) > 1,
+            let shared = shared(source, limits: limits, tunnels: tunnels, view: view, diagnoses: true)
+        {
+            return shared
+        }
+        return read(
+            &source,
+            InspectionPass(
+                limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                diagnoses: true),
+            view)
+    }
+
     /// Returns the result of the first pass over a capture, which skips gaps early.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
@@ -173,7 +203,8 @@ package struct Inspection: Sendable {
         }
         pass.finish()
         return Inspection(
-            analysis: pass.analysis, anomalies: pass.anomalies, timings: pass.timings, interfaces: reader.interfaces,
+            analysis: pass.analysis, anomalies: pass.anomalies, timings: pass.timings, diagnosis: pass.diagnosis,
+            interfaces: reader.interfaces,
             keyLog: reader.keyLog, packetCount: reader.packetCount - reader.leftOutCount - pass.excludedCount,
             excludedCount: pass.excludedCount, problem: problem)
     }
@@ -190,7 +221,8 @@ package struct InspectionPass {
     private let observer: (any InspectionObserver)?
     private let filter: ConnectionFilter
     private let accepts: PacketPredicate?
-    private let tunnels: TunnelReading
+    /// The diagnosis of the flows so far; `nil` if it was not requested.
+    package private(set) var diagnosis: CaptureDiagnosis?
     private(set) var excludedCount = 0
     private let deliversParts: Bool
     /// Whether each flow is shown, by flow number.
@@ -199,7 +231,7 @@ package struct InspectionPass {
     package init(
         limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
         accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, measures: Bool = false,
-        share: ConnectionShare = .all
+        diagnoses: Bool = false, share: ConnectionShare = .all
     ) {
         var limits = limits
         // Without an observer, nothing consumes the streams.
@@ -209,13 +241,13 @@ package struct InspectionPass {
         self.filter = filter
         self.observer = observer
         self.accepts = accepts
-        self.tunnels = tunnels
         self.measures = measures
+        diagnosis = diagnoses ? CaptureDiagnosis() : nil
     }
 
     /// Analyses the next bytes of a file, which `reader` splits into packets.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
-        guard observer == nil, accepts == nil, !measures else {
+        guard observer == nil, accepts == nil, !measures, diagnosis == nil else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
@@ -228,7 +260,7 @@ package struct InspectionPass {
             excludedCount += 1
             return
         }
-        guard observer != nil || measures else {
+        guard observer != nil || measures || diagnosis != nil else {
             let summary = analysis.pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
@@ -239,11 +271,10 @@ package struct InspectionPass {
             bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
             index: record.index)
         guard let summary else {
-            if let observer, let (number, report) = analysis.takeICMPError(), number < isShown.count, isShown[number] {
-                observer.observe(report, comments: record.comments, in: analysis.table.conversations[number])
-            }
+            if let (number, report) = analysis.takeICMPError() { take(report, of: number, comments: record.comments) }
             return
         }
+        diagnose(summary, bytes)
         Self.note(summary, in: &anomalies)
         if measures {
             while summary.conversation >= timings.count { timings.append(ConnectionTiming()) }
@@ -252,6 +283,20 @@ package struct InspectionPass {
         guard let observer else { return }
         show(summary, record, bytes, to: observer)
         for number in analysis.takeConversationsWithReleasedParts() { showRest(of: number, to: observer) }
+    }
+
+    private mutating func diagnose(_ summary: PacketSummary, _ bytes: Span<UInt8>) {
+        guard let segment = analysis.lastSegment, diagnosis != nil else { return }
+        let payload = bytes.extracting(segment.payload)
+        analysis.table.conversations.withConversation(at: summary.conversation) { conversation in
+            diagnosis?.note(summary, segment, payload: payload, in: conversation)
+        }
+    }
+
+    private mutating func take(_ report: ICMPErrors.Report, of number: Int, comments: [String]) {
+        diagnosis?.note(report, of: number)
+        guard let observer, number < isShown.count, isShown[number] else { return }
+        observer.observe(report, comments: comments, in: analysis.table.conversations[number])
     }
 
     private static func note(_ summary: PacketSummary, in anomalies: inout [ConnectionAnomalies]) {
@@ -270,7 +315,7 @@ package struct InspectionPass {
         let conversation = analysis.table.conversations[number]
         var packet = InspectedPacket(summary: summary, comments: record.comments)
         var payload = 0..<0
-        if let segment = segment(record, bytes) {
+        if let segment = analysis.lastSegment {
             payload = segment.payload
             packet.segment = segment
             packet.sacks = segment.sacks(acknowledging: summary.relativeAcknowledgment)
@@ -290,23 +335,13 @@ package struct InspectionPass {
         }
     }
 
-    /// Decodes a packet a second time, for an observer. The analysis does not return the decoded packet.
-    private func segment(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> DecodedTCP? {
-        do throws(PacketError) {
-            let decoded = try PacketDecoder.decode(
-                bytes, linkType: record.linkType, originalLength: record.originalLength, tunnels: tunnels)
-            if case .tcp(let tcp) = decoded { return tcp }
-        } catch {
-            // The packet is the last fragment of a datagram, so it is not a segment by itself.
-        }
-        return nil
-    }
-
     /// Merges the result of a pass over another share of the same capture. Both passes must have finished.
     mutating func merge(_ other: consuming InspectionPass) {
         let others = other.anomalies
         let own = anomalies
+        let otherDiagnosis = other.diagnosis
         let numbers = analysis.merge(other.takeAnalysis())
+        if let otherDiagnosis { diagnosis?.merge(otherDiagnosis, numbers) }
         guard !own.isEmpty || !others.isEmpty else { return }
         anomalies = [ConnectionAnomalies](
             repeating: ConnectionAnomalies(), count: numbers.own.count + numbers.other.count)
@@ -365,13 +400,13 @@ private final class ShareWork: @unchecked Sendable {
 
     init(
         _ number: Int, of count: Int, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView,
-        chunks: SharedChunks
+        diagnoses: Bool, chunks: SharedChunks
     ) {
         self.number = number
         reader = CaptureFileReader(view: view)
         self.chunks = chunks
         pass = InspectionPass(
-            limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels,
+            limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels, diagnoses: diagnoses,
             share: ConnectionShare(number, of: count))
     }
 
@@ -412,12 +447,16 @@ extension Inspection {
     /// connections. Returns `nil` if the shares together may have reached a limit that applies to all connections, or
     /// if no thread could be started. The file must then be read again.
     static func shared(
-        _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView
+        _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView,
+        diagnoses: Bool = false
     ) -> Inspection? {
         guard let descriptor = source.plainDescriptor else { return nil }
         let chunks = SharedChunks(descriptor, readers: 2)
-        let own = ShareWork(0, of: 2, limits: limits, tunnels: tunnels, view: view, chunks: chunks)
-        let other = ShareWork(1, of: 2, limits: limits, tunnels: tunnels, view: view, chunks: chunks)
+        let work = (0..<2).map { number in
+            ShareWork(
+                number, of: 2, limits: limits, tunnels: tunnels, view: view, diagnoses: diagnoses, chunks: chunks)
+        }
+        let (own, other) = (work[0], work[1])
         let thread: WorkerThread
         do throws(SystemError) {
             thread = try WorkerThread("share", signals: .blocked) { other.run() }
@@ -432,7 +471,8 @@ extension Inspection {
         // The pass is consumed, because all connections would be copied if it had two owners.
         pass.merge(consume others)
         return Inspection(
-            analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,
+            analysis: pass.analysis, anomalies: pass.anomalies, timings: [], diagnosis: pass.diagnosis,
+            interfaces: own.reader.interfaces,
             keyLog: own.reader.keyLog, packetCount: own.reader.packetCount - own.reader.leftOutCount, excludedCount: 0,
             problem: own.problem)
     }

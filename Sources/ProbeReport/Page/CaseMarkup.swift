@@ -109,6 +109,7 @@ struct CaseMarkup {
     /// The part of the markup after the diagram.
     var end: HTMLText {
         var html = HTMLText.empty
+        if let cause = result.cause { html += .element("p", ["class": "cause"], .text("Cause: "), .text(cause)) }
         if let path = result.capturePath {
             let link: HTMLText = .element(
                 "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], "Capture")

@@ -161,7 +161,7 @@ package struct ResultsFile: Sendable {
             result.verdict, rules.disposition(of: result.verdict, level: item.level, expectation: expectation))
         let isShort =
             result.findings.isEmpty && result.timeline.isEmpty && result.crowds.isEmpty && !result.isInterrupted
-            && result.alone == nil && result.exploration == nil
+            && result.alone == nil && result.exploration == nil && result.cause == nil
         entries.append(
             Entry(
                 item: index, round: result.round ?? 0, verdict: result.verdict, duration: result.duration,

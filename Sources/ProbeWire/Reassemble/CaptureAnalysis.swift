@@ -24,6 +24,9 @@ package struct CaptureAnalysis: Sendable {
     private let tunnels: TunnelReading
     /// The ICMP errors about segments of flows. Only the first errors of each flow are kept.
     package internal(set) var icmpErrors = ICMPErrors()
+    /// The last segment that `add` read; `nil` if it was reassembled from fragments. This is for observers of single
+    /// packets.
+    package private(set) var lastSegment: DecodedTCP?
 
     /// The connections that the analysis follows.
     let share: ConnectionShare
@@ -40,6 +43,7 @@ package struct CaptureAnalysis: Sendable {
     /// Adds a segment that belongs to this share. Returns `nil` if there is no room for its connection.
     private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
         packetCount += 1
+        lastSegment = tcp
         guard follows(tcp) else { return nil }
         let payload = bytes.extracting(tcp.payload)
         if let certainty = recent.note(tcp, time: time),
@@ -90,6 +94,7 @@ package struct CaptureAnalysis: Sendable {
             }
             if case .tcp(let tcp) = packet, let whole {
                 guard share.contains(tcp.source, tcp.destination), follows(tcp) else { return nil }
+                lastSegment = nil
                 return table.add(tcp, payload: whole.bytes.span.extracting(tcp.payload), time: time, index: index)
             }
             note(packet, isOwn: isOwn, time: time, index: index)

@@ -119,7 +119,7 @@ struct WebSocketTests {
             "a length over the limit", .error, says: ["more than the harness keeps"],
             "S send ws.text(\"a\", length: 9000000000000000000)\nC expect message \"a\" #!"),
         scene(
-            "no frames without lines", .error, says: ["has no lines"],
+            "no frames without lines", .error, says: ["has messages instead of lines"],
             "S send ws.text(\"a\")\nC expect until line \"a\" #!"),
         scene(
             "a FIN in a frame", .failed, says: ["was closed by the peer (FIN)"],

@@ -1,38 +1,22 @@
-package import ProbeBase
+import ProbeBase
 package import ProbeDiagnose
-package import ProbeWire
+import ProbeWire
 
-/// Diagnoses the flows of a capture while it is read.
-package final class DiagnosisObserver: InspectionObserver {
-    private var diagnosis = CaptureDiagnosis()
-
-    package init() {}
-
-    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
-        guard let segment = packet.segment else { return }
-        diagnosis.note(packet.summary, segment, payload: payload, in: conversation)
-    }
-
-    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
-
-    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
-        diagnosis.note(report, in: conversation)
-    }
-
-    package func end(of conversation: Conversation) {}
-
-    /// Returns the diagnosis of the whole capture. It can be called only once, after the capture has been read.
-    package func result(_ inspection: Inspection, filter: ConnectionFilter) -> DiagnosisReport {
-        let conversations = inspection.analysis.table.conversations
-        for conversation in conversations {
-            if let time = conversation.lastTime { diagnosis.note(time: time) }
+extension Inspection {
+    /// Returns the diagnosis of the flows that the filter includes. The inspection must come from `diagnosing`.
+    package func diagnosis(_ filter: ConnectionFilter) -> DiagnosisReport {
+        var diagnosis = diagnosis ?? CaptureDiagnosis()
+        let conversations = analysis.table.conversations
+        for number in conversations.indices {
+            conversations.withConversation(at: number) { if let time = $0.lastTime { diagnosis.note(time: time) } }
         }
         var flows: [FlowDiagnosis] = []
-        for conversation in conversations where filter.includes(conversation) {
-            if let flow = diagnosis.end(of: conversation, droppedCount: inspection.dropped) { flows.append(flow) }
+        for number in conversations.indices where filter.includes(number, of: conversations) {
+            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, droppedCount: dropped) }
+            if let flow { flows.append(flow) }
         }
         let shared = diagnosis.summarize(&flows)
-        return DiagnosisReport(flows: flows, shared: shared, remarks: Self.remarks(inspection))
+        return DiagnosisReport(flows: flows, shared: shared, remarks: Self.remarks(self))
     }
 
     /// Returns what the whole capture lacks, so that some findings could not be raised.

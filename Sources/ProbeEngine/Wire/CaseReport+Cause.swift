@@ -1,0 +1,49 @@
+import ProbeBase
+import ProbeDiagnose
+import ProbeEvents
+import ProbeWire
+
+/// Diagnoses the packets of a failed case.
+extension CaseReport {
+    /// The number of packets that are diagnosed. A case with more packets is diagnosed with `tcpprobe diagnose`.
+    private static let diagnosedPackets = 100_000
+
+    /// Returns the first finding about the case's connections, as a sentence after the names of the connection's actors;
+    /// `nil` if the packets show neither a problem nor a warning.
+    func cause() -> String? {
+        let names = context.wireNames()
+        let traffic = names.traffic
+        let linkType = context.capture.capture?.packetLinkType ?? .ethernet
+        let packets = names.ownPackets
+        guard !packets.isEmpty, packets.count <= Self.diagnosedPackets else { return nil }
+        var diagnosis = CaptureDiagnosis()
+        var connections: [Int] = []
+        for index in packets {
+            let entry = traffic.entries[index]
+            guard let summary = entry.summary, let segment = segment(of: entry.packet, linkType) else { continue }
+            if !connections.contains(summary.conversation) { connections.append(summary.conversation) }
+            diagnosis.note(
+                summary, segment, payload: entry.packet.bytes.span.extracting(entry.payload),
+                in: traffic[conversation: summary.conversation])
+        }
+        let found = connections.compactMap { number -> (number: Int, finding: FlowFinding)? in
+            guard let finding = diagnosis.end(of: traffic[conversation: number])?.findings.first else { return nil }
+            return (number, finding)
+        }
+        guard let worst = found.min(by: { $0.finding.severity < $1.finding.severity }), worst.finding.severity != .note
+        else { return nil }
+        let client = names.name(worst.number, .client)
+        let server = names.name(worst.number, .server)
+        return "\(client) -> \(server): \(worst.finding.sentence) [\(worst.finding.id.rawValue), \(worst.finding.certainty.rawValue)]"
+    }
+
+    private func segment(of packet: CapturedPacket, _ linkType: LinkType) -> DecodedTCP? {
+        do throws(PacketError) {
+            guard case .tcp(let segment) = try packet.decoded(linkType: linkType) else { return nil }
+            return segment
+        } catch {
+            // A packet that can't be decoded belongs to no connection.
+            return nil
+        }
+    }
+}
