@@ -78,8 +78,9 @@ package final class Capture: Sendable {
     /// Returns the packet counts as of the most recently read packet. The counts are exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
-    /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions
-    /// keep their packets. The call takes 20 to 30 ms, during which the kernel waits for its RCU grace periods.
+    /// Stops the capture's thread and closes the libpcap handle. Pending and later fences complete with
+    /// `.failed(.closed)`; subscriptions keep their packets. The call takes 20 to 30 ms, during which the kernel waits
+    /// for its RCU grace periods.
     package func close() {
         core.state.withLock { $0.stopRequested = true }
         core.wake()

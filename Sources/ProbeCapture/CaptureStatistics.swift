@@ -2,7 +2,7 @@
 package struct CaptureStatistics: Sendable, Equatable {
     /// The number of packets that passed the filter, including fence markers and dropped packets.
     package var received: Int
-    /// The number of packets that were dropped because the ring was full. Judgements about the period in which packets
+    /// The number of packets that were dropped because the ring was full. Judgments about the period in which packets
     /// were dropped are inconclusive.
     package var dropped: Int
     /// The number of packets that the interface dropped; always 0 on loopback.

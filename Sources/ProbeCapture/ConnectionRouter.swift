@@ -9,7 +9,7 @@ import ProbeWire
 /// the SYN was not captured. The router has no clock and no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
-        /// The owners of the connection, without duplicates.
+        /// The subscriptions that own the connection, without duplicates.
         var owners: [Owner]
         /// The unique number of the connection, starting at 1.
         var connection: Int
@@ -78,8 +78,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             switch connections.values[found][index].place(of: segment) {
             case .inside: break
             case .before: continue
-            // The sequence numbers are too far ahead for any kernel, so the segment can't be a late segment of an
-            // earlier connection. The segment is assigned to the newest connection.
+            // The sequence numbers are further ahead than any window allows, so the segment can't be a late segment of
+            // an earlier connection. The segment is assigned to the newest connection.
             case .beyond where index == last: break
             case .beyond: continue
             }

@@ -42,7 +42,7 @@ package final class PortSubscription: Sendable {
     /// The number of packets that the subscription holds.
     package var count: Int { store.count }
 
-    /// Whether packets were discarded because the subscription's memory limit was reached. In that case, any judgement
+    /// Whether packets were discarded because the subscription's memory limit was reached. In that case, any judgment
     /// based on the subscription's packets is inconclusive.
     package var overflowed: Bool { store.overflowed }
 
@@ -89,8 +89,8 @@ package enum CaptureScope: Sendable, Hashable {
     case listener(EndpointPattern)
     /// Connections to a server outside the run. Every subscription that names the server gets these connections.
     case server(EndpointPattern)
-    /// The next connection to the peer from the given endpoint. The owner has bound this endpoint. A subscription to
-    /// the peer as a `server` does not get this connection.
+    /// The next connection to the peer from the given endpoint, which the subscription's owner has bound. A
+    /// subscription to the peer as a `server` does not get this connection.
     case client(SocketEndpoint, peer: SocketEndpoint)
 
     /// The port that the capture's filter must accept.
