@@ -9,7 +9,7 @@ package protocol CrowdConnections: AnyObject {
     func continueConnect(_ member: Int) -> CrowdConnect
     func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite
     func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead
-    /// Returns the number of bytes that are unread in the kernel's buffer.
+    /// Returns the number of bytes for a member that are unread in the kernel's buffer.
     func unread(_ member: Int) -> Int
     /// Closes the connection with a FIN.
     func close(_ member: Int)

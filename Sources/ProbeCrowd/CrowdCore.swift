@@ -1,10 +1,10 @@
 import HeapModule
 import ProbeBase
 
-/// The behaviour of a crowd's members, driven by a sequence of events.
+/// The behavior of a crowd's members, driven by a sequence of events.
 ///
 /// The core opens no sockets and reads no clock. ``CrowdConnections`` owns the sockets, and times are passed as
-/// arguments, in nanoseconds of CLOCK_MONOTONIC. Confined to one thread.
+/// arguments, in nanoseconds of CLOCK_MONOTONIC. The core is confined to one thread.
 ///
 /// A step is *due* when the preceding step is complete according to the schedule. A wait postpones the next step by
 /// exactly its duration, however late the thread is. Each member of a crowd with a rate has its own start time.

@@ -20,8 +20,8 @@ package struct CrowdSnapshot: Sendable {
     package var elsewhere = 0
     /// The number of members that received bytes that their script did not consume.
     ///
-    /// Connections that have ended are counted. Open connections are counted only if the request for the snapshot
-    /// included them.
+    /// Members whose open connection has unconsumed bytes are counted only if the request for the snapshot asked for
+    /// them; members whose connection has ended are always counted.
     package var withRest = 0
     /// An example of bytes that a member's script did not consume.
     package var rest: Rest?
@@ -34,9 +34,10 @@ package struct CrowdSnapshot: Sendable {
     package var standstills = Standstills()
 
     package struct Failure: Sendable, Equatable {
-        /// An index into the program's instructions.
+        /// The index of the instruction at which the members failed, within the members' program.
         package var instruction: Int
-        /// The reason, such as `refused`, `closed by the peer`, `reset by the peer` or `the line was "x"`.
+        /// The reason why the members failed, such as `refused`, `closed by the peer`, `reset by the peer` or `the line
+        /// was "x"`.
         package var reason: String
         package var count: Int
 

@@ -24,7 +24,7 @@ struct MemberTurns {
 
     mutating func begin(at moment: Int64) { begun = moment }
 
-    /// Prevents further members from beginning.
+    /// Prevents further members from beginning their script.
     mutating func stop() {
         nextStart = starting
         queue = []
