@@ -46,7 +46,7 @@ final class DeskArrivals: Sendable {
         var isWaiting: Bool { !pending.isEmpty || end != nil }
     }
 
-    /// Events that arrive within this time after the previous event are shown together with it.
+    /// The maximum time between two successive events that are shown together.
     private static let quiet = Duration.milliseconds(50)
     /// The maximum time for which an event waits to be shown.
     private static let longest = Duration.milliseconds(250)

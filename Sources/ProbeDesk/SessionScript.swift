@@ -182,7 +182,8 @@ package struct SessionScript: Sendable {
         package var unread: [UInt8] = []
         /// `eof` or `reset`, if the peer has ended the connection and no step has expected the end.
         package var ending: String?
-        /// Whether some of the bytes may be WebSocket frames, which the scenario does not distinguish from other bytes.
+        /// Whether some of the received bytes may be WebSocket frames, which the scenario does not distinguish from
+        /// other bytes.
         package var mayHaveFrames = false
 
         package init(actor: String) { self.actor = actor }
