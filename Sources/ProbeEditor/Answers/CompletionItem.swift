@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text that can be inserted at a position.
+/// Text that an editor can insert at a position in a document.
 struct CompletionItem: Sendable {
-    /// The kind of an item. The raw values are the protocol's numbers.
+    /// The kind of a completion item. The raw values are the numbers that the Language Server Protocol defines.
     enum Kind: Int, Sendable {
         case function = 3
         case variable = 6
@@ -17,7 +17,7 @@ struct CompletionItem: Sendable {
 
     var label: String
     var kind: Kind
-    /// A few words that are shown after the label.
+    /// A few words that are shown after the completion item's label.
     var detail: String?
     var documentation: String?
 

@@ -305,7 +305,7 @@ struct Completions: Sendable {
         to items: inout CompletionItems, _ kind: CompletionItem.Kind, _ isMeant: (ScriptOutline.Role) -> Bool
     ) {
         for (index, file) in analysis.files.enumerated() {
-            // A name that is still being typed is not offered.
+            // A name that is still being typed is not offered as a completion.
             for binding in file.outline.bindings where isMeant(binding.role) {
                 if index == 0, binding.span.lowerBound < offset, offset <= binding.span.upperBound { continue }
                 items.add(CompletionItem(binding.name, kind, detail: binding.role.phrase))

@@ -21,7 +21,7 @@ struct ScriptAnalysis: Sendable {
     var labels: [String] = []
     var caseCount = 0
 
-    /// Analyses a document.
+    /// Analyzes a document.
     ///
     /// - Parameters:
     ///   - path: the path of the document, or its URI if it has none.
