@@ -11,8 +11,8 @@ package struct CrowdResult: Sendable {
         package var percentiles: [(name: String, time: Int64?)]
         /// The histogram's nonempty buckets, in ascending order, each with the longest wait that belongs in it, in
         /// nanoseconds, and the number of waits in it. The buckets contain all waits that did not fail. A wait that was
-        /// still in progress when the crowd ended is counted with the time that it had taken so far. The buckets make
-        /// it possible to add up the histograms of a crowd's shares.
+        /// still in progress when the crowd ended is counted with the time that it had taken until then. The buckets
+        /// make it possible to add up the histograms of a crowd's shares.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {

@@ -3,8 +3,8 @@ package import ProbeScenario
 /// The effect of a result on the run. A verdict describes the case; a disposition states whether the result fails the
 /// run.
 package enum Disposition: Sendable, Hashable {
-    /// The case was skipped or is unsupported, or it passed and no other verdict was expected. Passing is also fine if
-    /// an occasional verdict, such as `failed?`, was expected.
+    /// The case was skipped or is unsupported, or it passed and no other verdict was expected. The case may also have
+    /// passed although an occasional verdict, such as `failed?`, was expected.
     case fine
     /// The case passed although another verdict was expected, so the expectation should be removed from its file. Such
     /// a result fails a strict run.
@@ -24,7 +24,7 @@ package struct RunRules: Sendable {
     /// although another verdict was expected.
     package var isStrict = false
     package var expectations = Expectations()
-    /// Whether a run in which no case was judged passes.
+    /// Whether a run passes if none of its cases was judged.
     package var allowsEmpty = true
 
     package init() {}

@@ -9,12 +9,12 @@ package struct Exploration: Sendable, Equatable {
         case faults
     }
 
-    /// Statistics about the candidates.
+    /// Statistics about the candidates, which are variations or faults.
     package struct Counts: Sendable, Equatable {
         package var law: Law
         /// The number of variations or faults that were run.
         package var tried: Int
-        /// The number of untried places for a single cut or for a fault.
+        /// The number of places at which a single cut or a fault was possible but was not tried.
         package var left: Int
         /// The number of tried variations or faults that neither passed nor failed.
         package var inconclusive: Int

@@ -76,10 +76,10 @@ extension Finding {
     package struct Excess: Sendable {
         package var actor: String
         package var limit: Duration
-        /// The part of the latency above the limit.
+        /// The amount by which the latency exceeds the limit.
         package var time: Duration
-        /// Whether the latency includes a program's response. A connection, in contrast, is established by the kernel
-        /// alone.
+        /// Whether the latency includes a program's response. The latency of `connect` does not, because the kernel
+        /// alone establishes a connection.
         package var needsAnswer: Bool
 
         package init(actor: String, limit: Duration, time: Duration, needsAnswer: Bool) {

@@ -19,8 +19,8 @@ package struct RunSummary: Sendable {
     package var notRunCases: [PlannedCase] = []
     /// Whether `--strict` was given.
     package var isStrict = false
-    /// Whether a run in which no case was judged passes. With `run` and `merge`, such a run passes only if
-    /// `--allow-empty` was given.
+    /// Whether a run passes if none of its cases was judged. With `run` and `merge`, it passes only if `--allow-empty`
+    /// was given.
     package var allowsEmpty = true
     /// Remarks on the run that are not errors, for example about expectations for cases that are not part of the run.
     package var notes: [String] = []

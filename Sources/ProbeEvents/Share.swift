@@ -8,7 +8,7 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
     /// The total number of shares, at least 1.
     package let total: Int
 
-    /// An error in the text or the numbers of a share, as a clause.
+    /// The reason why the text or the numbers of a share are invalid, as a clause.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package var description: String
     }

@@ -12,7 +12,7 @@ package struct TimelineEntry: Sendable {
         case packet(TimelinePacket)
         /// A line that a process printed.
         case output(actor: String, isError: Bool, [UInt8])
-        /// A report of a subject, the end of a connection, or the exit of a process.
+        /// A report from a subject, the end of a connection, or the exit of a process.
         case event(actor: String, String)
         case note(String)
     }
