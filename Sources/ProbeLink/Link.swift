@@ -129,7 +129,7 @@ package final class Link: Sendable {
 
     private func signal() {
         var one: UInt64 = 1
-        // The write fails only if the counter is full. The descriptor is then readable anyway.
+        // The write fails only if the eventfd's counter is full. The descriptor is then readable anyway.
         _ = write(wake, &one, 8)
     }
 
@@ -258,7 +258,7 @@ package final class Link: Sendable {
     }
 }
 
-/// The two ends of the wire.
+/// The two ends of the link's wire.
 struct LinkSockets: Sendable {
     let left: FrameSocket
     let right: FrameSocket

@@ -98,7 +98,7 @@ package struct LinkCore: Sendable {
         effects[id] = LinkEffect(command, from: side, tallies)
     }
 
-    /// Records that a command was replaced or healed in one direction.
+    /// Records that a command was replaced, or ended by `heal`, in one direction.
     mutating func end(_ id: Int?, on side: LinkSide) {
         guard let id, effects[id]?.until[side] == .some(nil) else { return }
         effects[id]?.until[side] = tallies[side]
@@ -113,8 +113,8 @@ package struct LinkCore: Sendable {
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// Subtracts a packet from the count, because the packet waited to be swapped, but was forwarded in its original
-    /// order.
+    /// Subtracts a packet from the number of affected packets, because the packet waited to be swapped, but was
+    /// forwarded in its original order.
     mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1

@@ -12,7 +12,7 @@ struct LinkTally: Sendable, Equatable {
 
 /// The effect of a link command since it was issued, and the packets that have passed since then.
 struct LinkEffect: Sendable {
-    /// The reason why a packet that matches a selection was left unchanged.
+    /// The reason why a fault left a packet that it had selected unchanged.
     enum Obstacle: Sendable {
         /// The fault can't be applied to a packet of this kind.
         case impossible
@@ -31,10 +31,10 @@ struct LinkEffect: Sendable {
     /// The ordinals in a finite selection that have been affected, in ascending order; adjacent ranges are merged.
     private(set) var members: [ClosedRange<Int>] = []
     var obstacle: Obstacle?
-    /// The packets that each direction had carried when the command was issued.
+    /// The number of packets that each direction had carried when the command was issued.
     let before: LinkPair<LinkTally>
-    /// The packets that each direction had carried when the command was replaced or healed; `nil` while the command is
-    /// in effect.
+    /// The number of packets that each direction had carried when the command was replaced or ended by `heal`; `nil`
+    /// while the command is in effect.
     var until = LinkPair<LinkTally?>(nil, nil)
 
     init(_ command: LinkCommand<Resolved>, from: LinkSide?, _ before: LinkPair<LinkTally>) {
@@ -105,8 +105,8 @@ package struct LinkShortfall: Sendable, Equatable {
     /// - Parameter direction: text such as `from S to C`.
     package func reason(_ direction: String) -> String { reason.replacing("%", with: direction, maxReplacements: 1) }
 
-    /// The ordinals that were not affected although others were, as text such as `4, 6 to 9`; empty if no ordinal was
-    /// affected at all.
+    /// The ordinals in the command's selection that were not affected although others were, as text such as `4, 6 to
+    /// 9`; empty if no ordinal was affected at all.
     package var missingText: String {
         missing.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
             .joined(separator: ", ")

@@ -42,7 +42,7 @@ package struct LinkFrame: Sendable, Equatable {
     private(set) var mayFragment = false
     private(set) var tcp: TCP?
     /// Whether the frame is an IP packet sent on behalf of a program. Other frames are ARP packets, and the packets
-    /// that the kernel sends about neighbours and groups (IGMP, MLD and neighbour discovery).
+    /// that the kernel sends about neighbors and groups (IGMP, MLD and neighbor discovery).
     private(set) var isTraffic = false
 
     init(_ frame: [UInt8]) {
@@ -88,7 +88,7 @@ package struct LinkFrame: Sendable, Equatable {
 
     /// Returns whether an IPv6 packet was sent on behalf of a program.
     ///
-    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, section 5), and neighbour discovery uses
+    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, section 5), and neighbor discovery uses
     /// the ICMPv6 types 133 to 137 (RFC 4861, section 4).
     private static func isTraffic(next: UInt8, type: UInt8) -> Bool {
         switch next {

@@ -1,7 +1,7 @@
 import ProbeBase
 
-/// The state of one direction of a link, such as a delay or a rate limit. It applies to every packet until it is
-/// healed.
+/// The state of one direction of a link, such as a delay or a rate limit. The state applies to every packet until it is
+/// replaced or ended by `heal`.
 struct LinkShape {
     struct Delay {
         var id: Int
@@ -90,7 +90,7 @@ struct LinkShape {
     var isInForce: Bool {
         changesHeaders || delay != nil || rate != nil || loss != nil || down != nil || mtu != nil
     }
-    /// Whether any part of the state changes headers.
+    /// Whether any part of the state changes the headers of packets.
     var changesHeaders: Bool { window != nil || clamp != nil || !stripped.isEmpty }
     /// The arrival time of the last packet, which later packets must not overtake.
     var lastDue: MonotonicTime?

@@ -54,7 +54,7 @@ struct LinkStream {
     private(set) var timestamps: (value: UInt32, echo: UInt32)?
     /// The sequence number up to which everything has been delivered to the receiver without a gap.
     private(set) var delivered: UInt32?
-    /// The ranges that arrived out of order, after a gap.
+    /// The ranges of sequence numbers that arrived out of order, after a gap.
     private var beyond: [(start: UInt32, end: UInt32)] = []
     /// A frame of this direction, from which addresses and ports are copied into frames that the link creates.
     let model: [UInt8]
