@@ -12,7 +12,7 @@ package struct ForwardEffect: Sendable, Equatable {
     package var dropped = 0
     /// The number of occurrences of the bytes that the step replaced.
     package var replaced = 0
-    /// The number of cuts with forwarded bytes on both sides.
+    /// The number of cuts before and after which bytes were forwarded.
     package var cuts = 0
     /// Whether the step's pace delayed bytes.
     package var hasPaced = false
