@@ -108,8 +108,8 @@ package final class ChildProcess {
     /// descendants that could not be ended is then in ``left``.
     package func endDescendants() { program.end() }
 
-    /// Kills the program's guard if it has not ended the processes in time. The guardian, which is the guard's parent
-    /// process, then ends them.
+    /// Kills the program's guard if it has not ended the program's processes in time. The guardian, which is the
+    /// guard's parent process, then ends them.
     package func giveUp() { program.giveUp() }
 
     /// Writes to the program's stdin. Bytes that the pipe can't accept now are written later.

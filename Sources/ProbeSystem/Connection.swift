@@ -309,7 +309,7 @@ package final class Connection {
 
     // MARK: Ending the connection
 
-    /// Sends FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
+    /// Sends a FIN and closes the socket. Unless reading is stopped or slow, everything in the kernel's buffer is read
     /// first.
     ///
     /// - Returns: the number of unread bytes in the kernel's buffer; 0 if the connection has been closed. A socket with
@@ -346,7 +346,7 @@ package final class Connection {
     /// Whether bytes are read immediately when they arrive.
     var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
-    /// Sends RST, even if there are unread or unsent bytes.
+    /// Sends an RST, even if there are unread or unsent bytes.
     package func abort() {
         guard raw >= 0 else { return }
         (wasAborted, endedAt) = (true, .now)
@@ -355,7 +355,7 @@ package final class Connection {
         release()
     }
 
-    /// Sends FIN after all queued bytes; reading continues.
+    /// Sends a FIN after all queued bytes; reading continues.
     package func halfClose() throws(SystemError) {
         (isHalfClosed, endedAt) = (true, .now)
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }

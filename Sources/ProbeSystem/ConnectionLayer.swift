@@ -2,7 +2,7 @@ package import ProbeBase
 
 /// A layer between a connection's application bytes and the bytes on the network, such as TLS.
 ///
-/// Called on the reactor's thread, as soon as bytes or a FIN have arrived.
+/// The methods are called on the reactor's thread, as soon as bytes or a FIN have arrived.
 package protocol ConnectionLayer: AnyObject {
     /// Processes bytes from the network. Passes the application bytes that they carry to `append`, and sends any bytes
     /// that the protocol requires in response.

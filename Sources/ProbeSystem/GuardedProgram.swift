@@ -76,7 +76,7 @@ package final class GuardedProgram {
         let result = probe_next_news(descriptor, &event, Int32(clamping: timeout.nanoseconds / 1_000_000))
         if result == 0 { return nil }
         if result > 0, event.kind == Int32(PROBE_NEWS_EXIT) {
-            // After `probe_take_exit`, the kernel may reuse the process id, so the program must not be signalled again.
+            // After `probe_take_exit`, the kernel may reuse the process id, so the program must not be signaled again.
             probe_take_exit(descriptor)
             return .exit(event.value, MonotonicTime(nanoseconds: event.time))
         }

@@ -7,7 +7,7 @@ package enum Isolation {
     /// The MTU of Ethernet. With this MTU, a TCP segment with timestamps carries 1,448 bytes.
     package static let mtu: Int32 = 1500
 
-    /// The step that failed, and the reason why.
+    /// The step at which entering the namespace failed, and the reason why it failed.
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
@@ -29,7 +29,8 @@ package enum Isolation {
         let wasDumpable = withUser ? probe_set_dumpable(1) : 1
         defer { if wasDumpable != 1 { _ = probe_set_dumpable(0) } }
         if withUser {
-            // The files are checked before `unshare` is called, because `unshare` can't be undone.
+            // Whether these files can be written is checked before `unshare` is called, because `unshare` can't be
+            // undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
                 throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isAfterUnshare: false)
             }

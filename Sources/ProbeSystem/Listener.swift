@@ -72,11 +72,11 @@ package final class Listener {
         if address.withSystemAddress({ bind(probe.raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// How the connections of a crowd are distinguished from other connections.
+    /// The criterion by which the connections of a crowd are distinguished from other connections.
     package enum Steering: Sendable, Equatable {
-        /// The source addresses of the crowd are in an IPv4 network.
+        /// A connection belongs to the crowd if its source address is in the given IPv4 network.
         case address(network: UInt32, mask: UInt32)
-        /// The source ports of the crowd are in a range.
+        /// A connection belongs to the crowd if its source port is in the given range.
         case port(Range<Int>, isIPv6: Bool)
     }
 

@@ -73,8 +73,8 @@ package final class NetworkNamespace: Sendable {
     /// The reason why this process can't create a network; `nil` if it can.
     package static var obstacle: String? { missingPrivilege ?? trial }
 
-    /// The result of an attempt to create a network, because a container may forbid the attempt even to root with all
-    /// capabilities.
+    /// The result of an attempt to create a network. The attempt is necessary because a container may forbid creating
+    /// networks even to root with all capabilities.
     private static let trial: String? = {
         do throws(SystemError) {
             let network = try NetworkNamespace()

@@ -81,7 +81,7 @@ package struct OutputLog: Sendable {
     private var keptOpen: Set<Int> = []
     /// Whether a kept unfinished line was lost because the memory limit was reached.
     package private(set) var hasLostOpen = false
-    /// The index before which kept lines were later discarded because the memory limit was reached.
+    /// The index after the last kept line that was discarded because the memory limit was reached; 0 if none was.
     package private(set) var lostBefore = 0
     /// The index of the last line that was split; -1 if none was.
     package private(set) var lastBroken = -1

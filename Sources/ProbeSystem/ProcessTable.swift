@@ -19,7 +19,7 @@ package enum ProcessTable {
     /// Returns the fields of `/proc/PID/stat` that follow the name (state, parent, group, …); `nil` if the process has
     /// ended.
     static func statusFields(of pid: Int32) -> [String]? {
-        // The name is in parentheses, and may contain any character.
+        // The process's name is in parentheses, and may contain any character.
         guard let status = SmallFile.read("/proc/\(pid)/stat"), let end = status.lastIndex(of: 41) else { return nil }
         return status[(end + 1)...].split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
     }

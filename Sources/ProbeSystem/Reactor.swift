@@ -128,7 +128,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The result is ignored: if the counter is full, the descriptor is already readable.
+        // The result of the write is ignored: if the eventfd's counter is full, the descriptor is already readable.
         _ = write(wakeUp, &one, 8)
     }
 

@@ -29,8 +29,8 @@ package struct ReplacementFile: ~Copyable {
     ) throws(SystemError) {
         let kept = isExact ? nil : removed ?? ReplacementFile.keptStatus(of: name, in: folder)
         var made: (name: String, descriptor: Int32)?
-        // The first name that is tried is the same for every writer of this file. If another process uses it, random
-        // names are tried.
+        // The first name that is tried is the same for every writer of this file. If another process uses that name,
+        // random names are tried.
         for attempt in 0..<16 where made == nil {
             let temporary = attempt == 0 ? ReplacementFile.usualName(for: name) : ReplacementFile.randomName()
             if attempt == 0 { ReplacementFile.removeAbandoned(temporary, in: folder) }

@@ -29,7 +29,7 @@ package enum SmallFile {
 
     /// Reads a file.
     ///
-    /// - Parameter start: the bytes that have already been read from the file; they count towards the limit.
+    /// - Parameter start: the bytes that have already been read from the file; they count toward the limit.
     static func contents(
         of descriptor: borrowing OwnedDescriptor, limit: Int, after start: [UInt8] = []
     ) throws(SystemError) -> [UInt8] {

@@ -4,9 +4,10 @@ import Synchronization
 
 /// The file of a Unix socket: its identity, whether a process listens on it, and how it is removed.
 package struct SocketFile: Sendable, Hashable {
-    /// The identity of the folder. Together with `name`, it is equal for different spellings of the same path.
+    /// The identity of the folder that contains the socket. Together with `name`, it is equal for different spellings
+    /// of the same path.
     private let folder: FileStatus.Identity?
-    /// The name in the folder, or the whole path if the folder can't be accessed.
+    /// The socket's name in the folder, or the whole path if the folder can't be accessed.
     private let name: String
     /// The path as given by the caller, used in system calls and messages.
     package let path: String

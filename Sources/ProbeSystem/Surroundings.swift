@@ -49,7 +49,7 @@ package enum Loopback {
         "bring the loopback interface up with `ip link set lo up` (as root), or give the run its own with `--isolate`"
 
     private struct State {
-        /// A socket that receives notifications of changes; -1 if none could be opened.
+        /// A socket that receives notifications of interface changes; -1 if none could be opened.
         var changes: Int32?
         var isUp = true
         var wasDownAt: MonotonicTime?
