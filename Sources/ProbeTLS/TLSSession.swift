@@ -5,7 +5,7 @@ package import ProbeBase
 ///
 /// Confined to the same thread as its context.
 package final class TLSSession {
-    /// The result of a call.
+    /// The result of a call that performs a part of the TLS protocol.
     package enum Progress: Equatable, Sendable {
         case done
         /// More bytes are needed from the peer.
