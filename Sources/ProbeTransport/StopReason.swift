@@ -35,7 +35,7 @@ public enum StopReason: Sendable, Hashable {
         self = reason
     }
 
-    /// All reasons, one for each word.
+    /// All reasons for which a transport can stop, one for each word that names a reason.
     static let all: [StopReason] = [
         .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .heartbeat,
         .closed(code: nil), .protocol, .stopped, .other,
@@ -60,7 +60,7 @@ extension StopReason {
 extension SystemError {
     static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
 
-    /// The reason to report for a connection that ended with the error.
+    /// The reason to report for a connection that ended with this error.
     var stopReason: StopReason { StopReason(errno: code) }
 
     /// Whether the failed call may succeed if it is repeated, at once or when the descriptor is ready.

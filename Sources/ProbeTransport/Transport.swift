@@ -2,7 +2,7 @@ public import ProbeBase
 
 /// A transport under test: one connection with the life cycle of Apple's TCPTransport sample.
 ///
-///     initialised ── start() ──▶ starting ──▶ started ──▶ stopped (with a reason)
+///     initialized ── start() ──▶ starting ──▶ started ──▶ stopped (with a reason)
 ///
 /// Guarantees of a conforming type:
 /// - For each transport that was started, `stopped` is reported exactly once, as the last event.
@@ -44,7 +44,7 @@ public protocol Transport: AnyObject, Sendable {
     ///   7.4), for a reason of more than 123 bytes, and for a reason without a code.
     func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError)
 
-    /// Writes the queued messages, then sends FIN. Reading continues.
+    /// Writes the queued messages, then sends a FIN. Reading continues.
     func halfClose() throws(TransportError)
 
     /// Stops reading. Bytes that have already been read (at most one read of 64 KiB) may still be delivered.
@@ -65,7 +65,7 @@ public protocol Transport: AnyObject, Sendable {
     /// discarded, or the connection stops with `tlsFailed`.
     func startTLS(_ tls: TransportTLS) throws(TransportError)
 
-    /// Writes the queued messages, then sends FIN. Nothing more is delivered except `stopped(.stopped)`. A connection
+    /// Writes the queued messages, then sends a FIN. Nothing more is delivered except `stopped(.stopped)`. A connection
     /// attempt in progress is aborted.
     func stop() throws(TransportError)
 

@@ -64,7 +64,7 @@ struct AdapterProtocolState {
 
     // MARK: Cases
 
-    /// Begins a case with a fresh budget.
+    /// Begins a case with a fresh budget of events and bytes.
     mutating func beginCase() {
         left = budget
     }

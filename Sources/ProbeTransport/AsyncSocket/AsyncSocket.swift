@@ -29,7 +29,7 @@ enum AsyncSocketEvent: Sendable, Equatable {
 /// - After the peer's FIN, reads return the bytes that arrived before the FIN. The connection ends when all these bytes
 ///   have been read, or when a read can no longer be completed. Unread bytes are reported with
 ///   ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
-/// - ``disconnectAfterWriting()`` writes the queued data, then sends FIN.
+/// - ``disconnectAfterWriting()`` writes the queued data, then sends a FIN.
 /// - Each started socket has a thread, which also calls the handler, without holding a lock.
 final class AsyncSocket: Sendable {
     typealias Handler = @Sendable (AsyncSocketEvent) -> Void

@@ -402,7 +402,7 @@ extension BSDConnectionState {
         /// Send FIN.
         case shutdownWrite
         case close
-        /// Send RST, because queued data will not be written and a FIN would mean that the data is complete.
+        /// Send an RST, because queued data will not be written and a FIN would mean that the data is complete.
         case abort
     }
 
@@ -480,7 +480,7 @@ extension BSDConnectionState {
         if outgoing.isEnding { throw .other("half-closed") }
     }
 
-    /// Sends FIN after all queued messages. A second call does nothing.
+    /// Sends a FIN after all queued messages. A second call does nothing.
     mutating func halfClose() throws(TransportError) {
         try requireOpen()
         outgoing.end()

@@ -22,11 +22,11 @@ import ProbeBase
 ///   queued. `drained` is reported when at most half of that number is queued.
 /// - The peer's RST: the bytes that arrived before it are delivered, then `stopped(reset)` is reported, even if a write
 ///   detected the RST first.
-/// - `stop()`: writes the queued messages, sends FIN and reports `stopped(stopped)`. If the kernel accepts no byte for
-///   a second, the transport sends RST, because a FIN would mean that the data is complete. After a FIN, the socket
-///   stays open for up to 250 ms, or for as long as the peer acknowledges data, and input is discarded. Otherwise,
-///   unread input would turn the close into an RST, which would destroy the last message.
-/// - `reset()`: sends RST, drops the unwritten messages, and reports `stopped(stopped)`.
+/// - `stop()`: writes the queued messages, sends a FIN and reports `stopped(stopped)`. If the kernel accepts no byte
+///   for a second, the transport sends an RST, because a FIN would mean that the data is complete. After a FIN, the
+///   socket stays open for up to 250 ms, or for as long as the peer acknowledges data, and input is discarded.
+///   Otherwise, unread input would turn the close into an RST, which would destroy the last message.
+/// - `reset()`: sends an RST, drops the unwritten messages, and reports `stopped(stopped)`.
 /// - `connectTimeout` covers the resolution of the name and the attempts for all addresses. `idleTimeout` counts from
 ///   the last byte received or written, even while reading is stopped. Both timeouts result in `stopped(timeout)`.
 final class BSDTransport: Transport {

@@ -71,7 +71,7 @@ final class StreamSocket {
         outcome(Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)))
     }
 
-    /// Sends FIN after the written bytes. An error is ignored: it means that the connection has ended, which `recv`
+    /// Sends a FIN after the written bytes. An error is ignored: it means that the connection has ended, which `recv`
     /// reports.
     func shutdownWrite() {
         _ = shutdown(descriptor, CInt(SHUT_WR))
