@@ -3,8 +3,8 @@ import NIOExtras
 import NIOSSL
 import ProbeTransport
 
-/// One connection. It translates NIO's events to the transport's events, and is confined to the connection's event
-/// loop.
+/// One connection of the transport `nio`. The session translates NIO's events to the transport's events, and is
+/// confined to the connection's event loop.
 final class NIOSession {
     enum Phase {
         /// There is no channel yet, or the channel is not active.
@@ -264,7 +264,7 @@ final class NIOSession {
 
     // MARK: Reports
 
-    /// Reports an event other than start and stop.
+    /// Reports an event other than the connection's start and stop.
     func deliver(_ event: TransportEvent) {
         switch phase {
         case .open: break

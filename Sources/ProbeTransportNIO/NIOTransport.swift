@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import ProbeTransport
 
-/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. The library's behaviour is exposed without
+/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. The library's behavior is exposed without
 /// corrections.
 ///
 /// - Threads: the connection runs on an event loop of NIO, which also calls the handler. The handler may call every

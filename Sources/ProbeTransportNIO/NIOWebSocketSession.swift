@@ -5,11 +5,11 @@ import NIOWebSocket
 import ProbeBase
 import ProbeTransport
 
-/// One WebSocket connection. It translates NIO's frames to the transport's events, and is confined to the connection's
-/// event loop.
+/// One connection of the transport `nio-websocket`. The session translates NIO's frames to the transport's events, and
+/// is confined to the connection's event loop.
 ///
 /// The session implements what NIO leaves to its users: pongs, answers to close frames, the validation of UTF-8, and
-/// close codes (RFC 6455, sections 5.5 and 7). NIO's own behaviour is left unchanged.
+/// close codes (RFC 6455, sections 5.5 and 7). NIO's own behavior is left unchanged.
 final class NIOWebSocketSession {
     private enum Phase {
         /// The connection attempt, the TLS handshake or the opening handshake is in progress.
