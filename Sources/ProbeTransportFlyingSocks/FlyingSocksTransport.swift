@@ -1,6 +1,6 @@
 import ProbeTransport
 
-/// The transport `flyingsocks`: FlyingFox's `AsyncSocket` in Swift tasks. The library's behaviour is exposed without
+/// The transport `flyingsocks`: FlyingFox's `AsyncSocket` in Swift tasks. The library's behavior is exposed without
 /// corrections.
 ///
 /// - Connecting: `AsyncSocket.connected(to:timeout:)` is called for the addresses of a name one after another, because
