@@ -649,7 +649,7 @@ extension PacketDecoder {
 
     // MARK: Over UDP
 
-    /// Returns whether a datagram to the given port may contain a tunnelled packet. Datagrams to other ports are not
+    /// Returns whether a datagram to the given port may contain a tunneled packet. Datagrams to other ports are not
     /// examined.
     @inline(__always)
     static func mayBeTunnel(port: UInt16) -> Bool {

@@ -1,8 +1,8 @@
 /// The treatment of packets in tunnels.
 package enum TunnelReading: Sendable, Hashable {
-    /// Tunnelled packets are counted as packets of the tunnel's own protocol, such as UDP.
+    /// Tunneled packets are counted as packets of the tunnel's own protocol, such as UDP.
     case ignored
-    /// Tunnelled packets are recognized, but the tunnels are not decapsulated.
+    /// Tunneled packets are recognized, but the tunnels are not decapsulated.
     case named
     /// The inner packets are decoded instead of the outer ones.
     case opened
@@ -19,7 +19,7 @@ struct PacketExtent {
     let tunnels: Int
     let reading: TunnelReading
 
-    /// The maximum number of nested tunnels that are decapsulated, which is more than any network has.
+    /// The maximum number of nested tunnels that are decapsulated, which is more than any network uses.
     static let maxTunnels = 6
 
     init(wireEnd: Int, reading: TunnelReading, tunnels: Int = maxTunnels) {

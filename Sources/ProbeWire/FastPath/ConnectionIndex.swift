@@ -4,7 +4,7 @@
 /// caller compares the endpoints. The table holds at most 2^31 connections.
 struct ConnectionIndex: Sendable {
     private struct Entry: Sendable {
-        /// The upper half of the hash.
+        /// The upper half of the connection's hash.
         var tag: UInt32 = 0
         /// The position of the connection; -1 for a free entry.
         var position: Int32 = -1

@@ -43,7 +43,7 @@ final class ConversationMemory: @unchecked Sendable {
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }
-        // With small pages, analysing a capture with thousands of connections takes 10% more CPU time, because the
+        // With small pages, analyzing a capture with thousands of connections takes 10% more CPU time, because the
         // system clears and maps each page when it is first touched.
         let whole = roundedUp(size, to: largePage)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)

@@ -29,7 +29,7 @@ package enum LinkView: Sendable, Hashable {
 package enum CaptureLinkEnd: String, Sendable, Hashable, CaseIterable {
     case left, right
 
-    /// The description of the interface in a capture file, which identifies the end.
+    /// The description of the interface in a capture file, which identifies the end of the link.
     package var description: String { Self.beginning + rawValue }
 
     init?(description: String) {

@@ -563,7 +563,7 @@ extension HalfConnectionJudge {
             ? "the capture does not contain the SYN from \(name): what \(name) sent before is unknown" : nil
     }
 
-    /// The reason why the stream is not completely available for a judgement; `nil` if the stream is completely
+    /// The reason why the stream is not completely available for a judgment; `nil` if the stream is completely
     /// available.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 

@@ -33,8 +33,8 @@ extension WireAssertion {
         }
     }
 
-    /// The statement that the number is greater than the bound; `nil` if this statement does not compare a number with
-    /// a bound.
+    /// The statement that the compared number is greater than the bound; `nil` if this statement does not compare a
+    /// number with a bound.
     fileprivate var exceeding: WireAssertion? {
         switch self {
         case .halfConnection(let statement, let side):

@@ -85,7 +85,8 @@ package struct TLSRecords: Equatable {
         while let candidate = bytes.firstIndex(of: handshake, or: alert, from: offset) {
             switch beginning(bytes.extracting(candidate..<bytes.count)) {
             case .record: return (candidate, true)
-            // An undecided candidate always extends to the end of the bytes.
+            // More bytes are needed to decide whether a record begins at the candidate. The bytes end inside it, so no
+            // later candidate needs to be examined.
             case .undecided: return (candidate, false)
             case .other: offset = candidate + 1
             }

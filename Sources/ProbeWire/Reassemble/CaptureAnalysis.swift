@@ -77,7 +77,7 @@ package struct CaptureAnalysis: Sendable {
             }
             if isOwn { packetCount += 1 }
             isCounted = true
-            // A reassembled datagram may be a tunnelled packet that contains a fragment of another datagram.
+            // A reassembled datagram may be a tunneled packet that contains a fragment of another datagram.
             var whole: FragmentReassembler.Datagram?
             for _ in 0..<PacketExtent.maxTunnels {
                 guard case .fragment(let fragment) = packet else { break }

@@ -233,7 +233,8 @@ package struct Conversation: Sendable {
 struct NegotiatedOptions {
     /// Whether both SYNs were captured and permit SACK.
     var isSACKInUse = false
-    // The shifts of both sides; -1 if unknown. Optionals would be larger, and would extend beyond the cache line.
+    // The window shifts of both sides; -1 if unknown. Optionals would be larger, and would extend beyond the cache
+    // line.
     private var client: Int8 = -1
     private var server: Int8 = -1
 

@@ -27,11 +27,11 @@ package struct ConversationLimits: Sendable, Hashable {
     /// The length of the wait for missing bytes that the peer has acknowledged. The peer has received these bytes, but
     /// they may be missing from the capture. The wait is measured in segments or in memory, not in time.
     package enum GapTolerance: Sendable, Hashable {
-        /// Wait until the given number of further data segments from the same side have arrived. This is for live
-        /// captures, which are only slightly out of order, and for files that can be read again
+        /// The wait ends when the given number of further data segments from the same side have arrived. This is for
+        /// live captures, which are only slightly out of order, and for files that can be read again
         /// (`ConversationTable.hasLateBytes`).
         case segments(Int)
-        /// Wait until the memory for the bytes after the gap is used up, or until the end of the capture.
+        /// The wait ends when the memory for the bytes after the gap is used up, or at the end of the capture.
         case memory
     }
 

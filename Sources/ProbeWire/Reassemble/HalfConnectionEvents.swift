@@ -22,11 +22,11 @@ struct OtherSYN: Sendable {
     var time: UInt64
 }
 
-/// The observations after an RST that can show that the RST had no effect.
+/// The observations after an RST that can show that its receiver did not obey it.
 struct ResetWatch: Sendable {
-    /// The offset up to which the peer had sent data.
+    /// The offset up to which the peer had sent data before the RST.
     var peerEnd: Int64
-    /// Whether the sender of the RST has continued.
+    /// Whether the sender of the RST has continued to send or acknowledge data.
     var hasSenderContinued = false
     var hasPeerContinued = false
 

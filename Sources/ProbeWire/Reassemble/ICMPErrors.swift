@@ -6,8 +6,8 @@ package struct ICMPErrors: Sendable {
         package var error: ICMPError
         /// The sender of the segment that the error refers to.
         package var side: ConversationSide
-        /// The position of the segment in its sender's stream, as in `PacketSummary.relativeSequence`; `nil` if that
-        /// side's sequence numbers are unknown.
+        /// The position of the segment in its sender's stream, as in `PacketSummary.relativeSequence`; `nil` if the
+        /// sender's sequence numbers are unknown.
         package var relativeSequence: Int64?
         package var time: UInt64
         package var packetIndex: Int

@@ -79,7 +79,8 @@ struct RecentPackets: Sendable {
     private static let numbering = 512
     /// The maximum number of packets between a packet without an IP identification and its copy.
     private static let maxBetween = 512
-    /// The maximum time by which a router, which decrements the hop limit, may delay a packet.
+    /// The maximum time between a packet and its copy if a router has decremented the copy's hop limit: the time for
+    /// which a router may delay a packet.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
     /// The maximum time between a packet and its copy if the hop limit is the same. Some systems reuse the IP
     /// identification when they retransmit a packet, but a retransmission arrives later than a copy from a bridge or

@@ -40,7 +40,7 @@ package enum SegmentKind: Sendable, Hashable {
         }
     }
 
-    /// The name of the kind; `nil` for ordinary segments, which are not labelled.
+    /// The name of the kind; `nil` for ordinary segments, which are not labeled.
     package var label: String? {
         switch self {
         case .control, .new: nil
@@ -113,7 +113,7 @@ package struct CloseMark: Sendable, Hashable {
     /// The offset up to which the FIN or RST acknowledges the peer's stream, which is one more than the stream's length
     /// if the peer's FIN is acknowledged; `nil` if the FIN or RST has no ACK.
     package var acknowledged: Int64?
-    /// The reason why the RST had no effect; `nil` if the RST had an effect, or if this is a FIN.
+    /// The reason why the RST had no effect; `nil` for a FIN, and for an RST that had an effect.
     package var refusal: Refusal?
 
     init(time: UInt64, packetIndex: Int, offset: Int64, acknowledged: Int64? = nil, refusal: Refusal? = nil) {

@@ -6,7 +6,7 @@ import ProbeBase
 /// conflict. Bytes that arrive early wait in memory, up to a limit. Offsets have 64 bits and count from the first byte
 /// after the SYN.
 package struct StreamAssembler: Sendable {
-    /// The bytes that one segment added.
+    /// The bytes that one segment added to the stream.
     package struct Addition: Sendable, Hashable {
         /// The number of bytes on the wire, captured or not, that no earlier segment contained.
         package var newLength = 0
