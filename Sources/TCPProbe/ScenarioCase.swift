@@ -95,7 +95,7 @@ public enum ScenarioLevel: String, Sendable, CaseIterable {
     case must
     /// A failure means that the transport does not do what users would expect, perhaps for a good reason.
     case should
-    /// A failure is only informational, because either behaviour is right.
+    /// A failure is only informational, because either behavior is right.
     case may
 
     init(_ level: Scenario.Level) {
