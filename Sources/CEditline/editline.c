@@ -1,4 +1,4 @@
-// Required for wcwidth (XSI).
+// This macro makes <wchar.h> declare wcwidth (XSI).
 #define _GNU_SOURCE
 #include "CEditline.h"
 

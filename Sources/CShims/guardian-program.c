@@ -126,7 +126,7 @@ static void reap(pid_t *main, int *told, int taken, int socket) {
             continue;
         }
         if (!*told) {
-            // The status in the encoding of waitpid.
+            // The program's exit status, in the encoding of waitpid.
             int status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
             guardian_tell(socket, PROBE_NEWS_EXIT, status);
             *told = 1;

@@ -146,8 +146,8 @@ static int parent_folder(struct guardian *guardian, const char *path) {
     return guardian->parent_count++;
 }
 
-// Returns 0 or errno. The folder is recorded as soon as it has been created, so that it is removed even if the run is
-// killed before it receives the reply.
+// Creates a temporary folder. Returns 0 or errno. The folder is recorded as soon as it has been created, so that it is
+// removed even if the run is killed before it receives the reply.
 static int make_folder(struct guardian *guardian) {
     const struct guardian_request *request = &guardian->request;
     if (!has_room(&guardian->folders, (size_t)(guardian->folder_count + 1) * sizeof(struct folder))) return ENOMEM;

@@ -29,9 +29,9 @@ typedef struct probe_tls_certificate probe_tls_certificate;
 
 struct probe_tls_certificate_request {
     const char *common_name;
-    // The alternative names, such as `DNS:localhost,IP:127.0.0.1`; null for none.
+    // The certificate's alternative names, such as `DNS:localhost,IP:127.0.0.1`; null for none.
     const char *alternative_names;
-    // The validity period, in seconds from now.
+    // The beginning and the end of the certificate's validity period, in seconds from now.
     long not_before, not_after;
     uint64_t serial;
     int is_authority;
@@ -133,7 +133,7 @@ int probe_tls_session_version(const probe_tls_session *);
 const char *probe_tls_session_cipher(const probe_tls_session *);
 const char *probe_tls_session_indicated_name(const probe_tls_session *);
 size_t probe_tls_session_alpn(const probe_tls_session *, const uint8_t **protocol);
-// Returns whether a handshake is in progress, whether it is the session's first handshake or a later one.
+// Returns whether a handshake is in progress, either the session's first handshake or a later one.
 int probe_tls_session_is_in_handshake(const probe_tls_session *);
 int probe_tls_session_has_peer_certificate(const probe_tls_session *);
 int probe_tls_session_is_resumed(const probe_tls_session *);

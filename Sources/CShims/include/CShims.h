@@ -75,7 +75,7 @@ int probe_guardian_start(pid_t *pid);
 // `uses_names` is set, the program looks up names as set up by `probe_use_names`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int network, int uses_names, int *news);
-// Creates the folder `name` (at most 31 bytes) in `parent`.
+// Creates the folder `name` in `parent`. The name may have at most 31 bytes.
 int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
 // Notifies the guardian that the folder has been removed.
 int probe_guardian_forget_folder(int guardian, const char *name);
@@ -95,7 +95,8 @@ struct probe_news {
     // The time of the event, in nanoseconds of CLOCK_MONOTONIC.
     int64_t time;
 };
-// Returns 1 and sets *news, or 0 if there is no news yet, or -1 if there will be no more news.
+// Reads the next news of a program. Returns 1 and sets *news, or 0 if there is no news yet, or -1 if there will be no
+// more news.
 int probe_next_news(int fd, struct probe_news *news, int timeout_ms);
 void probe_take_exit(int fd);
 // Ends the program and all its descendants. PROBE_NEWS_GONE is reported when they have ended. Closing the descriptor
