@@ -198,7 +198,8 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         ChannelFuture written = channel.writeAndFlush(Unpooled.wrappedBuffer(bytes));
         written.addListener(done -> { if (done.isSuccess() && bytes.length + width > 0) tell("sent", ",\"bytes\":" + (bytes.length + width)); });
         channel.eventLoop().submit(() -> { }).sync(); // The encoder runs in the event loop.
-        // The encoder refuses a length that does not fit; an error of the connection is reported as its end.
+        // The encoder refuses a message that is too long for its length prefix. A connection error is reported as the
+        // connection's end.
         if (written.cause() instanceof EncoderException) return "invalid";
         if (written.cause() instanceof ClosedChannelException) return isOutputShut ? "half-closed" : "stopped";
         written.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
@@ -330,7 +331,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return "port " + ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
-    // The first connection of a process loads hundreds of classes. The loading must not count towards a case's time.
+    // The first connection of a process loads hundreds of classes. The loading must not count toward a case's time.
     static void warmUp() throws Exception {
         NettyLines nobody = new NettyLines(-1, "\"framing\":\"crlf\",\"idle-timeout-ms\":1000");
         nobody.isOver = true;

@@ -16,7 +16,7 @@ def say(**message):
 
 
 def options(op):
-    """No compression and no automatic pings, because the peer would receive frames that depend on them."""
+    """Disables compression and automatic pings, because both would change the frames that the peer receives."""
     timeout = op.get("connect-timeout-ms", 0) / 1000 or None
     return {"compression": None, "ping_interval": None, "open_timeout": timeout, "close_timeout": 0.5, "max_size": op.get("max-line", 1024)}
 

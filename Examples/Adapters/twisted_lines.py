@@ -150,7 +150,7 @@ class Producer:
 
 @implementer(interfaces.IHalfCloseableProtocol)
 class Framed:
-    """The behaviour that all protocols in this file share, in addition to their framing."""
+    """The behavior that all protocols in this file share, in addition to their framing."""
     event = "message"
 
     def __init__(self, peer):

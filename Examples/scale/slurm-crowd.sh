@@ -5,7 +5,7 @@
 #     sbatch --wait slurm-crowd.sh crowd.scn results --set port=7000
 #     tcpprobe merge results/*.json --junit junit.xml
 #
-# The results folder must be on a file system that all nodes share, and the clocks of the nodes must be synchronised by
+# The results folder must be on a file system that all nodes share, and the clocks of the nodes must be synchronized by
 # NTP. Further options are passed to `tcpprobe run`, such as `--allow-target 10.0.0.9:7000` for a server on another
 # machine.
 #SBATCH --job-name=tcpprobe-crowd

@@ -10,11 +10,11 @@ public final class ChatClient: Sendable {
     public enum Event: Sendable {
         case connected
         case message(ChatMessage)
-        /// The last event; the error is nil if the room closed the connection.
+        /// The connection has ended. This is the last event; its error is nil if the room closed the connection.
         case closed((any Error)?)
     }
 
-    /// A function that receives the events on a SwiftNIO thread.
+    /// A function that receives the client's events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
     /// The way in which the client divides the stream into messages.

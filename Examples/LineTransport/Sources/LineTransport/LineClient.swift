@@ -10,7 +10,7 @@ public final class LineClient: Sendable {
         case connected
         /// A received line, without its CRLF.
         case line([UInt8])
-        /// The last event. `rest` contains the bytes of an incomplete line.
+        /// The connection has ended. This is the last event; `rest` contains the bytes of an incomplete line.
         case closed(Reason, rest: [UInt8])
     }
 

@@ -64,7 +64,7 @@ final class SampleHandler: ChannelInboundHandler {
         let bytes = unread.readableBytesView
         var length: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
-            // Only the lowest bit of the tenth byte fits in 64 bits.
+            // Only the lowest bit of a varint's tenth byte fits in 64 bits.
             guard index < 9 || index == 9 && byte <= 1 else { throw LongLength() }
             length |= UInt64(byte & 0x7F) << (7 * UInt64(index))
             guard byte < 0x80 else { continue }

@@ -10,9 +10,9 @@ public final class SampleStream: Sendable {
     /// An event that the stream reports. Events are reported one at a time.
     public enum Event: Sendable {
         case connected
-        /// A received message, which was parsed and then serialised again.
+        /// A received message, which was parsed and then serialized again.
         case sample([UInt8])
-        /// The last event. `rest` contains the bytes of an incomplete message.
+        /// The stream has ended. This is the last event; `rest` contains the bytes of an incomplete message.
         case closed(Reason, rest: [UInt8])
     }
 
@@ -28,7 +28,7 @@ public final class SampleStream: Sendable {
         case other(String)
     }
 
-    /// A function that receives the events on a SwiftNIO thread.
+    /// A function that receives the stream's events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -55,7 +55,7 @@ public final class SampleStream: Sendable {
     /// Starts to connect.
     public func open() { start.succeed() }
 
-    /// Parses the bytes as a message, serialises that message again, and sends it.
+    /// Parses the bytes as a message, serializes that message again, and sends it.
     ///
     /// - Throws: an error if the bytes are not a valid `Sample`.
     public func send(_ bytes: [UInt8]) throws {
