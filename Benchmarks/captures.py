@@ -43,7 +43,7 @@ def references() -> Path | None:
 
 
 class CaptureFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmarks of captures to `Bench`."""
 
     # Reading captures
 

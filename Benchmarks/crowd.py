@@ -75,7 +75,7 @@ class Worker:
 
 
 class CrowdFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmarks of crowds to `Bench`."""
 
     tool: Path
     work: Path

@@ -26,7 +26,7 @@ def environment(work: Path) -> dict[str, str]:
 
 
 def execute(work: Path, *command, limit: float = 120.0) -> Execution:
-    """Runs a command in the work folder, as a process group which is killed when the command ends."""
+    """Runs a command in the work folder, as a process group that is killed when the command ends."""
     with tempfile.TemporaryFile(dir=work) as out:
         began = time.perf_counter()
         process = subprocess.Popen(

@@ -80,7 +80,7 @@ C expect "1"
 
 
 class LinkFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmarks of links to `Bench`."""
 
     tool: Path
     work: Path

@@ -39,7 +39,7 @@ while True:
 
 
 class ProxyFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmarks of `tcpprobe proxy` to `Bench`."""
 
     tool: Path
 

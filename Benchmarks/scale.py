@@ -86,7 +86,7 @@ class ScaleFigures:
     def merge(self):
         target = "<= 5 s, <= 500 MB"
         count = self.count(CASES, CASES // 10)
-        # The last argument is the number of timelines that a shard with this many cases writes (2 MiB).
+        # The last argument is the number of timelines that a shard of this size writes; they take 2 MiB.
         files = self.results("merge of results", target, count, 500)
         if not files:
             return

@@ -33,7 +33,7 @@ wire no rst
 
 
 class TLSFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmarks of TLS to `Bench`."""
 
     def write(self, name: str, text: str) -> Path:
         path = self.work / name

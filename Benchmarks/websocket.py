@@ -25,7 +25,7 @@ A close
 
 
 class WebSocketFigures:
-    """A mixin for `Bench`."""
+    """A mixin that adds the benchmark of WebSocket to `Bench`."""
 
     work: Path
 

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeWire
 
-/// Fuzzes connections whose packets are constructed from the input: reassembly, classification and all judgements. The
+/// Fuzzes connections whose packets are constructed from the input: reassembly, classification and all judgments. The
 /// fuzzer is compiled with ProbeWire and ProbeBase only.
 ///
 /// Each packet is constructed from eight bytes: sender and flags, the differences between the sequence and

@@ -123,7 +123,7 @@ def read_end(conversation, name):
 
 def with_program(conversation, program, peer):
     p, s, actions = program.name, peer.name, program.actions
-    # Before the program ends, it knows that all data it sent was received.
+    # The line shows the program, before it ends, that its peer has received all of its data.
     content = conversation.words.line()
     line = content + b"\r\n"
     conversation.steps.append(Step(f"{s} send line {quoted(content)}"))

@@ -92,7 +92,7 @@ class Scenario:
         self.parts += [("first", first), ("last", last)]
 
     def plant(self, rng):
-        """Returns a mistake in half of the cases: (part, step, index of the mistake)."""
+        """Returns a mistake as (part, step, index of the mistake) for about half of the cases; otherwise returns ()."""
         if rng.random() < 0.45:
             return ()
         found = {}

@@ -21,8 +21,8 @@ class Section:
         self.actors, self.programs = [], {}
         self.steps = []
         self.title = ""
-        # The first flag: whether an RST is on the wire. The second flag: whether an RST or a refused handshake may be
-        # on the wire.
+        # `has_reset`: whether an RST is on the wire. `is_unsure`: whether an RST or a refused handshake may be on the
+        # wire.
         self.has_reset = False
         self.is_unsure = False
         self.has_subject = self.asks_reads = False

@@ -9,7 +9,7 @@ import time
 import batch
 import ways
 
-# A fault that depends on timing need not occur every time.
+# A fault that depends on timing does not occur in every run.
 TRIES = 3
 
 
