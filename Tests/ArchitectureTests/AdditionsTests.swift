@@ -46,7 +46,7 @@ struct AdditionsTests {
         #expect(Set(sources.map(\.path).filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {
             let text = Repository.text(path) ?? ""
-            // The adapter protocol writes hyphens between the words of an operation.
+            // In the adapter protocol, the words of an operation's name are separated by hyphens.
             let spellings = [spelling, spelling.replacing(" ", with: "-")]
             let mentions = text.firstMatch(of: identifier) != nil || spellings.contains { text.contains($0) }
             #expect(mentions, "\(path) does not mention \(spelling)")

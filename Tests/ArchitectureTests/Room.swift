@@ -1,6 +1,6 @@
 import Testing
 
-/// A row in the table of rooms in docs/ARCHITECTURE.md.
+/// A folder in `Sources/` that is a target of the package, as described in the table of rooms in docs/ARCHITECTURE.md.
 struct Room: Sendable, CustomTestStringConvertible {
     /// The path of the room's folder, relative to `Sources/`.
     var folder: String
@@ -8,7 +8,7 @@ struct Room: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { folder }
 
-    /// All rooms, in the order of the table. A room is above all rooms that it imports.
+    /// All rooms, in the order of the table in docs/ARCHITECTURE.md. A room is above all rooms that it imports.
     static let all: [Room] = rows()
 
     private static func rows() -> [Room] {
@@ -23,7 +23,7 @@ struct Room: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// Returns the texts in backticks in a cell of the table.
+    /// Returns the texts in backticks in a cell of the table of rooms.
     private static func words(of cell: Substring) -> [String] {
         cell.matches(of: /`([^`]+)`/).map { String($0.1) }
     }

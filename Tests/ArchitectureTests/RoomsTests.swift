@@ -1,7 +1,7 @@
 import Testing
 
-/// The imports of each room must match the table in docs/ARCHITECTURE.md. If the imports and the table differ, one of
-/// them is wrong.
+/// The imports of each room (a module in `Sources/`) must match the table in docs/ARCHITECTURE.md. If the imports and
+/// the table differ, one of them is wrong.
 struct RoomsTests {
     /// The modules of the toolchain, which are not in the manifest.
     private static let toolchain: Set<String> = ["Glibc", "Synchronization", "Dispatch", "Foundation"]

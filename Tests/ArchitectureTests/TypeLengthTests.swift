@@ -4,7 +4,7 @@ import Testing
 struct TypeLengthTests {
     private static let longest = 800
 
-    /// The number of lines of each type in the package, including the type's extensions in all rooms.
+    /// The number of lines of each type in the package, including the type's extensions in all modules.
     private static let lengths: [String: Int] = {
         var lines: [String: Int] = [:]
         var own: Set<String> = []

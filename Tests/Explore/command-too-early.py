@@ -1,4 +1,4 @@
-# Bug: a command is recognised as soon as the buffer begins with it, before its line has ended, so STATUS may be taken
+# Bug: a command is recognized as soon as the buffer begins with it, before its line has ended, so STATUS may be taken
 # for STAT.
 # Why tests miss it: STATUS arrives as a whole, and the longer word is tried first.
 # Connections are served one at a time.

@@ -181,7 +181,7 @@ class Decoder:
     def varint(self):
         length = 0
         for index, byte in enumerate(self.buffer[:10]):
-            # Only one bit of the tenth byte fits into 64 bits.
+            # Only one bit of a varint's tenth byte fits in 64 bits.
             if index == 9 and byte > 1:
                 raise BadStream("protocol")
             length |= (byte & 127) << (7 * index)

@@ -1,6 +1,6 @@
 """Reference pictures of pages, stored as the averages of blocks of 8 × 8 pixels, one pixel per block.
 
-The comparison finds changes that a reader would notice: an element has moved, vanished, changed colour or come to cover
+The comparison finds changes that a reader would notice: an element has moved, vanished, changed color or come to cover
 another element. A block may therefore have any value that it would have if the page were shifted by up to one pixel. It
 may also differ from these values by up to `TOLERANCE`, because the edges of letters vary. Blocks that do not change if
 the page is shifted contain no edges, so `FLAT` is enough for them: a line of one pixel and a pale background are also

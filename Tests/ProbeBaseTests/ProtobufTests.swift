@@ -2,7 +2,7 @@ import ProbeBase
 import Testing
 
 @Suite struct ProtobufTests {
-    /// Returns the fields of a message, each as `number:value`, and the problem that ends reading.
+    /// Returns the fields of a message, each as `number:value`, and the error, if any, that ended the reading.
     private static func read(_ message: [UInt8]) -> (fields: [String], problem: ProtobufReader.Problem?) {
         var reader = ProtobufReader(0..<message.count)
         var fields: [String] = []

@@ -61,7 +61,7 @@ final class TCPPair {
         return try checked(recv(end, &buffer, count, Int32(MSG_WAITALL)))
     }
 
-    /// Sends five lines in each direction, then closes the client's end and after it the server's end. Returns when all
+    /// Sends five lines in each direction, then closes the client's end, followed by the server's end. Returns when all
     /// bytes and the ends of both streams have arrived.
     func exchange() throws {
         for number in 0..<5 {

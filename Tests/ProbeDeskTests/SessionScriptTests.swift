@@ -134,7 +134,7 @@ struct SessionScriptTests {
         }
     }
 
-    /// The limit applies to the whole session, so bytes that steps have consumed count towards it.
+    /// The limit applies to the whole session, so bytes that steps have consumed count toward it.
     @Test func consumedBytesCountAgainstTheLimit() throws {
         var script = SessionScript(
             .client(target: "127.0.0.1:25", options: ""), framing: .lf, title: "a", limit: 200)
@@ -146,7 +146,7 @@ struct SessionScriptTests {
         #expect(script.saved([Self.rest("g\n", nil)]).unwritten == 8)
     }
 
-    /// Lines that are consumed together count as many bytes towards the limit as lines that are consumed one by one.
+    /// Lines that are consumed together count as many bytes toward the limit as lines that are consumed one by one.
     @Test func linesConsumedTogetherAreNotReadAgain() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)

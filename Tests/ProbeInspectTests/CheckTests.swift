@@ -49,7 +49,7 @@ import Testing
             ("wire server -> client lacks \"yready\"", .passed), ("wire server -> client lacks \"ready\"", .failed),
             ("wire server -> client records 0", .passed), ("wire server -> client records 1", .failed),
             ("wire server -> client tls", .failed), ("wire server -> client tls from the start", .failed),
-            // No further packets follow a capture, so a statement that would wait during a run fails.
+            // No packets follow the end of a capture, so a statement that would wait during a run fails.
             ("wire server -> client zero window", .failed), ("wire client -> server urgent", .failed),
             ("wire client -> server gap >= 1ms", .failed),
             ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),

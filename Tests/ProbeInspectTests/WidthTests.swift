@@ -67,7 +67,7 @@ import Testing
         for line in collected.text.split(separator: "\n") where line.hasPrefix("  ") { #expect(line.count <= width) }
     }
 
-    /// Colour does not affect the width, and does not change the text.
+    /// Color does not affect the width, and does not change the text.
     @Test(arguments: captures.indices)
     func colourDoesNotChangeTheText(number: Int) throws {
         let (plain, coloured) = (Collected(), Collected())

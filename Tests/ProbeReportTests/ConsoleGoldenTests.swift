@@ -60,7 +60,7 @@ import Testing
 
 /// Interprets text in the same way as a terminal.
 enum TerminalText {
-    /// Returns the text without colour sequences (`ESC [ … m`).
+    /// Returns the text without color sequences (`ESC [ … m`).
     static func withoutColour(_ text: String) -> String {
         var kept = ""
         var scalars = text.unicodeScalars[...]

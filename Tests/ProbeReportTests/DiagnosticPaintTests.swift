@@ -1,7 +1,7 @@
 import ProbeReport
 import Testing
 
-/// Tests the colours of diagnostics.
+/// Tests the colors of diagnostics.
 @Suite struct DiagnosticPaintTests {
     private static let plain = """
         a b.scn:12:3: error: a server has no verb `acept` [unknown-verb]

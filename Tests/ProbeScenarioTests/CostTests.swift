@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Names
 
-    /// A script with a misspelt name in each line, and equally many names that may have been meant.
+    /// A script with a misspelled name in each line, and equally many names that may have been meant.
     @Test func manyErrorsAmongManyNamesAreReported() {
         var text = "scenario \"cost\"\n"
         for number in 0..<300 { text += "server S\(number)\n" }

@@ -169,7 +169,7 @@ struct RegexMatchTests {
             for other in all { #expect(regex.containsMatch(in: [other]) == (other == byte)) }
         }
         #expect(ByteRegex.quoting([]) == "")
-        // A digit after `\0`, or a quantifier after a quoted byte, is still matched literally.
+        // A digit that follows a quoted null byte is not taken for a part of the null byte's escape sequence.
         #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
     }
 

@@ -67,8 +67,8 @@ struct WrongScript: Sendable {
         return (text + "--- expected\n" + expected).trimmingNewlines
     }
 
-    /// Returns a hint in which a complete list is replaced by its name, so that additions to the language don't change
-    /// golden texts.
+    /// Returns a hint in which a complete list is replaced with its name, so that additions to the language don't
+    /// change golden texts.
     private static func named(_ hint: String) -> String {
         lists.reduce(hint) { $0.replacing($1.text, with: "{\($1.name)}") }
     }

@@ -1,4 +1,4 @@
-"""Normalises the texts of runs, so that random differences between two runs disappear: times, ports, process ids,
+"""Normalizes the texts of runs, so that random differences between two runs disappear: times, ports, process ids,
 temporary folders, the number and order of packets."""
 import json
 import os
@@ -45,7 +45,7 @@ def durations(script):
 
 
 def text(value, known=frozenset()):
-    """Normalises one or more lines of output. Durations that also occur in the script are kept."""
+    """Normalizes one or more lines of output. Durations that also occur in the script are kept."""
     for pattern, replacement in RULES:
         value = pattern.sub(replacement, value)
     return DURATION.sub(lambda found: found[0] if nanoseconds(found[1], found[2]) in known else "TIME", value)
@@ -56,7 +56,7 @@ def without_timeline(output):
 
 
 class Packets:
-    """Summarises packets: for each direction the flags that were seen, and whether bytes were sent. The number, sizes
+    """Summarizes packets: for each direction the flags that were seen, and whether bytes were sent. The number, sizes
     and order of packets depend on scheduling."""
 
     def __init__(self):

@@ -1,8 +1,8 @@
 // A library for tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
 //
-// The standard library's Mutex is inlined except for its slow paths, in which threads synchronise. The slow paths are
+// The standard library's Mutex is inlined except for its slow paths, in which threads synchronize. The slow paths are
 // in a library that is not instrumented, so ThreadSanitizer reports races between accesses that a mutex orders. This
-// library tells ThreadSanitizer that a thread that has acquired the lock is synchronised with everything that the
+// library tells ThreadSanitizer that a thread that has acquired the lock is synchronized with everything that the
 // previous holder did. No report is suppressed.
 #define _GNU_SOURCE
 #include <dlfcn.h>

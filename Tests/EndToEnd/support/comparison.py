@@ -9,7 +9,7 @@ EVERYWHERE = [
 ]
 RULES = [
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
-    # The timeline's column of milliseconds.
+    # Matches the column of milliseconds in a timeline.
     (re.compile(r"^[\s>]*-?\d+\.\d{3}(?=\s)"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? ?(us|ms|s|min)\b"), "TIME"),
     (re.compile(r"\b127(\.\d+){3}:\d+\b"), "HOST:PORT"),

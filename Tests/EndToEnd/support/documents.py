@@ -85,7 +85,7 @@ def run(path, tool, root, update=False):
     return outcome
 
 
-# The text that the tool prints if a busy machine prevented a judgement. The case is then run again automatically.
+# The text that the tool prints if a busy machine prevented a judgment. The case is then run again automatically.
 STANDSTILL = "the harness itself stood still"
 MOST_STANDSTILLS = 20
 # The number of runs if other differences occur. Documents show output without delays, but on a busy machine, one read

@@ -152,7 +152,7 @@ import Testing
         #expect(try shortfall(.down) { _ in } == ": no packet passed from S to C")
     }
 
-    /// Packets that cross the link after a state was replaced or healed are not counted for that state.
+    /// Packets that cross the link after a state was replaced, or ended by `heal`, are not counted for that state.
     @Test func onlyPacketsDuringTheStateCount() throws {
         let found = try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
             _ = $0.data(1)
@@ -167,7 +167,7 @@ import Testing
         return [(0, [0] + zeros), (58, [135] + zeros), (58, [143] + zeros)]
     }()
 
-    /// The kernel's own packets about neighbours and multicast groups are not subject to faults.
+    /// The kernel's own packets about neighbors and multicast groups are not subject to faults.
     @Test(arguments: packetsOfTheKernel)
     func kernelPacketsAreNotTraffic(_ next: UInt8, _ body: [UInt8]) throws {
         var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body

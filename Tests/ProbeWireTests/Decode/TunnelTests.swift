@@ -77,7 +77,7 @@ struct TunnelTests {
         #expect(TunnelProtocol.allCases.allSatisfy(tested.contains))
     }
 
-    /// With `--no-tunnels`, packets in tunnels are recognised as tunnelled but not decoded further. In a run, they are
+    /// With `--no-tunnels`, packets in tunnels are recognized as tunneled but not decoded further. In a run, they are
     /// packets of the tunnel's own protocol.
     @Test func unopenedTunnelsAreNamedOrIgnored() throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {

@@ -88,7 +88,7 @@ struct FastPathTests {
         }
     }
 
-    /// If shares of a capture are analysed separately and merged, the result equals the result of a single analysis.
+    /// If shares of a capture are analyzed separately and merged, the result equals the result of a single analysis.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
     func mergedSharesEqualOneAnalysis(seed: UInt64, count: Int) throws {
         var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)

@@ -1,7 +1,7 @@
 import ProbeWire
 import Testing
 
-/// Tests that files of other formats are recognised by their first bytes.
+/// Tests that files of other formats are recognized by their first bytes.
 struct OtherFormatTests {
     private func magic(_ bytes: [UInt8]) -> UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 

@@ -40,7 +40,7 @@ struct OtherPacketsTests {
         #expect(found.others.unreadCount == 4 && found.undecodableCount == 3)
     }
 
-    /// Encrypted and tunnelled packets may contain entire flows, but no segments of the flows that are shown.
+    /// Encrypted and tunneled packets may contain entire flows, but no segments of the flows that are shown.
     @Test func hiddenPacketsDoNotConcernOtherFlows() {
         let packets: [(LinkType, [UInt8])] = [
             (.raw, Self.segment.ipv4(protocolNumber: 50, content: [1, 2, 3, 4])),

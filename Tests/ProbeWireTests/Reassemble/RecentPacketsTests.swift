@@ -97,7 +97,7 @@ struct RecentPacketsTests {
         }
     }
 
-    /// Copies are recognised even if a router delays its packets by 50 ms at 40,000 packets per second.
+    /// Copies are recognized even if a router delays its packets by 50 ms at 40,000 packets per second.
     @Test(arguments: [true, false])
     func copiesAreRecognizedAfterManyPackets(fast: Bool) throws {
         let count = 2_000 as UInt32
@@ -237,7 +237,7 @@ struct RecentPacketsTests {
         #expect(found.copyCount == 1)
     }
 
-    /// Two analyses, each of one share of the connections, recognise the same copies as a single analysis, even if
+    /// Two analyses, each of one share of the connections, recognize the same copies as a single analysis, even if
     /// there are more packets than are remembered.
     @Test func sharesRecognizeTheSameCopies() {
         func analysis(_ share: ConnectionShare) -> CaptureAnalysis {

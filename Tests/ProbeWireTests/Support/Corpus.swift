@@ -42,7 +42,7 @@ enum Corpus {
     }
 }
 
-/// A capture file that was read and analysed completely.
+/// A capture file that was read and analyzed completely.
 struct ReadFile {
     var reader = CaptureFileReader()
     var analysis = CaptureAnalysis()
@@ -50,7 +50,7 @@ struct ReadFile {
     var packets: [[UInt8]] = []
     var error: CaptureFileError?
 
-    /// Reads and analyses the bytes of a file, `chunk` bytes at a time.
+    /// Reads and analyzes the bytes of a file, `chunk` bytes at a time.
     init(_ bytes: [UInt8], chunk: Int = 1 << 16) {
         var analysis = analysis
         var records: [CaptureRecord] = []

@@ -61,7 +61,7 @@ struct KnownExchange {
             position = end
         }
         // A segment that was lost and retransmitted arrives after several later ones. A segment that was only delayed
-        // swaps places with its neighbour.
+        // swaps places with its neighbor.
         for index in segments.indices.dropLast() where Int.random(in: 0..<5, using: &random) == 0 {
             segments.swapAt(index, min(segments.count - 1, index + Int.random(in: 1...4, using: &random)))
         }
