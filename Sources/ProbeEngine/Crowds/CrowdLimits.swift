@@ -60,7 +60,7 @@ struct CrowdLimits {
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
                 text: "the limit on open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
-                    + "\(Self.maxWorkers) processes can share a crowd: each process needs \(needed)",
+                    + "\(Self.maxWorkers) processes can share a crowd, so each process needs \(needed)",
                 advice: "raise the limit with `ulimit -Hn \(needed)` before the run, as root")
         }
         let ends = need.members * (need.isLocal ? 2 : 1)
@@ -68,13 +68,13 @@ struct CrowdLimits {
         if ends > free {
             throw Obstacle(
                 text: "the system's limit on open files (fs.file-max) is \(files.limit), and \(max(0, free)) more "
-                    + "can be opened: the crowd needs \(ends)",
+                    + "can be opened, but the crowd needs \(ends)",
                 advice: "raise the limit with `sysctl fs.file-max=\(files.used + ends + 10_000)`, as root")
         }
         let needed = workers * Self.processesOfWorker
         if let processes, processes < needed {
             throw Obstacle(
-                text: "this user's limit on processes (RLIMIT_NPROC) is \(processes): the crowd needs \(needed)",
+                text: "this user's limit on processes (RLIMIT_NPROC) is \(processes), but the crowd needs \(needed)",
                 advice: "raise the limit with `ulimit -u \(needed + 100)`")
         }
         return workers

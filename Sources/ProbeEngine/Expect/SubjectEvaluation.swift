@@ -111,7 +111,7 @@ struct SubjectEvaluation {
             return ["report lines without their terminators: the delivered line includes its terminator"]
         }
         if let value = text.value, payload == value + [13] {
-            return ["remove the CR too: the transport divides lines at LF, and keeps the CR of CRLF"]
+            return ["remove the CR too: the transport splits the stream into lines at LF, and keeps the CR of CRLF"]
         }
         if payload.isEmpty {
             return ["check how terminators are recognized: an empty line was delivered, as if one terminator were two"]

@@ -135,7 +135,8 @@ package struct ExpectationsFile: Sendable {
         }
         if isAtTimes, verdict == .passed || verdict >= .unsupported {
             report(
-                "\(word)? is meaningless: ? marks a verdict that occasionally replaces passed", at: all[2].span,
+                "`\(word)?` is meaningless: `?` marks a verdict that a case occasionally has instead of `passed`",
+                at: all[2].span,
                 hint: "use failed?, error? or inconclusive?")
             return nil
         }

@@ -176,8 +176,8 @@ struct LinkChecker {
                 "`\(link.from.value)` never sends a `\(selection.kind.rawValue)` packet: "
                     + (selection.kind == .syn ? "the other end opens the connections" : "it opens the connections"),
                 hint: selection.kind == .syn
-                    ? "select a `synack` packet, or a `syn` packet of the other direction"
-                    : "select a `synack` packet of the other direction",
+                    ? "select a `synack` packet, or a `syn` packet in the other direction"
+                    : "select a `synack` packet in the other direction",
                 at: selection.ordinals.span)
         }
     }

@@ -113,7 +113,8 @@ struct NameChecker {
         guard let side = links.side(of: name.value) else {
             names.report(
                 .hostAddress, "`\(name.value)` is not on a link, so a name can't resolve to it",
-                hint: "add `link \(name.value) <-> T`, with the actor that resolves the name on the other side",
+                hint: "add a link such as `link \(name.value) <-> T`; the actor that resolves the name must be on the "
+                    + "other side of the link from `\(name.value)`",
                 at: name.span)
             return false
         }

@@ -72,10 +72,11 @@ struct DeclarationParser: GrammarPart {
         guard ahead > 0 || value.kind == .number, [.number, .newline, .end].contains(value.kind) else { return nil }
         let port = value.kind == .number ? cursor.text(value) : "8080"
         let address = port.utf8.contains(UInt8(ascii: ".")) ? "\(port):8080" : "127.0.0.1:\(port)"
+        let hint = "write `server \(name.value) on \(address)`; without `on`, the server listens on a free port"
         return cursor.fail(
-            .foreignClause(
-                cursor.word,
-                hint: "write `server \(name.value) on \(address)`; without `on`, the server listens on a free port"),
+            cursor.word == "on"
+                ? .init(.unknownWord, "expected an address after `on`, found `port`", hint: hint)
+                : .foreignClause(cursor.word, hint: hint),
             at: cursor.place)
     }
 

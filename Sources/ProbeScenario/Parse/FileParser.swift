@@ -56,7 +56,7 @@ struct FileParser: GrammarPart {
         if try header.parseStatement() {
             if let firstStep = context.firstStep {
                 cursor.report(
-                    .headerAfterStep, "`\(cursor.text(first))` belongs to the header, but follows the first step",
+                    .headerAfterStep, "`\(cursor.text(first))` belongs in the header, but follows the first step",
                     hint: "move the statement up, before the first step", at: cursor.span(first),
                     notes: [Diagnostic.Note("the first step is here", span: firstStep)])
             }

@@ -85,8 +85,8 @@ struct NameParser: GrammarPart {
             return try nobody(at: cursor.bytes.text(place.start..<place.end), place)
         // The address is missing at the end of the previous line, and this word begins the next statement.
         case .word where cursor.word == "name" && Self.isStatement(cursor):
-            throw cursor.expected("the name of an actor, or an address", Self.example)
-        default: return .actor(try cursor.parseName("the name of an actor, or an address", Self.example))
+            throw cursor.expected("an actor's name or an address", Self.example)
+        default: return .actor(try cursor.parseName("an actor's name or an address", Self.example))
         }
     }
 

@@ -31,7 +31,7 @@ struct CrowdLimitsTests {
         limits.files = (30_000, 20_000)
         #expect(
             try Self.obstacle(limits, .init(members: 6_000)).text.contains(
-                "10000 more can be opened: the crowd needs 12000"))
+                "10000 more can be opened, but the crowd needs 12000"))
         var need = CrowdLimits.Need(members: 6_000)
         need.isLocal = false
         #expect(try limits.workers(for: need) == 1)
@@ -42,7 +42,7 @@ struct CrowdLimitsTests {
         limits.processes = 3
         #expect(try limits.workers(for: .init(members: 10)) == 1)
         let obstacle = try Self.obstacle(limits, .init(members: 20_000))
-        #expect(obstacle.text.contains("this user's limit on processes (RLIMIT_NPROC) is 3: the crowd needs 4"))
+        #expect(obstacle.text.contains("this user's limit on processes (RLIMIT_NPROC) is 3, but the crowd needs 4"))
     }
 
     @Test func linkHasASingleAddress() throws {
