@@ -173,7 +173,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with protobuf"],
-                        "the subject parses each message as the `Sample` that the adapter protocol defines, serialises it again, and delivers the result"
+                        "the subject parses each message as the `Sample` that the adapter protocol defines, serializes it again, and delivers the result"
                     ),
                     (
                         ["subject T -> S with heartbeat 200ms \"PING\""],
@@ -234,7 +234,7 @@ enum HeaderStatement {
                 more: [
                     (
                         ["crowd V = 5000 servers"],
-                        "the accepting ends of the first connections to one port, `${V.port}`, up to the given number; clients, subjects and proxies connect to the crowd by its name"
+                        "at most the given number of members, each of which is the accepting end of a connection to the port `${V.port}`; clients, subjects and proxies connect to the crowd by its name"
                     ),
                     (
                         ["crowd W = 100 clients -> S with receive-buffer 4KiB"],

@@ -86,7 +86,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "sent",
-                "expects the subject to have reported as sent exactly the number of bytes that the script has made it send so far, including terminators and length prefixes. The step fails if the number is lower at the deadline, or higher at any time",
+                "expects the number of bytes that the subject has reported as sent to equal the number that the script has told the subject to send so far, including terminators and length prefixes. The step fails if the number is lower at the deadline, or higher at any time",
                 example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sent },
         Phrase.pattern(

@@ -95,7 +95,7 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "the comparison is true for the length of the longest line, excluding its terminator. Lines end with LF; of an unfinished line, the bytes sent so far are counted",
+                "the comparison is true for the length of the longest line, excluding its terminator. Lines end with LF; for an unfinished line, the bytes sent so far are counted",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
@@ -196,7 +196,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "lacks", ["lacks V"],
-                "S has sent data so far, and V does not occur in this data in the clear. If bytes are missing from the capture, the result is inconclusive",
+                "S has sent data, and the data sent so far does not contain V in the clear. If bytes are missing from the capture, the result is inconclusive",
                 example: "lacks \"PASS\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))
