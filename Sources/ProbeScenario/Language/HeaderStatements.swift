@@ -100,7 +100,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "include", [],
-                "inserts the header statements and definitions of another file at this position. The path is relative to the including file. It must lead to a file in the folder of the script that is run, even if it contains symbolic links. The included file must not contain `scenario` or steps. Including a file again has no effect; a cycle of includes is an error. An actor that is declared in an included file may remain unused",
+                "inserts the header statements and definitions of another file at this position. The path is relative to the including file. The path must lead to a file in the folder of the script that is run, even if the path contains symbolic links. The included file must not contain `scenario` or steps. Including a file again has no effect; a cycle of includes is an error. An actor that is declared in an included file may remain unused",
                 example: "include \"common.scn\"")
         ) { parser throws(Abandoned) in try parser.parseInclude() },
         Phrase(

@@ -77,7 +77,7 @@ extension CrowdStatement {
 
     private static let sendEntry = LanguageEntry(
         "send", ["send V", "send line V"],
-        "sends V like the same step of a client; the available clauses are `\\|`, `cut at`, `in pieces of 2B`, `every 30ms` and `at 10B/s`",
+        "sends V as the same step of a client does; the available clauses are `\\|`, `cut at`, `in pieces of 2B`, `every 30ms` and `at 10B/s`",
         more: [
             (
                 ["send V every 10s"],

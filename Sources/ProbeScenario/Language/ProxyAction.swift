@@ -131,7 +131,7 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "the connection to the given side disappears without a FIN or an RST, so that side is not notified. Anything that this side sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
+                "the connection to the given side disappears without a FIN or an RST, and this side is not notified. Anything that this side sends later is answered with an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]
