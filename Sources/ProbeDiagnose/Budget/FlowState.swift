@@ -1,23 +1,24 @@
 import ProbeBase
 
-/// What a flow spends its time on. Every instant of a flow is in exactly one state: the first that applies, in the
-/// order of the cases.
+/// A state in which a flow can spend time. Every instant of a flow belongs to exactly one state: the first case of this
+/// enumeration that applies.
 package enum FlowState: UInt8, Sendable, CaseIterable {
-    /// From the SYN until the client acknowledges the SYN-ACK, or until the attempt fails.
+    /// The time from the SYN until the client acknowledges the SYN-ACK, or until the attempt to connect fails.
     case handshake
-    /// After the second FIN, or after an RST that was obeyed.
+    /// The time after the second FIN, or after an RST that its receiver accepted.
     case closing
-    /// A sender is blocked by a receive window of 0.
-    case closedWindow
+    /// A sender can't send, because the receive window is 0.
+    case zeroWindow
     /// A sender waits for its retransmission timer, or for a tail-loss probe.
     case timeout
-    /// From the first fast retransmission, or the third duplicate ACK, until everything sent by then is acknowledged.
+    /// The time from the first fast retransmission or the third duplicate ACK until all data that had been sent by then
+    /// is acknowledged.
     case recovery
     /// A sender holds back a small segment until a delayed ACK arrives (RFC 9293, section 3.7.4).
     case nagle
-    /// One side has closed, nothing is outstanding, and the other side sends no data.
+    /// One side has closed its direction of the connection, no data is outstanding, and the other side sends no data.
     case halfClosed
-    /// The network delivers the last data, and the answer to it, between the capture point and the peer.
+    /// The last data, or the answer to it, is on its way between the capture point and the peer.
     case roundTrip
     /// A transfer in one direction, limited by the receive window.
     case transferReceiveWindow
@@ -29,16 +30,16 @@ package enum FlowState: UInt8, Sendable, CaseIterable {
     case transferCongestionWindow
     /// A transfer in one direction whose limit the capture doesn't show.
     case transferUnknown
-    /// The server has received data, and sends data next.
+    /// The server prepares data: it has received data from the client, and it sends the next data.
     case serverThinks
-    /// The client has received data, and sends data next.
+    /// The client prepares data: it has received data from the server, and it sends the next data.
     case clientThinks
-    /// Neither side sends data, except for keep-alives.
+    /// Neither side sends data. Keep-alives do not count as data.
     case silent
-    /// Packets are missing, or only one direction was captured.
+    /// The state can't be determined, because packets are missing or only one direction was captured.
     case unknown
 
-    /// The key of the state in JSON: the state's name with hyphens.
+    /// The key that identifies the state in JSON: the state's name, with hyphens between the words.
     package var key: String {
         switch self {
         case .handshake: "handshake"
@@ -61,12 +62,12 @@ package enum FlowState: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The name of the state in text. The limit of a transfer is stated separately.
+    /// The name of the state in human-readable text. The factor that limits a transfer is stated separately.
     package var name: String { isTransfer ? "transfer" : key.replacing("-", with: " ") }
 
     package var isTransfer: Bool { Self.transferReceiveWindow.rawValue...Self.transferUnknown.rawValue ~= rawValue }
 
-    /// What limits the transfer; `nil` for a state that is not a transfer.
+    /// The factor that limits the transfer; `nil` for a state that is not a transfer.
     package var limit: String? {
         switch self {
         case .transferReceiveWindow: "the receive window"

@@ -1,16 +1,17 @@
 /// The time that a flow has spent in each state.
 ///
-/// Time is added in order. The most recent intervals are kept, because an event such as a retransmission shows in
-/// hindsight what the time before it was spent on. Memory is constant.
+/// Intervals are added in chronological order. The most recent intervals are kept, because an event such as a
+/// retransmission may show only in hindsight to which state the preceding time belongs. The memory use is constant.
 package struct TimeBudget: Sendable {
     private var totals = [Int64](repeating: 0, count: FlowState.allCases.count)
-    /// The most recent intervals. Each interval begins where the previous one ends; the first begins at `recentStart`.
+    /// The most recent intervals. Each interval begins at the end of the previous one; the first interval begins at
+    /// `recentStart`.
     private var recent: [(end: Int64, state: FlowState)] = []
     private var recentStart: Int64 = 0
-    /// The time up to which the budget is known, in nanoseconds since the first packet of the flow.
+    /// The end of the last interval that was added, in nanoseconds since the first packet of the flow.
     private(set) var end: Int64 = 0
 
-    /// The number of intervals that are kept. Adjacent intervals in the same state count as one.
+    /// The maximum number of intervals that are kept. Adjacent intervals in the same state count as one interval.
     private static let keptIntervals = 48
 
     init() {}
@@ -26,12 +27,12 @@ package struct TimeBudget: Sendable {
         FlowState.allCases.compactMap { self[$0] > 0 ? ($0, self[$0]) : nil }
     }
 
-    /// The time that a transfer took, whatever limited it.
+    /// The total time spent in transfers, regardless of what limited them.
     package var transfer: Int64 {
         FlowState.allCases.reduce(0) { $1.isTransfer ? $0 + self[$1] : $0 }
     }
 
-    /// Adds the time from the end of the budget until `end`.
+    /// Attributes the time from the end of the last interval until `end` to a state.
     mutating func add(_ state: FlowState, until end: Int64) {
         guard end > self.end else { return }
         totals[Int(state.rawValue)] += end - self.end
@@ -48,10 +49,10 @@ package struct TimeBudget: Sendable {
         recent.append((end, state))
     }
 
-    /// Assigns the time from `start` to `end` to `state`, except for the parts in a state that takes precedence. Only
-    /// intervals that are still kept are changed.
+    /// Attributes the time from `start` to `end` to `state`, except for any part that is in a state of higher
+    /// precedence. Changes only intervals that are still kept.
     ///
-    /// - Returns: the time that changed its state.
+    /// - Returns: the amount of time whose state was changed.
     @discardableResult
     mutating func reassign(_ state: FlowState, from start: Int64, until end: Int64) -> Int64 {
         var changed: Int64 = 0
@@ -83,15 +84,15 @@ package struct TimeBudget: Sendable {
         return changed
     }
 
-    /// Moves time between states, for corrections that apply to the whole flow.
+    /// Moves all time in one state to another state, for a correction that applies to the whole flow.
     mutating func move(from old: FlowState, to new: FlowState) {
         guard old != new else { return }
         totals[Int(new.rawValue)] += totals[Int(old.rawValue)]
         totals[Int(old.rawValue)] = 0
     }
 
-    /// Makes the budget longer or shorter, for a flow whose first packet in the capture is not the earliest one. The
-    /// additional time is unknown; missing time is taken from the longest states.
+    /// Extends or reduces the time budget of a flow whose packets are not in chronological order in the capture. Added
+    /// time is attributed to the state `unknown`; removed time is taken from the states with the most time.
     mutating func correct(by time: Int64) {
         if time >= 0 {
             totals[Int(FlowState.unknown.rawValue)] += time

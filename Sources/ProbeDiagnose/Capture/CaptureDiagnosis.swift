@@ -13,7 +13,7 @@ package struct CaptureDiagnosis: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the captured part of the segment's payload.
-    ///   - conversation: the flow, to which the segment has already been added.
+    ///   - conversation: the segment's flow, to which the segment has already been added.
     package mutating func note(
         _ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, in conversation: borrowing Conversation
     ) {
@@ -47,10 +47,11 @@ package struct CaptureDiagnosis: Sendable {
         lastTime = max(lastTime, other.lastTime)
     }
 
-    /// Adds the time of a packet that belongs to no flow that is diagnosed, because the capture lasts until its end.
+    /// Adds the time of a packet that does not belong to any of the diagnosed flows. Such a packet may be the last one
+    /// in the capture, and its time is then the end of the capture.
     package mutating func note(time: UInt64) { lastTime = max(lastTime, time) }
 
-    /// Returns the diagnosis of a flow that ends now; `nil` if it has no packets.
+    /// Returns the diagnosis of a flow that has ended, and discards the flow's data; `nil` if the flow has no packets.
     package mutating func end(
         of conversation: borrowing Conversation, droppedCount: UInt64 = 0
     ) -> FlowDiagnosis? {
@@ -64,7 +65,8 @@ package struct CaptureDiagnosis: Sendable {
         return FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime), droppedCount: 0)
     }
 
-    /// Returns the findings about several flows, and marks the findings of the flows that are parts of them.
+    /// Returns the findings that concern several flows, and marks each finding about a single flow that is a part of
+    /// one of them.
     package func summarize(_ diagnoses: inout [FlowDiagnosis]) -> [SharedFinding] {
         SharedFindings(diagnoses, stalls.stalls).apply(to: &diagnoses)
     }
@@ -76,14 +78,14 @@ extension FlowObservation {
         if icmp == nil { icmp = ICMPObservation(report, origin: origin) } else { icmp?.count += 1 }
     }
 
-    /// Records whether the windows of the flow are scaled by a known factor.
+    /// Records whether the scale factors of the flow's windows are known.
     mutating func noteScale(_ conversation: borrowing Conversation) {
         client.isRoomUnknown = conversation.fromServer.window.hasUnknownScale
         server.isRoomUnknown = conversation.fromClient.window.hasUnknownScale
     }
 }
 
-/// Finds times at which all active flows of a capture stall together.
+/// Finds periods in which all active flows of a capture stall at the same time.
 struct StallWatch: Sendable {
     struct Stall: Sendable {
         var start: UInt64

@@ -16,26 +16,27 @@ package struct FlowDiagnosis: Sendable {
     package let budget: TimeBudget
     /// The findings, the most important one first.
     package internal(set) var findings: [FlowFinding]
-    /// The findings that others explain.
+    /// The findings that are explained by other findings about the flow.
     package internal(set) var suppressed: [FlowFinding]
     package let clientBytes: Int64
     package let serverBytes: Int64
     package let packetCount: Int
-    /// The shortest round trip, in nanoseconds; `nil` if it was not measured.
+    /// The minimum round-trip time, in nanoseconds; `nil` if it was not measured.
     package let roundTrip: Int64?
-    /// What the findings about several flows need.
+    /// The outcome of the flow, for findings that concern several flows.
     let outcome: Outcome
 
-    /// How the flow went, as far as other flows are concerned.
+    /// The facts about a flow that are compared with the same facts about other flows.
     struct Outcome: Sendable {
         var hasSYN: Bool
         var isEstablished: Bool
         var isRefused: Bool
         /// Whether the SYN was never answered.
         var isUnanswered: Bool
-        /// The time after which the connection had failed, from its first packet; `nil` if it did not fail.
+        /// The time from the first packet of the connection to its failure; `nil` if the connection did not fail.
         var failedAfter: Int64?
-        /// The time of the end of the connection, from its first packet; `nil` if it was still open.
+        /// The time from the first packet of the connection to its end; `nil` if the connection was still open at the
+        /// end of the capture.
         var closedAt: Int64?
         var answers: [Int64]
         var answerCount: Int
@@ -95,8 +96,21 @@ package struct FlowDiagnosis: Sendable {
 }
 
 extension Conversation {
-    /// Whether a side reset the connection and its peer obeyed.
+    /// Returns whether the given side reset the connection with an RST that its peer accepted.
     func isReset(by side: ConversationSide) -> Bool {
         side == .client ? fromClient.rst != nil : fromServer.rst != nil
+    }
+}
+
+extension FlowObservation {
+    /// Moves time to an unknown state if a capture of only one direction can't show how that time was spent.
+    mutating func forgetWaits() {
+        for state in FlowState.allCases {
+            switch state {
+            case .handshake, .closing, .unknown, .transferUnknown: break
+            case _ where state.isTransfer: budget.move(from: state, to: .transferUnknown)
+            default: budget.move(from: state, to: .unknown)
+            }
+        }
     }
 }

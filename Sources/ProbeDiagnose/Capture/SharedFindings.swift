@@ -1,10 +1,10 @@
 import ProbeBase
 import ProbeWire
 
-/// A finding about several flows.
+/// A finding that concerns several flows.
 package struct SharedFinding: Sendable {
     package var finding: FlowFinding
-    /// The numbers of the flows.
+    /// The numbers of the flows that the finding concerns.
     package var flows: [Int]
 }
 
@@ -19,7 +19,8 @@ struct SharedFindings {
         self.stalls = stalls
     }
 
-    /// Finds the causes, and marks the findings of `diagnoses` that are parts of them.
+    /// Finds the causes that affect several flows, and marks each finding in `diagnoses` that is a part of a finding
+    /// about several flows.
     consuming func apply(to diagnoses: inout [FlowDiagnosis]) -> [SharedFinding] {
         findFlood()
         findStorm()
@@ -42,7 +43,7 @@ struct SharedFindings {
         return found.sorted { FlowFinding.precedes($0.finding, $1.finding) }
     }
 
-    /// The findings of a flow that a cause common to several flows includes.
+    /// Returns the ids of the findings about a single flow that are parts of the given finding about several flows.
     private static func parts(of id: FindingID) -> Set<FindingID> {
         switch id {
         case .reconnectStorm, .connectionsRefusedUnderLoad, .synFlood:
@@ -73,7 +74,8 @@ struct SharedFindings {
         DurationText.difference(from: a.start, to: b.start)
     }
 
-    /// Returns the longest run of consecutive flows, of which any `count` begin within `time`.
+    /// Returns the longest run of consecutive flows in which any `count` successive flows begin within a period of the
+    /// given length; `nil` if there is no such run.
     private static func burst(_ flows: [FlowDiagnosis], of count: Int, within time: Int64) -> ArraySlice<FlowDiagnosis>?
     {
         guard flows.count >= count else { return nil }
@@ -215,6 +217,6 @@ struct SharedFindings {
 }
 
 extension [Int64] {
-    /// The median of sorted numbers.
+    /// The median of the numbers, which must be sorted; `nil` if there are none.
     fileprivate var median: Int64? { isEmpty ? nil : self[count / 2] }
 }

@@ -57,7 +57,7 @@ package enum FindingID: String, Sendable, CaseIterable {
     case allFlowsStall = "all-flows-stall"
     case synFlood = "syn-flood"
 
-    /// Whether the finding describes the capture itself and not the connection.
+    /// Whether the finding describes the capture itself rather than a connection.
     var isAboutCapture: Bool {
         switch self {
         case .captureDroppedPackets, .oneDirection, .snapLength, .startsInTheMiddle, .offload, .capturedTwice,
@@ -67,7 +67,7 @@ package enum FindingID: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the finding says that the connection was not set up.
+    /// Whether the finding states that the connection was not established.
     var isFailedSetUp: Bool {
         switch self {
         case .refused, .noAnswer, .icmpUnreachable, .wrongSYNAnswer: true

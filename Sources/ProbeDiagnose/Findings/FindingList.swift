@@ -7,14 +7,15 @@ struct FindingList {
 
     init(_ context: FlowContext) { self.context = context }
 
-    /// Adds the findings of a group.
+    /// Adds the findings of a group of checks.
     mutating func add(_ group: (some FindingGroup).Type) {
         var group = group.init(list: self)
         group.find()
         self = group.list
     }
 
-    /// Adds a finding. If packets are missing from the capture, the finding is less certain and at most a warning.
+    /// Adds a finding. If packets are missing from the capture, the finding is made less certain and is at most a
+    /// warning, unless it is a finding about the capture itself.
     mutating func add(
         _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
         _ evidence: Evidence, _ sentence: String, next: String, rivals: [String] = [],
@@ -42,11 +43,11 @@ enum Time {
     static let second: Int64 = 1_000_000_000
 }
 
-/// Findings of one kind. A group adds its findings to the list of the flow.
+/// A group of related checks, which adds its findings to a flow's list of findings.
 protocol FindingGroup {
     var list: FindingList { get set }
     init(list: FindingList)
-    /// Adds the findings that the flow shows.
+    /// Adds the findings for which the flow contains evidence.
     mutating func find()
 }
 
@@ -63,10 +64,10 @@ extension FindingGroup {
             explains: time)
     }
 
-    /// Returns a duration for a sentence.
+    /// Returns a duration as text for use in a sentence.
     func text(_ time: Int64) -> String { DurationText.text(nanoseconds: max(0, time)) }
 
-    /// Returns a share for a sentence: `12 %`.
+    /// Returns a fraction as text for use in a sentence, such as `12 %`.
     func percent(_ share: Double) -> String {
         let value = share * 100
         return value >= 10 || value == 0
@@ -75,11 +76,11 @@ extension FindingGroup {
 
     func count(_ number: Int, _ noun: String) -> String { ByteText.count(number, noun) }
 
-    /// Returns a point in time for a sentence.
+    /// Returns a point in time as text for use in a sentence.
     func seconds(_ time: Int64) -> String { "\(DurationText.fixed(Double(time) / 1e9, digits: 3)) s" }
 
-    /// Returns the share of its transfer during which a side was limited by the receive window, if the window was the
-    /// main limit.
+    /// Returns the fraction of a side's transfer time that was limited by the receive window; `nil` if the window was
+    /// not the main limit.
     func isWindowLimited(_ side: ConversationSide) -> Double? {
         let sender = context.flow[side]
         guard sender.transferTime >= 200 * Time.millisecond else { return nil }
@@ -87,7 +88,7 @@ extension FindingGroup {
         return share >= 0.5 ? share : nil
     }
 
-    /// Returns a size for a sentence.
+    /// Returns a size as text for use in a sentence.
     func size(_ bytes: Int) -> String {
         bytes >= 1 << 20
             ? "\(DurationText.fixed(Double(bytes) / Double(1 << 20), digits: 1)) MiB"

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeWire
 
-/// Where on the path a capture was made, as far as a flow shows it.
+/// The place on the path at which a capture was made, as far as a flow reveals it.
 package enum CapturePoint: String, Sendable {
     case client, server, both, middle, unknown
 }
@@ -13,12 +13,12 @@ struct FlowContext {
     let server: SocketEndpoint
     /// The time from the first to the last packet, in nanoseconds.
     let duration: Int64
-    /// The time from the flow's last packet to the end of the capture.
+    /// The time from the flow's last packet to the end of the capture, in nanoseconds.
     let trailing: Int64
-    /// The capture's drop counter.
+    /// The number of packets that the capture dropped.
     let droppedCount: UInt64
 
-    /// The time that the flow was watched, from its first packet to the end of the capture.
+    /// The time for which the flow was observed, from its first packet to the end of the capture.
     var watched: Int64 { duration + trailing }
 
     var point: CapturePoint {
@@ -31,12 +31,12 @@ struct FlowContext {
         return .middle
     }
 
-    /// Whether the capture was made at a side, so that it shows what that side sent and received.
+    /// Returns whether the capture was made at the given side, so that it shows what that side sent and received.
     func isAt(_ side: ConversationSide) -> Bool {
         point == .both || (point == .client && side == .client) || (point == .server && side == .server)
     }
 
-    /// Whether only one side's packets were captured although the other side must have sent some.
+    /// Whether only one side's packets were captured, although the other side must also have sent packets.
     var isOneDirection: Bool {
         let (own, other) = (flow.client, flow.server)
         if own.packetCount > 0, other.packetCount > 0 { return false }
@@ -45,7 +45,7 @@ struct FlowContext {
         return seen.packetCount > seen.synCount + (flow.reset == nil ? 0 : 1)
     }
 
-    /// The bytes that were acknowledged and that the capture doesn't contain.
+    /// The number of bytes that were acknowledged but are not in the capture.
     var missingBytes: Int64 {
         (flow.client.holes + flow.server.holes).filter(\.isAcknowledged).reduce(0) { $0 + $1.end - $1.start }
     }

@@ -9,17 +9,17 @@ package enum FindingSeverity: String, Sendable, Comparable, CaseIterable {
     /// The finding is normal or harmless.
     case note
 
-    /// A more serious severity is smaller, so that it is listed first.
+    /// Orders a more serious severity before a less serious one, so that it is listed first.
     package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 
     private var rank: Int { self == .problem ? 0 : self == .warning ? 1 : 2 }
 }
 
-/// How sure a finding is.
+/// How certain a finding is.
 package enum FindingCertainty: String, Sendable, Comparable, CaseIterable {
-    /// The packets allow no other cause.
+    /// The packets are not consistent with any other cause.
     case certain
-    /// Other causes are possible; the finding names them.
+    /// Other causes are possible, and are listed in the finding.
     case likely
     /// The packets are merely consistent with the cause.
     case possible
@@ -28,11 +28,11 @@ package enum FindingCertainty: String, Sendable, Comparable, CaseIterable {
 
     private var rank: Int { self == .certain ? 0 : self == .likely ? 1 : 2 }
 
-    /// The next weaker level.
+    /// The next lower level of certainty.
     var weaker: Self { self == .certain ? .likely : .possible }
 }
 
-/// Where to act on a finding.
+/// The place at which the problem described by a finding can be fixed.
 package enum FindingSide: String, Sendable {
     case client, server, middlebox, capture
     case pathToClient = "path-to-client"
@@ -40,11 +40,11 @@ package enum FindingSide: String, Sendable {
 
     init(_ side: ConversationSide) { self = side == .client ? .client : .server }
 
-    /// The path towards the receiver of the packets concerned.
+    /// Returns the path toward the given side, which receives the packets concerned.
     static func path(to side: ConversationSide) -> FindingSide { side == .client ? .pathToClient : .pathToServer }
 }
 
-/// The cause of what is wrong with a connection.
+/// A finding about one or more flows: what is unusual, the cause, and the evidence.
 package struct FlowFinding: Sendable {
     package var id: FindingID
     package var severity: FindingSeverity
@@ -52,22 +52,22 @@ package struct FlowFinding: Sendable {
     package var side: FindingSide
     /// The numbers of the packets that show the cause, counting from 1.
     package var evidence: [Int]
-    /// A sentence with numbers that states the cause.
+    /// A sentence that states the cause, including the relevant numbers.
     package var sentence: String
-    /// What to do next.
+    /// The recommended next step.
     package var next: String
-    /// Other causes that the packets allow. Empty only if the finding is certain.
+    /// Other causes that are consistent with the packets; empty if the finding is certain.
     package var rivals: [String]
     /// The numbers in the sentence. Times are in seconds.
     package var numbers: [(key: String, value: JSONValue)]
     /// The time that the finding explains, in nanoseconds.
     package var explained: Int64
-    /// The finding that explains this one, if any.
+    /// The id of the finding that explains this one; `nil` if there is none.
     package var suppressedBy: FindingID?
-    /// The finding about several flows that this one is a part of.
+    /// The id of the finding about several flows of which this finding is a part; `nil` if there is none.
     package var partOf: FindingID?
 
-    /// The order of findings: the most important one first.
+    /// Returns whether `left` is listed before `right`. The most important finding is listed first.
     static func precedes(_ left: FlowFinding, _ right: FlowFinding) -> Bool {
         if left.severity != right.severity { return left.severity < right.severity }
         if left.certainty != right.certainty { return left.certainty < right.certainty }

@@ -45,7 +45,7 @@ struct LossFindings: FindingGroup {
             explains: time)
     }
 
-    /// Advises where to capture to see where packets of a side are lost.
+    /// Returns advice on where to capture in order to locate the loss of packets from the given side.
     private func captureAdvice(_ side: ConversationSide) -> String {
         let sender = context.flow[side]
         return sender.lost.after >= sender.lost.before
@@ -131,7 +131,8 @@ struct LossFindings: FindingGroup {
         guard let stuck = sender.stuck, stuck.copies >= 3, stuck.payload + headers >= minimum,
             sender.largestAcknowledged < stuck.payload, sender.acknowledged > 0
         else { return }
-        // If the peer does not answer smaller packets either, it is gone.
+        // If the peer no longer answers smaller packets either, it has vanished, and the size of the packets is not the
+        // cause.
         let isAlive = flow[side.opposite].lastTime > stuck.time
         guard isAlive || sender.dataEnd <= stuck.end || sender.smallestUnanswered >= 536 else { return }
         if let icmp = flow.icmp, sender.acknowledged >= stuck.end || !icmp.isTooBig { return }
@@ -193,13 +194,13 @@ struct LossFindings: FindingGroup {
         }
     }
 
-    /// Adds `bufferbloat`.
+    /// Adds the finding `bufferbloat` if the delays show that a queue fills up.
     private mutating func addQueue(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard flow.clockSteps.isEmpty else { return }
         let beyond = Queueing(sender.delays, sender.queueing)
-        // Near the receiver, the queue lies between the sender and the capture point.
+        // If the capture was made near the receiver, the queue is between the sender and the capture point.
         let before = Queueing(sender.echo.delays, sender.echo.queueing)
         guard let worse = [beyond, before].compactMap(\.self).max(by: { $0.rise < $1.rise }), worse.rise > 0 else {
             return
@@ -237,7 +238,7 @@ struct LossFindings: FindingGroup {
                 rivals: ["a capture that contains packets twice"],
                 numbers: [("packets", .integer(flow.lateCopyCount)), ("share", .number(share))])
         }
-        // A copy and its original make up a pair.
+        // If every packet is captured twice, half of all packets are copies. The threshold is half of that share.
         if flow.copyCount > 0, flow.copyCount * 4 >= flow.packetCount {
             add(
                 .capturedTwice, .note, .certain, .capture, flow.copyEvidence,
@@ -248,7 +249,7 @@ struct LossFindings: FindingGroup {
     }
 }
 
-/// How much a measured delay rises above its minimum.
+/// The amount by which a measured delay rises above its minimum, and how the rise correlates with the data in flight.
 private struct Queueing {
     let low: Int64
     /// The difference between the 95th percentile and the minimum.

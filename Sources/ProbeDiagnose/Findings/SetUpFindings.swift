@@ -119,7 +119,8 @@ struct SetUpFindings: FindingGroup {
             flow.server.synCount == 1, flow.clockSteps.isEmpty
         else { return }
         let time = end - syn.time
-        // The delays in the handshake must not hide that later round trips are shorter.
+        // The handshake is compared with later round trips only, because delays in the handshake itself could hide that
+        // later round trips are shorter.
         let later = flow.laterRoundTrip ?? time
         guard time > Time.second || (time > 200 * Time.millisecond && time > 3 * later) else { return }
         var evidence = flow.client.synPackets
@@ -141,7 +142,8 @@ struct SetUpFindings: FindingGroup {
         guard let own = flow.client.syn, let other = flow.server.syn else { return }
         if !own.hasWindowScale || !other.hasWindowScale {
             let side: ConversationSide = own.hasWindowScale ? .server : .client
-            // The option matters only if the window is as large as it can be without it.
+            // The missing option matters only if the window is close to the maximum that is possible without the
+            // option.
             let limited = ConversationSide.allCases.first {
                 let windows = flow[$0].windows.samples
                 return isWindowLimited($0) != nil && windows.count { $0.window > 48 << 10 } * 2 > windows.count

@@ -1,11 +1,12 @@
-/// The rules by which a finding that is only a consequence of another one is set aside.
+/// The rules by which a finding is suppressed because it is only a consequence of another finding.
 enum Suppression {
-    /// Marks the findings that others explain, and returns the others, in their order.
+    /// Separates the findings that are explained by other findings from the findings to show. Both lists are ordered by
+    /// importance.
     static func apply(_ findings: [FlowFinding]) -> (shown: [FlowFinding], suppressed: [FlowFinding]) {
         var shown: [FlowFinding] = []
         var suppressed: [FlowFinding] = []
         for finding in findings {
-            // A finding that is itself explained can't explain another one, except through the one that explains it.
+            // The finding that explains this one may itself be explained by a third finding.
             if let cause = findings.first(where: { $0.id != finding.id && explains($0, finding) }) {
                 var finding = finding
                 finding.suppressedBy = cause.id

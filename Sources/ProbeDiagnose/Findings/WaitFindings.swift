@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Findings about applications that are slow, or send inefficiently.
+/// Findings about applications that are slow or that send data inefficiently.
 struct WaitFindings: FindingGroup {
     var list: FindingList
 

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Findings about windows, and about what limits transfers.
+/// Findings about windows, and about the factors that limit transfers.
 struct WindowFindings: FindingGroup {
     var list: FindingList
 
@@ -120,7 +120,7 @@ struct WindowFindings: FindingGroup {
 }
 
 extension Array where Element == (time: Int64, window: Int) {
-    /// The largest windows before and after a time.
+    /// Returns the largest window before the given time, and the largest window from that time on.
     fileprivate func partition(around time: Int64) -> (earlier: Int, later: Int) {
         var result = (earlier: 0, later: 0)
         for sample in self {

@@ -3,12 +3,14 @@ import ProbeWire
 
 /// What happened while the connection was being set up.
 struct SetUpObservation: Sendable {
-    /// The answer of the server that refused the connection.
+    /// The time and the number of the packet with which the server refused the connection; `nil` if it did not refuse
+    /// it.
     var refusal: (time: Int64, packet: Int)?
-    /// The packets that acknowledged something else than the SYN.
+    /// The packets that acknowledged something other than the client's SYN.
     var wrongAnswers = Evidence()
     var wrongAnswer: String?
-    /// The client's ACK that completes the handshake, and whether the server repeated its SYN-ACK afterwards.
+    /// The time and the number of the client's ACK that completed the handshake. `repeatedAfterCompletion` contains the
+    /// SYN-ACKs that the server retransmitted after this ACK.
     var completion: (time: Int64, packet: Int)?
     var repeatedAfterCompletion = Evidence()
     var ignoredDataCount = 0
@@ -16,29 +18,31 @@ struct SetUpObservation: Sendable {
     var isSYNDataAcknowledged = false
 }
 
-/// A reset, and the state of the connection at that time.
+/// A reset, and the state of the connection at the time of the reset.
 struct ResetObservation: Sendable {
     var side: ConversationSide
     var time: Int64
     var packet: Int
-    /// The bytes that were sent and not acknowledged before the reset.
+    /// The number of bytes that the sender of the reset had sent and that were not yet acknowledged. `peerOutstanding`
+    /// is the same number for the peer.
     var ownOutstanding: Int64
     var peerOutstanding: Int64
     var hasOwnFIN: Bool
     var hasPeerFIN: Bool
-    /// The time since the last packet before the reset.
+    /// The time between the reset and the packet before it.
     var silence: Int64
-    /// Whether the peer sent data after this side's FIN.
+    /// Whether the peer sent data after the FIN of the side that later sent the reset.
     var isAfterClose: Bool
     var hasHandshake: Bool
-    /// Whether the sender of the reset did not move its window past the bytes that it acknowledged.
+    /// Whether the last window that the sender of the reset advertised was smaller than its first window. A smaller
+    /// window suggests that received data had not been read.
     var hasUnreadData: Bool
     var isInsideMessage: Bool
     var isForeign: Bool
     var isOddlyNumbered: Bool
     var laterPackets = Evidence()
     var isObeyed: Bool
-    /// The packet that the reset answers.
+    /// The number of the peer's last packet with data, which probably caused the reset.
     var cause: Int
 }
 
@@ -80,7 +84,8 @@ struct ICMPObservation: Sendable {
 }
 
 extension FlowObservation {
-    /// Follows the handshake. Returns `false` for an answer whose numbers don't belong to this connection.
+    /// Records a packet of the handshake. Returns `false` for an answer whose acknowledgment number does not belong to
+    /// this connection.
     mutating func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) -> Bool {
         let side = packet.side
         if side == .server, let syn = client.syn, server.syn == nil, tcp.flags.contains(.ack) {
@@ -141,7 +146,7 @@ extension FlowObservation {
         self[side].sentEnd = 1
     }
 
-    /// Records packets of a handshake that the analysis does not assign to the connection's streams.
+    /// Records a packet of the handshake that the analysis does not assign to either stream of the connection.
     mutating func noteSetUp(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
         guard summary.side == .server, let syn = client.syn, server.syn == nil,
             tcp.acknowledgment - (syn.sequence + 1) != 0
@@ -150,9 +155,9 @@ extension FlowObservation {
         set.wrongAnswer = "an answer that acknowledges another number"
     }
 
-    /// Records a SYN-ACK that the server repeats although the client has acknowledged it.
+    /// Records a SYN-ACK that the server retransmits although the client has acknowledged it.
     mutating func noteLateSYN(_ packet: DiagnosedPacket) {
-        // A copy of the SYN-ACK follows it at once; a server repeats it after a timeout.
+        // A copy of the SYN-ACK is captured immediately after it, whereas a server retransmits it only after a timeout.
         guard packet.side == .server, let completion = set.completion,
             packet.time - max(server.lastSYNTime, completion.time) > 150_000_000
         else { return }
@@ -167,7 +172,7 @@ extension FlowObservation {
         let side = packet.side
         let peer = side.opposite
         if phase == .setUp {
-            // A client resets the connection of a wrong answer, and goes on with its own.
+            // A client responds to a wrong answer with a reset, and then continues its own attempt to connect.
             if isObeyed, set.refusal == nil, server.syn != nil || (side == .client && set.wrongAnswers.isEmpty) {
                 reset = ResetObservation(packet, tcp, in: self, isObeyed: true)
             }

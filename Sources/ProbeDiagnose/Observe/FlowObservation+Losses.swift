@@ -66,10 +66,8 @@ extension FlowObservation {
         self[side].sentEnd = acknowledgment
     }
 
-    /// Removes the part of a hole that a packet fills. Returns the hole as it was; `nil` if the packet fills none.
-
-    /// Measures the time from an acknowledgment to the data that the sender sends because of it. If the capture was made
-    /// near the receiver, this is the part of the round trip that a queue prolongs.
+    /// Measures the time from an acknowledgment to the data that the sender sends in response to it. If the capture was
+    /// made near the receiver, a queue on the path lengthens this part of the round trip.
     mutating func noteEcho(_ packet: DiagnosedPacket) {
         let side = packet.side
         if packet.length > 0, packet.kind == .new, let echo = packet.echo {
@@ -121,7 +119,8 @@ extension FlowObservation {
         let hole = self[side].fillHole(packet.start..<max(end, packet.start + 1))
         let hasFilled = hole != nil
         if let hole, packet.kind != .fastRetransmission || self[side].isSentEarlier(packet) {
-            // The sender needs a round trip to learn that a segment was lost.
+            // A sender can't detect the loss of a segment in less than a round trip. A packet that arrives sooner is
+            // the delayed original, not a retransmission.
             let isTooEarly = packet.time - hole.time < delay(to: side) * 3 / 4
             if isTooEarly || self[side].isSentEarlier(packet) {
                 self[side].noteReordered(packet)
@@ -158,7 +157,8 @@ extension FlowObservation {
             self[side].spuriousCount += 1
             self[side].spuriousEvidence.add(packet.number)
         }
-        // A tail-loss probe repairs a loss only if the peer's answer shows it; the analysis then counts it.
+        // A tail-loss probe counts as the repair of a loss only if the peer's answer shows that the original segment
+        // was lost.
         let isCounted = !isSpurious && packet.kind != .tailLossProbe && packet.kind != .retransmissionOrProbe
         if isCounted {
             if isCaptured { self[side].lost.after += 1 } else { self[side].lost.before += 1 }
@@ -202,7 +202,7 @@ extension FlowObservation {
 }
 
 extension FlowObservation {
-    /// Records a packet that the capture contains twice.
+    /// Records the second copy of a packet that the capture contains twice.
     mutating func noteCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
         let number = summary.packetIndex + 1
         packetCount += 1

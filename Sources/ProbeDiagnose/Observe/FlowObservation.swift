@@ -1,10 +1,11 @@
 import ProbeBase
 import ProbeWire
 
-/// Follows one flow packet by packet, and measures what the findings are based on. Memory is constant.
+/// Follows one flow packet by packet, and takes the measurements on which the findings are based. The memory use is
+/// constant.
 ///
-/// Times are nanoseconds since the flow's first packet. They never decrease: a packet whose time is earlier than that
-/// of its predecessor counts as simultaneous.
+/// Times are in nanoseconds since the flow's first packet. They never decrease: a packet with an earlier time than the
+/// packet before it is treated as if both had the same time.
 package struct FlowObservation: Sendable {
     package let origin: UInt64
     package internal(set) var budget = TimeBudget()
@@ -15,11 +16,12 @@ package struct FlowObservation: Sendable {
     var phase = Phase.setUp
     /// The time at which the handshake was complete; `nil` if the capture doesn't contain it.
     var handshakeEnd: Int64?
-    /// The last data, and the first packet from the other side after it.
-    private(set) var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
-    /// The intervals since the last data or FIN. What they were spent on is decided when the next data is known.
+    /// The side and the time of the last data, and the time of the first packet from the other side after that data.
+    private var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
+    /// The intervals since the last data or FIN. Their states are determined when the next data is known.
     private var waiting: [PendingInterval] = []
-    /// The budget at the time of an RST. It counts if the RST turns out to have been obeyed.
+    /// The time budget at the time of an RST. This budget is used if the RST turns out to have been accepted by its
+    /// receiver.
     var beforeReset: TimeBudget?
     var reset: ResetObservation?
     var set = SetUpObservation()
@@ -33,7 +35,8 @@ package struct FlowObservation: Sendable {
     var isLateCopyProven = false
     /// The sender of the packets that arrived twice.
     var lateCopySide: ConversationSide?
-    /// The packet with an encrypted alert that answers the peer's data.
+    /// The number of the packet with an encrypted alert that is the server's only answer to the client's data; `nil` if
+    /// there is none.
     var answeringAlert: Int?
     /// The longest wait for the next record of an unfinished TLS handshake.
     var tlsStall: (side: ConversationSide, wait: Int64, request: Int, packet: Int)?
@@ -42,7 +45,8 @@ package struct FlowObservation: Sendable {
     var packetCount = 0
     var cutCount = 0
     var firstPacket = 0
-    /// The longest time without any packet, for resets by devices that forget idle connections.
+    /// The time between the last two packets. A long time before a reset suggests that a device dropped the idle
+    /// connection.
     var lastSilence: Int64 = 0
 
     enum Phase: Sendable { case setUp, open, closing }
@@ -61,10 +65,10 @@ package struct FlowObservation: Sendable {
         }
     }
 
-    /// The time from the capture point to a side and back: `d(X)` of the definitions. 0 if it is unknown.
+    /// Returns the time from the capture point to a side and back; 0 if it is unknown.
     func delay(to side: ConversationSide) -> Int64 { knownDelay(to: side) ?? 0 }
 
-    /// The same as `delay`; `nil` if it is unknown.
+    /// Returns the time from the capture point to a side and back; `nil` if it is unknown.
     func knownDelay(to side: ConversationSide) -> Int64? {
         self[side.opposite].shortestDelay ?? self[side].echo.shortest
     }
@@ -84,7 +88,7 @@ package struct FlowObservation: Sendable {
         if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
             noteClockStep(summary.packetIndex + 1, at: max(now, raw))
         }
-        // A copy is the same packet, so the flow doesn't last longer because of it.
+        // A copy is not an additional packet of the flow, so it must not extend the flow's duration.
         if summary.kind == .copy { return noteCopy(summary, tcp, max(now, raw)) }
         let time = max(now, raw)
         if let value = tcp.options.timestamp?.value,
@@ -125,7 +129,8 @@ package struct FlowObservation: Sendable {
             self.reset?.laterPackets.add(packet.number)
         }
         if phase == .setUp {
-            // The numbers of an answer to another connection say nothing about this one.
+            // The sequence and acknowledgment numbers of an answer to another connection must not affect this
+            // connection.
             if !noteSetUp(packet, tcp) { return }
         } else if tcp.isSYN {
             noteLateSYN(packet)
@@ -157,12 +162,14 @@ package struct FlowObservation: Sendable {
     private func isCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, at time: Int64) -> Bool {
         let sender = self[summary.side]
         if sender.recent.isCopy(tcp, at: time) { return true }
-        // What is sent again has a later timestamp, or a later IP identification, than everything before.
+        // A segment that was really sent again has a later timestamp or a later IP identification than all earlier
+        // segments.
         return summary.kind == .spuriousRetransmission
             && sender.isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
     }
 
-    /// Records a step of the capture's clock, which usually shows in the packets of both sides.
+    /// Records a step of the capture's clock. A step usually affects the packets of both sides, so a second step within
+    /// a second is ignored.
     private mutating func noteClockStep(_ packet: Int, at time: Int64) {
         if let last = lastClockStep, time - last < 1_000_000_000 { return }
         lastClockStep = time
@@ -171,7 +178,8 @@ package struct FlowObservation: Sendable {
 
     // MARK: Time
 
-    /// Assigns the time until the next packet, as far as it is already known what it was spent on.
+    /// Attributes the time until the next packet to a state, or records it as a pending interval if the state is not
+    /// known yet.
     private mutating func pass(until time: Int64) {
         defer { now = time }
         guard time > now else { return }
@@ -204,7 +212,7 @@ package struct FlowObservation: Sendable {
     private static let keptWaits = 32
     static let longestPause: Int64 = 10_000_000_000
 
-    /// Decides what the time since the last data or FIN was spent on.
+    /// Determines the states in which the time since the last data or FIN was spent.
     private mutating func settle(_ end: WaitEnd, at time: Int64) {
         guard !waiting.isEmpty else { return }
         let intervals = waiting
@@ -264,10 +272,58 @@ package struct FlowObservation: Sendable {
         return true
     }
 
-    /// The largest payload of a segment that a side may send.
+    private func plan(_ end: WaitEnd, at time: Int64) -> WaitPlan {
+        guard let last = lastData else {
+            switch end {
+            case .data(let side, _):
+                let begin = handshakeEnd ?? 0
+                return WaitPlan(
+                    state: side == .client && time - begin > Self.longestPause ? .silent : .thinking(side))
+            case .fin, .none: return WaitPlan(state: .silent)
+            }
+        }
+        let reply = min(last.firstReply ?? Int64.max, last.time + delay(to: last.side.opposite))
+        let answered = max(last.time, self[last.side].acknowledgedTime)
+        let isAcknowledged = self[last.side].outstanding == 0
+        switch end {
+        case .data(let side, _) where side == last.side:
+            if time - last.time > Self.longestPause { return WaitPlan(state: .silent) }
+            let patience = max(2_000_000, (roundTrip ?? 0) / 4) + delay(to: side)
+            let acknowledged = self[side].acknowledgedTime
+            return WaitPlan(isPaused: acknowledged >= last.time && time - acknowledged > patience)
+        case .data(let side, _):
+            let isLong = side == .client && time - last.time > Self.longestPause
+            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
+        case .fin(let side) where side != last.side:
+            let isLong = side == .client && time - last.time > Self.longestPause
+            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
+        case .fin: return WaitPlan(roundTripEnd: isAcknowledged ? answered : reply, state: .silent)
+        case .none:
+            let waitsForServer = last.side == .client && server.dataPacketCount > 0
+            return WaitPlan(
+                roundTripEnd: isAcknowledged ? answered : reply, state: waitsForServer ? .serverThinks : .silent)
+        }
+    }
+
+    private func limit(_ interval: PendingInterval, of side: ConversationSide, length: Int, isPaused: Bool) -> FlowState {
+        let sender = self[side]
+        let room = side == .client ? interval.clientRoom : interval.serverRoom
+        let segment = Int64(max(sender.largestPayload, 1))
+        let isOutstanding = interval.facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
+        if let room, !sender.isRoomUnknown, room < min(segment, segmentSize(of: side)) || room < Int64(length) {
+            return .transferReceiveWindow
+        }
+        if !isOutstanding || isPaused { return .transferApplication }
+        if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
+        if knownDelay(to: side.opposite) == nil { return .transferUnknown }
+        return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
+    }
+
+    /// Returns the largest payload that a side may send in one segment.
     func segmentSize(of side: ConversationSide) -> Int64 {
         if let size = self[side.opposite].syn?.maximumSegmentSize {
-            // The option counts the bytes of other options, such as the timestamp, as payload (RFC 6691).
+            // The MSS does not take into account the space that TCP options, such as the timestamp, occupy in each
+            // segment (RFC 6691).
             let hasTimestamps = client.syn?.hasTimestamp == true && server.syn?.hasTimestamp == true
             return Int64(hasTimestamps ? size - 12 : size)
         }
@@ -321,11 +377,11 @@ package struct FlowObservation: Sendable {
 
     // MARK: Data
 
-    /// Measures how long a side took to send data after data of its peer.
+    /// Measures how long a side took to send data after it received data from its peer.
     private mutating func noteAnswer(_ packet: DiagnosedPacket) {
         let side = packet.side
         guard let last = lastData else {
-            // The first data after the handshake, such as a greeting.
+            // This is the first data after the handshake, such as a greeting.
             guard side == .server, let end = handshakeEnd, !client.progress.isIncomplete else { return }
             let wait = max(0, packet.time - end - delay(to: .server))
             server.noteAnswer(
@@ -390,8 +446,8 @@ package struct FlowObservation: Sendable {
         }
     }
 
-    /// Records a packet that consists of an encrypted alert, if it is the only answer to data. An alert that ends a
-    /// connection in an orderly way usually follows data of its own sender.
+    /// Records a packet that consists of an encrypted alert, if the alert is the server's only answer to data. An alert
+    /// that ends a connection in an orderly way usually follows other data from the same sender.
     private mutating func noteAlert(_ packet: DiagnosedPacket) {
         let own = self[packet.side].progress
         let peer = self[packet.side.opposite].progress
@@ -402,7 +458,8 @@ package struct FlowObservation: Sendable {
         answeringAlert = packet.number
     }
 
-    /// Returns whether a packet is the first that carries data again that the server did not accept with the SYN.
+    /// Returns whether a packet is the first one to resend data that was sent with the SYN but not accepted by the
+    /// server.
     private func isRejectedWithSYN(_ packet: DiagnosedPacket) -> Bool {
         guard packet.side == .client, let syn = client.syn, syn.payloadLength > 0, !set.isSYNDataAcknowledged else {
             return false
@@ -445,7 +502,7 @@ package struct FlowObservation: Sendable {
         if packet.length > 0 { self[side].noteSmall(packet, end: end, segment: segmentSize(of: side)) }
     }
 
-    /// Recognizes a segment that was held back until the small segment before it was acknowledged.
+    /// Detects a segment that was held back until the small segment before it had been acknowledged.
     private mutating func noteNagle(_ packet: DiagnosedPacket) {
         let side = packet.side
         guard packet.length > 0, let small = self[side].small, let acknowledged = self[side].smallAcknowledged,
@@ -453,7 +510,8 @@ package struct FlowObservation: Sendable {
         else { return }
         let late = acknowledged.time - small.time - delay(to: side.opposite)
         let held = packet.time - acknowledged.time
-        // The segment is sent because of the acknowledgment, so it can't be captured earlier than that.
+        // The segment was sent in response to the acknowledgment, so it can't be captured before the acknowledgment has
+        // reached the sender.
         let least = delay(to: side) * 9 / 10
         guard late >= 30_000_000, least...delay(to: side) + 2_000_000 ~= held else { return }
         let reassigned = budget.reassign(.nagle, from: small.time, until: packet.time)
@@ -466,7 +524,7 @@ package struct FlowObservation: Sendable {
         if held > 2_000_000 { self[side].isNagleProven = false }
     }
 
-    /// The round trip of the data, without the handshake; `nil` if it was not measured.
+    /// The minimum round-trip time of data, excluding the handshake; `nil` if it was not measured.
     var laterRoundTrip: Int64? {
         switch (client.shortestDataDelay, server.shortestDataDelay) {
         case (nil, nil): nil
@@ -474,8 +532,8 @@ package struct FlowObservation: Sendable {
         }
     }
 
-    /// The time after which a side can't be expected to send more: that of the first FIN or obeyed RST; `nil` if there
-    /// is none.
+    /// The time after which neither side can be expected to send more data: the time of the first FIN or of an RST that
+    /// was accepted; `nil` if there is none.
     var endOfData: Int64? {
         [client.fin?.time, server.fin?.time, reset?.isObeyed == true ? reset?.time : nil].compactMap(\.self).min()
     }
@@ -489,17 +547,18 @@ package struct FlowObservation: Sendable {
             budget = before
             budget.add(.closing, until: now)
         }
-        // Times that go backwards may make a flow longer or shorter than the sum of its intervals.
+        // If times in the capture go backwards, the flow may be longer or shorter than the sum of its intervals.
         budget.correct(by: duration - budget.total)
     }
 
-    /// Called at an RST, before it is known whether its receiver obeys it.
+    /// Determines the states of the pending intervals at an RST, before it is known whether the receiver accepts the
+    /// RST.
     mutating func settleBeforeReset(at time: Int64) {
         settle(.none, at: time)
         if beforeReset == nil { beforeReset = budget }
     }
 
-    /// Marks the time since the last data or FIN as spent in `state`.
+    /// Marks the pending intervals that end after the given time as spent in `state`.
     mutating func markWaiting(_ state: FlowState, since time: Int64) {
         for index in waiting.indices where waiting[index].end > time { waiting[index].state = state }
     }
@@ -510,7 +569,7 @@ package struct FlowObservation: Sendable {
     }
 }
 
-/// A packet of a flow, with positions relative to the SYNs of the two sides.
+/// A packet of a flow. Its positions in the two streams are relative to the SYN of the stream's sender.
 struct DiagnosedPacket {
     var side: ConversationSide
     var time: Int64
@@ -518,7 +577,7 @@ struct DiagnosedPacket {
     var number: Int
     var kind: SegmentKind
     var flags: TCPFlags
-    /// The position of the first byte; the SYN is at 0.
+    /// The position of the packet's first byte; the SYN is at position 0.
     var start: Int64
     var length: Int
     var acknowledgment: Int64?

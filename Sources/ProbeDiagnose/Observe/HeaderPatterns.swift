@@ -1,12 +1,13 @@
 import ProbeWire
 
-/// The hop limits of one side's packets. A packet that another machine injected usually has another one.
+/// The hop limits and IP identifications of one side's packets. A packet that was injected by another machine usually
+/// has a different hop limit.
 struct HeaderPattern: Sendable {
     private(set) var hopLimit: UInt8 = 0
     /// The number of packets with this hop limit.
     private(set) var count = 0
     private(set) var hasVaried = false
-    /// The number of packets whose IP identification is 0, and of those whose identification is not.
+    /// The number of packets whose IP identification is 0. `numberedCount` is the number of all other packets.
     private(set) var zeroCount = 0
     private(set) var numberedCount = 0
 
@@ -16,10 +17,12 @@ struct HeaderPattern: Sendable {
         if tcp.hopLimit == hopLimit { count += 1 } else { hasVaried = true }
     }
 
-    /// Whether the hop limit of a packet differs from that of at least three packets, all of which have the same.
+    /// Returns whether a packet's hop limit differs from that of all earlier packets. At least three earlier packets
+    /// are required, all with the same hop limit.
     func isForeign(_ tcp: DecodedTCP) -> Bool { count >= 3 && !hasVaried && tcp.hopLimit != hopLimit }
 
-    /// Whether only this packet has an IP identification, or only this packet has none.
+    /// Returns whether a packet has an IP identification although no earlier packet has one, or has none although every
+    /// earlier packet has one. At least three earlier packets are required.
     func isOddlyNumbered(_ tcp: DecodedTCP) -> Bool {
         tcp.identification == 0 ? numberedCount >= 3 && zeroCount == 0 : zeroCount >= 3 && numberedCount == 0
     }
@@ -29,12 +32,13 @@ struct HeaderPattern: Sendable {
 struct TimestampClock: Sendable {
     private var first: (time: Int64, value: UInt32)?
     private var last: (time: Int64, value: UInt32)?
-    /// A possible step of the capture's clock. It is confirmed by later packets, because a packet that the network held
-    /// back has an old timestamp, too.
+    /// A possible step of the capture's clock. It must be confirmed by later packets, because a packet that was delayed
+    /// by the network also has an old timestamp.
     private var suspect: (time: Int64, packet: Int, gap: Int64, before: (time: Int64, value: UInt32))?
 
-    /// Records a packet. Returns the first packet after a step of the capture's clock, once it is certain that the clock
-    /// stepped: a time of more than half a second passed, and less than a tenth of it for the sender's clock.
+    /// Records a packet. Returns the first packet after a step of the capture's clock, once later packets have
+    /// confirmed the step. A step is suspected if more than half a second passed on the capture's clock, but less than
+    /// a tenth of that time on the sender's clock.
     mutating func note(_ value: UInt32, at time: Int64, packet: Int) -> Int? {
         defer {
             if first == nil { first = (time, value) }
@@ -61,14 +65,14 @@ struct TimestampClock: Sendable {
         let elapsed = end.time - start.time
         guard passed >= 0 else { return 0 }
         guard known >= 50_000_000, ticks >= 10 else {
-            // The slowest permitted clock ticks once a second.
+            // The slowest timestamp clock that RFC 7323 permits ticks once a second.
             return elapsed > 3_000_000_000 ? elapsed - min(elapsed, passed * 1_000_000_000) : 0
         }
         return elapsed - Int64(Double(passed) * Double(known) / Double(ticks))
     }
 }
 
-/// The headers of one side's most recent packets, to measure how long after a packet its copy was captured.
+/// The headers of one side's most recent packets, used to determine how long after the original a copy was captured.
 struct RecentHeaders: Sendable {
     private struct Header: Sendable {
         var time: Int64
@@ -98,7 +102,7 @@ struct RecentHeaders: Sendable {
         }
     }
 
-    /// Returns the packet of which a packet is a copy, if it is recent enough.
+    /// Returns the original of a packet that is a copy; `nil` if the original is not among the most recent packets.
     func original(of tcp: DecodedTCP) -> (time: Int64, packet: Int, hopLimit: UInt8)? {
         headers.last {
             $0.identification == tcp.identification && $0.sequence == tcp.sequence.value
@@ -106,8 +110,8 @@ struct RecentHeaders: Sendable {
         }.map { ($0.time, $0.packet, $0.hopLimit) }
     }
 
-    /// Returns whether a packet that looks like a retransmission is a copy: a packet that was really sent again would
-    /// have a later timestamp, or another IP identification.
+    /// Returns whether a packet that looks like a retransmission is a copy. A packet that was really sent again would
+    /// have a later timestamp or a different IP identification.
     func isCopy(_ tcp: DecodedTCP, at time: Int64) -> Bool {
         guard tcp.payloadLength > 0,
             let original = headers.last(where: {

@@ -3,8 +3,8 @@ import ProbeBase
 /// Follows the messages in one direction of a flow, as far as their framing is known: TLS records (RFC 8446, section
 /// 5.1; RFC 5246, section 6.2) and HTTP/1 messages (RFC 9112).
 ///
-/// Only the boundaries of messages are followed, in constant memory. If bytes are missing, or if the data is neither
-/// TLS nor HTTP, nothing is known about the rest of the direction.
+/// Only the boundaries of messages are tracked, in constant memory. If bytes are missing, or if the data is neither TLS
+/// nor HTTP, the boundaries in the rest of the stream are unknown.
 struct MessageProgress: Sendable {
     enum Kind: Sendable {
         case undecided, tls, http, unknown
@@ -14,7 +14,7 @@ struct MessageProgress: Sendable {
     private(set) var tls = TLSProgress()
     private(set) var http = HTTPProgress()
 
-    /// The first bytes of the stream, until they show what the protocol is.
+    /// The first bytes of the stream, which are kept until they identify the protocol.
     private var opening: [UInt8] = []
 
     /// Reads the next bytes of the stream.
@@ -38,13 +38,14 @@ struct MessageProgress: Sendable {
         }
     }
 
-    /// Called if bytes of the stream are missing, so that the boundaries are no longer known.
+    /// Stops following messages, because bytes of the stream are missing and the message boundaries are no longer
+    /// known.
     mutating func lose() { kind = .unknown }
 
-    /// Called after an answer without a body, whatever length its header announces.
+    /// Skips the announced body of an HTTP answer that has no body.
     mutating func skipBody() { http.skipBody() }
 
-    /// Whether a message has begun and is not complete. `false` if the framing is unknown.
+    /// Whether a message has begun but is not complete; `false` if the framing is unknown.
     var isIncomplete: Bool {
         switch kind {
         case .tls: tls.isInsideRecord
@@ -77,7 +78,7 @@ struct MessageProgress: Sendable {
 struct TLSProgress: Sendable {
     struct Alert: Sendable {
         var packet: Int
-        /// `nil` if the alert is encrypted.
+        /// Whether the alert is fatal, and its code; `nil` if the alert is encrypted.
         var content: (isFatal: Bool, description: UInt8)?
     }
 
@@ -92,16 +93,17 @@ struct TLSProgress: Sendable {
     private(set) var lastType: UInt8 = 0
     private(set) var lastLength = 0
     private(set) var recordCount = 0
-    /// Whether a record with application data was sent. In TLS 1.3, encrypted handshake messages look the same.
+    /// Whether a record with application data was sent. In TLS 1.3, a record with an encrypted handshake message looks
+    /// the same.
     private(set) var hasApplicationData = false
     private(set) var hasHello = false
     private(set) var hasFinished = false
     private(set) var alert: Alert?
 
-    /// Whether a record has begun and is not complete.
+    /// Whether a record has begun but is not complete.
     var isInsideRecord: Bool { remaining > 0 || headerCount > 0 }
 
-    /// Reads bytes. Returns `false` if they are not TLS records.
+    /// Reads the next bytes of the stream. Returns `false` if they can't be TLS records.
     mutating func read(_ bytes: Span<UInt8>, packet: Int, time: Int64) -> Bool {
         var offset = 0
         while offset < bytes.count {
@@ -163,13 +165,14 @@ struct TLSProgress: Sendable {
         }
     }
 
-    /// Whether the last record may be the `close_notify` alert: in TLS 1.3, its type is encrypted, but not its length.
+    /// Whether the last record may be a `close_notify` alert. In TLS 1.3, the record's type is encrypted, but its
+    /// length is not.
     var mayHaveCloseNotify: Bool {
         if let alert { return alert.content.map { $0.description == 0 } ?? true }
         return lastType == 23 && lastLength <= 2 + 1 + 16 + 8
     }
 
-    /// The name of an alert (RFC 8446, section 6; RFC 5246, section 7.2).
+    /// Returns the name of an alert, given its code (RFC 8446, section 6; RFC 5246, section 7.2).
     static func name(_ description: UInt8) -> String {
         let names: [UInt8: String] = [
             0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed",
@@ -186,14 +189,14 @@ struct TLSProgress: Sendable {
     }
 }
 
-/// The HTTP/1 messages of one direction.
+/// The HTTP/1 messages in one direction of a connection.
 struct HTTPProgress: Sendable {
     private enum State: Sendable {
         case between, head, body
-        /// The line with the size of a chunk, the data of a chunk, and the fields after the last chunk (RFC 9112,
-        /// section 7.1).
+        /// `chunkSize` is the line with the size of a chunk, `chunk` is the data of the chunk, and `trailer` is the
+        /// fields after the last chunk (RFC 9112, section 7.1).
         case chunkSize, chunk, trailer
-        /// The message ends when the connection is closed, or its length can't be followed.
+        /// The message ends when the connection is closed, or its length can't be determined.
         case open
     }
 
@@ -211,7 +214,7 @@ struct HTTPProgress: Sendable {
     /// The number of messages whose heads are complete.
     private(set) var messageCount = 0
 
-    /// Whether a message has begun and is not complete.
+    /// Whether a message has begun but is not complete.
     var isIncomplete: Bool {
         switch state {
         case .between, .open: false
@@ -219,13 +222,13 @@ struct HTTPProgress: Sendable {
         }
     }
 
-    /// The number of bytes that the incomplete message announced and that were not sent; `nil` if its head is not
-    /// complete.
+    /// The number of bytes that are missing from the announced body of the current message; `nil` if no such body is
+    /// being read.
     var missing: Int64? { state == .body ? remaining : nil }
 
     private static let longestLine = 256
 
-    /// Reads bytes. Returns `false` if they are not HTTP.
+    /// Reads the next bytes of the stream. Returns `false` if they can't be HTTP.
     mutating func read(_ bytes: Span<UInt8>, isRequest: Bool) -> Bool {
         var offset = 0
         while offset < bytes.count {
@@ -283,7 +286,7 @@ struct HTTPProgress: Sendable {
         guard let size = Int64(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0, size < 1 << 60 else {
             return false
         }
-        // The data is followed by CRLF.
+        // The data of a chunk is followed by CRLF.
         remaining = size + 2
         state = size == 0 ? .trailer : .chunk
         return true
@@ -335,7 +338,7 @@ struct HTTPProgress: Sendable {
         }
     }
 
-    /// Called when the answer to a HEAD request has been read: the announced body is not sent.
+    /// Skips the body that the head announces, because the answer to a HEAD request has no body.
     mutating func skipBody() {
         if state == .body || state == .chunkSize { state = .between }
         remaining = 0

@@ -1,13 +1,14 @@
 import ProbeBase
 
-/// An interval whose state is not decided yet, with what is known about it.
+/// An interval whose state has not been determined yet, and the known facts about the interval.
 struct PendingInterval: Sendable {
     var end: Int64
     var facts: PendingFacts
-    /// How much each side may send, in bytes; `nil` if unknown.
+    /// The number of bytes that the client may send; `nil` if it is unknown. `serverRoom` is the same number for the
+    /// server.
     var clientRoom: Int64?
     var serverRoom: Int64?
-    /// The state, if an event has already shown it.
+    /// The state of the interval, if an event has already determined it; otherwise `nil`.
     var state: FlowState?
 }
 
@@ -18,24 +19,25 @@ struct PendingFacts: OptionSet, Sendable {
     static let serverBlocked = PendingFacts(rawValue: 4)
     static let clientOutstanding = PendingFacts(rawValue: 8)
     static let serverOutstanding = PendingFacts(rawValue: 16)
-    /// One side has closed, and nothing is outstanding.
+    /// The client has closed its direction of the connection, and no data is outstanding. `serverClosed` is the same
+    /// for the server.
     static let clientClosed = PendingFacts(rawValue: 32)
     static let serverClosed = PendingFacts(rawValue: 64)
 }
 
-/// What ends a wait.
+/// The event that ends a wait.
 enum WaitEnd {
     case data(ConversationSide, length: Int)
     case fin(ConversationSide)
-    /// No data follows.
+    /// Neither data nor a FIN follows.
     case none
 }
 
-/// What a wait was spent on, where no fact about an interval takes precedence.
+/// The states in which a wait was spent, unless a fact about an interval takes precedence.
 struct WaitPlan {
-    /// The time until which the network was delivering data.
+    /// The time until which the network was delivering data; `nil` if no time was spent on delivery.
     var roundTripEnd: Int64?
-    /// The state after that; `nil` for a transfer, whose limit depends on the interval.
+    /// The state after `roundTripEnd`; `nil` for a transfer, whose state depends on what limits it in each interval.
     var state: FlowState?
     /// Whether the sender paused although an acknowledgment had arrived.
     var isPaused = false

@@ -1,5 +1,5 @@
-/// A series of measurements in constant memory. If there are too many, only every second, fourth, eighth … measurement
-/// is kept, so the kept ones stay evenly spread over the whole series.
+/// A series of measurements that takes constant memory. If there are too many measurements, only every second one is
+/// kept, then only every fourth, and so on, so the measurements that are kept are spread evenly over the whole series.
 struct SampleSeries<Sample: Sendable>: Sendable {
     private(set) var samples: [Sample] = []
     /// The number of measurements, including those that were not kept.
@@ -23,7 +23,8 @@ struct SampleSeries<Sample: Sendable>: Sendable {
 }
 
 extension SampleSeries where Sample: Comparable {
-    /// Returns the smallest sample that is at least as large as `fraction` of the samples; `nil` if there are none.
+    /// Returns the smallest sample that is greater than or equal to the given fraction of all samples; `nil` if there
+    /// are no samples.
     func quantile(_ fraction: Double) -> Sample? {
         guard !samples.isEmpty else { return nil }
         let sorted = samples.sorted()
@@ -32,7 +33,7 @@ extension SampleSeries where Sample: Comparable {
     }
 }
 
-/// The correlation of two quantities (Pearson's coefficient), computed as the pairs arrive.
+/// The correlation of two quantities (Pearson's coefficient), which is updated with each pair of values.
 struct Correlation: Sendable {
     private(set) var count = 0
     private var meanX = 0.0
@@ -51,14 +52,14 @@ struct Correlation: Sendable {
         sumXY += dx * (y - meanY)
     }
 
-    /// A value from -1 to 1; 0 if one of the quantities is constant.
+    /// The correlation coefficient, from -1 to 1; 0 if one of the quantities is constant.
     var coefficient: Double {
         let product = sumXX * sumYY
         return product > 0 ? sumXY / product.squareRoot() : 0
     }
 }
 
-/// The numbers of the packets that prove something. Only the first ones are kept, and the last.
+/// The numbers of the packets that are evidence for a finding. Only the first few numbers and the last number are kept.
 package struct Evidence: Sendable {
     private var first: [Int] = []
     private var last: Int?

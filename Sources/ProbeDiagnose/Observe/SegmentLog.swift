@@ -1,13 +1,15 @@
-/// A segment that was sent and is not yet acknowledged.
+/// A segment that has been sent but not yet acknowledged.
 struct SentSegment: Sendable {
-    /// The positions of the segment's first byte and of the byte after it, relative to the SYN, which is at 0.
+    /// The position of the segment's first byte, relative to the SYN, which is at position 0. `end` is the position
+    /// after the segment's last byte.
     var start: Int64
     var end: Int64
     /// The time of the first transmission, in nanoseconds since the flow's first packet.
     var time: Int64
-    /// The time of the last transmission.
+    /// The time of the last transmission, in nanoseconds since the flow's first packet.
     var lastTime: Int64
-    /// The numbers of the packets that carried the first and the last transmission.
+    /// The number of the packet that carried the first transmission. `lastPacket` is the number of the packet that
+    /// carried the last transmission.
     var packet: Int
     var lastPacket: Int
     /// The number of times that the segment was sent.
@@ -16,14 +18,15 @@ struct SentSegment: Sendable {
     var stamp: UInt32?
     /// The number of bytes in flight after the first transmission.
     var flight: Int64
-    /// The number of payload bytes of the last transmission that began at `start`.
+    /// The number of payload bytes in the last transmission that began at `start`.
     var lastLength: Int
-    /// Whether the entry stands for several segments. Its times are those of the first and the last of them.
+    /// Whether this entry represents several merged segments. If so, `time` belongs to the first of them, and
+    /// `lastTime` to the last one.
     var isMerged = false
 }
 
-/// The outstanding segments of one direction, in the order of the stream. Memory is constant: if there are too many
-/// segments, neighbours are merged.
+/// The outstanding segments of one direction, in the order of the stream. The memory use is constant, because adjacent
+/// segments are merged if there are too many.
 struct SegmentLog: Sendable {
     private(set) var segments: [SentSegment] = []
     private static let capacity = 48
@@ -38,7 +41,7 @@ struct SegmentLog: Sendable {
         segments.append(segment)
     }
 
-    /// Merges pairs of neighbours, except among the newest segments and around segments that were sent again.
+    /// Merges pairs of adjacent segments. The newest segments, and segments that were sent again, are not merged.
     private mutating func merge() {
         var merged: [SentSegment] = []
         let exact = segments.count - 8
@@ -61,8 +64,8 @@ struct SegmentLog: Sendable {
         segments = merged
     }
 
-    /// Records that bytes from `start` were sent again. Returns the segment as it was before; `nil` if the first
-    /// transmission is unknown.
+    /// Records that the bytes at `start` were sent again. Returns the segment as it was before this transmission; `nil`
+    /// if the first transmission is unknown.
     mutating func resend(_ start: Int64, length: Int, at time: Int64, packet: Int) -> SentSegment? {
         guard let index = segments.lastIndex(where: { $0.start <= start && start < max($0.end, $0.start + 1) }) else {
             return nil

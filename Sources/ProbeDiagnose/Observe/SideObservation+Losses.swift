@@ -1,10 +1,10 @@
 import ProbeBase
 import ProbeWire
 
-/// What acknowledgments and retransmissions show about the packets of one side.
+/// Observations about the packets of one side, based on acknowledgments and retransmissions.
 extension SideObservation {
-    /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original was
-    /// lost, because a receiver reports it as soon as it arrives.
+    /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original
+    /// segment was lost, because the receiver would have reported the original as soon as it arrived.
     mutating func noteProbeSACK(_ reported: [Range<Int64>]) {
         guard let index = repeats.lastIndex(where: { $0.isProbe && !$0.isSettled && !$0.isSpurious }) else { return }
         let probe = repeats[index]
@@ -19,8 +19,8 @@ extension SideObservation {
         if acknowledgment >= stuck.end, stuck.copies < 3 { self.stuck = nil }
     }
 
-    /// Examines the first acknowledgment of a tail-loss probe's data. It echoes the timestamp of the packet that arrived:
-    /// that of the probe, if the original was lost (RFC 7323, section 4.3).
+    /// Examines the first acknowledgment of a tail-loss probe's data. The acknowledgment echoes the timestamp of the
+    /// packet that arrived. If it echoes the probe's timestamp, the original segment was lost (RFC 7323, section 4.3).
     mutating func noteProbeAnswer(_ packet: DiagnosedPacket, _ acknowledgment: Int64) {
         guard
             let index = repeats.lastIndex(where: {
@@ -58,6 +58,8 @@ extension SideObservation {
         holes.append(.init(start: range.lowerBound, end: range.upperBound, packet: packet, time: time))
     }
 
+    /// Removes the part of a hole that a packet fills. Returns the hole as it was before; `nil` if the packet fills no part
+    /// of any hole.
     @discardableResult
     mutating func fillHole(_ range: Range<Int64>) -> SideObservation.Hole? {
         guard
@@ -78,14 +80,15 @@ extension SideObservation {
         return hole
     }
 
-    /// Records a segment that later segments have overtaken.
+    /// Records a segment that was overtaken by segments that were sent after it.
     mutating func noteReordered(_ packet: DiagnosedPacket) {
         reorderedCount += 1
         reorderedEvidence.add(packet.number)
         if isSentEarlier(packet) { isReorderingProven = true }
     }
 
-    /// Returns whether the IP identification or the timestamp shows that a segment was sent before the last new one.
+    /// Returns whether the IP identification or the timestamp shows that a segment was sent before the most recent new
+    /// segment.
     func isSentEarlier(_ packet: DiagnosedPacket) -> Bool {
         isSentEarlier(stamp: packet.stamp, identification: packet.identification)
     }
@@ -96,14 +99,15 @@ extension SideObservation {
         return -2048..<0 ~= Int(Int16(truncatingIfNeeded: Int(identification) - Int(lastIdentification)))
     }
 
-    /// Finds ranges that the peer has reported as received, and reports no longer although it does not acknowledge them:
-    /// it has dropped them (RFC 2018, section 8).
+    /// Finds ranges that the peer reported as received but no longer reports, although it has not acknowledged them.
+    /// The peer has discarded these ranges (RFC 2018, section 8).
     mutating func noteDropped(_ reported: [Range<Int64>], _ acknowledgment: Int64) {
         guard !sacked.isEmpty || !reported.isEmpty, acknowledgment >= acknowledged else { return }
-        // A header has room for three blocks beside a timestamp, so older ones may be left out.
+        // A TCP header with a timestamp has room for only three SACK blocks, so older blocks may be omitted.
         if reported.count < 3 {
             for range in sacked where range.upperBound > acknowledgment {
-                // Blocks only grow, so what a new block leaves out of an old one has been dropped.
+                // SACK blocks only grow, so any part of an old block that is missing from the new blocks has been
+                // discarded by the peer.
                 let kept = reported.filter { $0.overlaps(range) }
                 let start = max(range.lowerBound, acknowledgment)
                 let end = kept.map(\.lowerBound).min() ?? range.upperBound
@@ -153,7 +157,7 @@ extension SideObservation {
     }
 }
 
-/// What a side's segments show about how its application sends.
+/// Observations about the way in which a side's application sends data.
 extension SideObservation {
     /// Records a segment, which may be small enough to be affected by Nagle's algorithm or by a window that opens in
     /// small steps.
@@ -167,7 +171,7 @@ extension SideObservation {
         }
     }
 
-    /// Counts a packet to which the peer has not yet reacted.
+    /// Counts a packet to which the peer has not yet responded.
     mutating func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
         if isKeepAlive {
             if unansweredKeepAlives.count == 0 { unansweredKeepAlives.since = packet.time }
@@ -181,7 +185,7 @@ extension SideObservation {
         unanswered.evidence.add(packet.number)
     }
 
-    /// Follows the messages in the side's data, and measures how long an incomplete message takes.
+    /// Follows the messages in the side's data, and measures for how long a message is incomplete.
     mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
         progress.read(payload, from: packet.side, packet: packet.number, time: packet.time)
         let isIncomplete = progress.isIncomplete || progress.kind == .undecided
@@ -200,7 +204,7 @@ extension SideObservation {
         self.drip = nil
     }
 
-    /// Records how long the side took to send data after data of its peer.
+    /// Records how long the side took to send data after it received data from its peer.
     ///
     /// - Parameters:
     ///   - request: the packet with the peer's data.

@@ -1,8 +1,9 @@
 import ProbeBase
 import ProbeWire
 
-/// What one side of a flow sent, and what its peer's packets show about that. All positions are relative to the side's
-/// SYN, which is at 0, and all times are nanoseconds since the flow's first packet.
+/// Observations about one side of a flow: what the side sent, and what the packets of its peer reveal about that. All
+/// positions are relative to the side's SYN, which is at position 0. All times are in nanoseconds since the flow's
+/// first packet.
 struct SideObservation: Sendable {
     // MARK: The packets of the side
 
@@ -12,9 +13,10 @@ struct SideObservation: Sendable {
     /// The time of the side's last packet.
     var lastTime: Int64 = 0
     var largestPayload = 0
-    /// The payload sizes of segments, to find a sender of many small ones.
+    /// The payload sizes of the side's segments, which show whether the side sends many small segments.
     var sizes = SampleSeries<Int>(capacity: 64)
-    /// The number of segments below 100 bytes that follow a segment of the same side within 10 ms.
+    /// The number of segments with less than 100 bytes of data that were sent within 10 ms of the previous segment from
+    /// the same side.
     var rapidSmallCount = 0
     var hasOffload = false
     var hasCutPayload = false
@@ -40,9 +42,9 @@ struct SideObservation: Sendable {
 
     // MARK: The stream
 
-    /// The position after everything that was sent.
+    /// The position after the last byte that the side has sent.
     var sentEnd: Int64 = 0
-    /// The position up to which the peer has acknowledged.
+    /// The position up to which the peer has acknowledged the side's stream.
     var acknowledged: Int64 = 0
     var acknowledgedTime: Int64 = 0
     var firstDataTime: Int64?
@@ -65,7 +67,7 @@ struct SideObservation: Sendable {
     struct Hole: Sendable {
         var start: Int64
         var end: Int64
-        /// The packet that shows that the hole exists.
+        /// The number of the packet that revealed the hole.
         var packet: Int
         var time: Int64
         var isAcknowledged = false
@@ -76,11 +78,12 @@ struct SideObservation: Sendable {
     var edges = WindowEdges()
     /// Whether the scale of the peer's window is unknown.
     var isRoomUnknown = false
-    /// The largest window that the peer advertised after the handshake, and the times at which it grew.
+    /// The largest window that the peer advertised after the handshake. `windows` contains samples of the advertised
+    /// windows, with their times.
     var largestWindow: Int = 0
     var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
     var zero: ZeroWindow?
-    /// The closed windows that blocked the side.
+    /// The total time for which closed windows blocked the side, in nanoseconds.
     var zeroTime: Int64 = 0
     var zeroEvidence = Evidence()
     var zeroFirst: Int64?
@@ -90,11 +93,11 @@ struct SideObservation: Sendable {
     var sillyCount = 0
     var sillyEvidence = Evidence()
 
-    /// A window of the peer that is closed.
+    /// A period in which the peer's window is closed.
     struct ZeroWindow: Sendable {
         var time: Int64
         var packet: Int
-        /// Whether the side had used the whole window before.
+        /// Whether the side had used the entire window by the time the window closed.
         var wasFilled: Bool
         var isProbed = false
         var openedAt: Int64?
@@ -104,12 +107,12 @@ struct SideObservation: Sendable {
 
     /// The shortest time from a packet of this side to its acknowledgment, as seen at the capture point.
     var shortestDelay: Int64?
-    /// The same, without the handshake.
+    /// The shortest time from a packet with data to its acknowledgment, as seen at the capture point.
     var shortestDataDelay: Int64?
     var delays = SampleSeries<Int64>(capacity: 96)
     var queueing = Correlation()
     var slowestDelay: (delay: Int64, packet: Int)?
-    /// The delays of this side's data after the acknowledgments that permit it.
+    /// Measures the delays between the peer's acknowledgments and the data that this side sends in response to them.
     var echo = EchoClock()
     /// The path's delivery rate, measured once per round trip.
     var rate = DeliveryRate()
@@ -121,7 +124,7 @@ struct SideObservation: Sendable {
 
     var duplicateAcks = 0
     var hasSACKSinceAcknowledgment = false
-    /// The position whose acknowledgment ends the recovery.
+    /// The position that the peer must acknowledge to end the recovery; `nil` outside a recovery.
     var recoveryEnd: Int64?
     var repeats: [Repeat] = []
     var lost = LossCount()
@@ -130,9 +133,10 @@ struct SideObservation: Sendable {
     var isSpuriousProven = false
     var reorderedCount = 0
     var reorderedEvidence = Evidence()
-    /// Whether the IP identification or the timestamps show that the segments were sent in another order.
+    /// Whether the IP identification or the timestamps show that the segments were sent in a different order than they
+    /// were captured.
     var isReorderingProven = false
-    /// The IP identification and the timestamp of the last new segment.
+    /// The IP identification of the most recent new segment. `lastStamp` is its timestamp.
     var lastIdentification: UInt16 = 0
     var lastStamp: UInt32?
     var timeoutCount = 0
@@ -141,24 +145,25 @@ struct SideObservation: Sendable {
     var timeoutEvidence = Evidence()
     var isTimeoutCaptured = false
     var backoff: Backoff?
-    /// The longest series of timeouts of the same data.
+    /// The largest number of consecutive timeouts for the same data.
     var longestBackoff = 0
     var tailCount = 0
     var longestTail: Int64 = 0
     var tailEvidence = Evidence()
     var isTailProven = false
-    /// The largest packet that was sent at least three times without an acknowledgment.
+    /// A large packet that was sent repeatedly without being acknowledged; `nil` if there is none.
     var stuck: Stuck?
     /// The size of the largest payload that the peer acknowledged.
     var largestAcknowledged = 0
     /// The size of the smallest payload that was sent since the peer's last packet.
     var smallestUnanswered = Int.max
-    /// The ranges that the peer's last SACK blocks reported, and those that it has stopped reporting.
+    /// The ranges that the peer's most recent SACK blocks reported. `dropped` contains the ranges that the peer has
+    /// stopped reporting.
     var sacked: [Range<Int64>] = []
     var dropped: [Range<Int64>] = []
     var renegingEvidence = Evidence()
     var isRenegingProven = false
-    /// How often the side sent data or a FIN since the peer's last packet.
+    /// The number of times that the side has sent data or a FIN since the peer's last packet.
     var unanswered = Unanswered()
     var unansweredKeepAlives = Unanswered()
 
@@ -169,11 +174,12 @@ struct SideObservation: Sendable {
     }
 
     struct LossCount: Sendable {
-        /// The number of packets lost after, and before, the capture point.
+        /// The number of packets that were lost after the capture point. `before` is the number of packets that were
+        /// lost before it.
         var after = 0
         var before = 0
         var evidence = Evidence()
-        /// Whether a SACK block showed the gap of a packet whose first transmission was captured.
+        /// Whether a SACK block confirmed the loss of a packet whose first transmission was captured.
         var isProven = false
         var count: Int { after + before }
     }
@@ -190,7 +196,7 @@ struct SideObservation: Sendable {
         var isTimeout: Bool
         var isProbe: Bool
         var isSpurious = false
-        /// Whether the acknowledgment of a probe has shown whether the original arrived.
+        /// For a probe, whether the peer's answer has been examined to determine if the original segment arrived.
         var isSettled = false
         /// Whether the packet is counted in `lost`.
         var isCounted: Bool
@@ -210,31 +216,33 @@ struct SideObservation: Sendable {
         var copies: Int
         var evidence: Evidence
         var time: Int64
-        /// Whether a smaller packet that was sent after the stuck one was acknowledged or SACKed.
+        /// Whether the peer has acknowledged, or reported in a SACK block, a smaller packet that was sent after the
+        /// stuck packet.
         var isPassed = false
     }
 
     // MARK: Waits
 
-    /// The small segment that was sent last, for Nagle's algorithm.
+    /// The last segment, if it was small; otherwise `nil`. It is used to detect the effect of Nagle's algorithm.
     var small: (time: Int64, end: Int64, packet: Int)?
     var smallAcknowledged: (time: Int64, packet: Int)?
     var nagleCount = 0
     var nagleTime: Int64 = 0
     var nagleEvidence = Evidence()
     var isNagleProven = true
-    /// The times that this side took to send data after data of its peer.
+    /// The times that this side took to send data after it received data from its peer.
     var answers = SampleSeries<Int64>(capacity: 128)
     var slowestAnswer: (wait: Int64, request: Int, answer: Int)?
     var pauseCount = 0
     var pauseTime: Int64 = 0
     var pauseEvidence = Evidence()
     var isAnswerAcknowledged = true
-    /// The message that is being sent slowly, and the slowest one before.
+    /// The message that is currently being sent in several segments. `worstDrip` is an earlier message that was sent
+    /// slowly.
     var drip: Drip?
     var worstDrip: Drip?
 
-    /// A message that arrives in many segments.
+    /// A message that is sent in several segments.
     struct Drip: Sendable {
         var since: Int64
         var last: Int64
@@ -257,21 +265,22 @@ struct SideObservation: Sendable {
     var recent = RecentHeaders()
     var keepAliveCount = 0
 
-    /// The number of bytes sent and not acknowledged, including a FIN.
+    /// The number of bytes that have been sent but not acknowledged, including a FIN.
     var outstanding: Int64 { max(0, sentEnd - acknowledged) }
 
-    /// The position of the last byte of data that was sent; the FIN is not data.
+    /// The position after the last byte of data that was sent. A FIN is not data.
     var dataEnd: Int64 { fin?.position ?? sentEnd }
 
-    /// Returns how much the peer's window in force allows the side to send; `nil` if it is unknown.
+    /// Returns the number of bytes that the peer's window allows the side to send at the given time; `nil` if it is
+    /// unknown.
     func room(at time: Int64, delay: Int64) -> Int64? {
         guard let edge = edges.inForce(at: time, delay: delay) else { return nil }
         return edge.edge - sentEnd
     }
 }
 
-/// Measures the time from a packet of the peer to the first data that echoes its timestamp (RFC 7323, section 4). A few
-/// measurements are made at a time.
+/// Measures the time from a packet of the peer to the first data that echoes the packet's timestamp (RFC 7323, section
+/// 4). Only a few measurements are in progress at the same time.
 struct EchoClock: Sendable {
     private struct Question: Sendable {
         var stamp: UInt32
@@ -285,18 +294,20 @@ struct EchoClock: Sendable {
     private(set) var queueing = Correlation()
     private static let capacity = 8
 
-    /// Begins a measurement with a packet of the peer.
+    /// Begins a measurement at a packet from the peer.
     mutating func ask(_ stamp: UInt32, acknowledgment: Int64, at time: Int64) {
         let spacing = max(2_000_000, (shortest ?? 0) / 4)
         guard pending.count < Self.capacity, pending.last.map({ time - $0.time >= spacing }) ?? true else { return }
         pending.append(Question(stamp: stamp, time: time, acknowledgment: acknowledgment))
     }
 
-    /// Ends the measurements that data with the echoed timestamp `echo` answers.
+    /// Ends the measurements of all packets whose timestamps are not later than `echo`, the timestamp that a packet
+    /// with data echoes.
     ///
     /// - Parameters:
-    ///   - end: the position after the data. What is sent beyond the acknowledgment was in flight.
-    ///   - gap: the time since the side's last data. After a pause, the data was not sent because of the acknowledgment.
+    ///   - end: the position after the data. The bytes between the acknowledgment and this position were in flight.
+    ///   - gap: the time since the side's last data. After a pause, the data was not sent in response to the
+    ///     acknowledgment.
     mutating func answer(_ echo: UInt32, end: Int64, gap: Int64, at time: Int64) {
         while let first = pending.first, Int32(bitPattern: echo &- first.stamp) >= 0 {
             pending.removeFirst()
@@ -314,8 +325,8 @@ struct DeliveryRate: Sendable {
     private var start: Int64 = 0
     private var startPosition: Int64 = 0
     private var rate = 0.0
-    /// The number of consecutive round trips in which the rate was constant within 10 % while the round-trip time was
-    /// well above its minimum.
+    /// The number of consecutive round trips in which the rate was constant to within 10 % while the round-trip time
+    /// was well above its minimum.
     private(set) var steadyCount = 0
 
     var isSteady: Bool { steadyCount >= 8 }

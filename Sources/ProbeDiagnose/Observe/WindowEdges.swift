@@ -1,6 +1,6 @@
-/// The right edges of the windows that one side's peer advertised recently, with the times at which the capture
-/// contains them. An edge is in force for the sender as long after that as a packet takes from the capture point to the
-/// sender.
+/// The right edges of the windows that the peer of one side recently advertised, with the times at which they were
+/// captured. An edge takes effect for the sender when the packet that advertises it has traveled from the capture point
+/// to the sender.
 struct WindowEdges: Sendable {
     struct Edge: Sendable {
         var time: Int64
@@ -17,8 +17,8 @@ struct WindowEdges: Sendable {
     /// The newest edge.
     var last: Edge? { edges.last }
 
-    /// Adds an edge. If edges arrive in quick succession compared with `delay`, the time for which they are needed,
-    /// only some are kept.
+    /// Adds an edge. An edge is needed for the time `delay`. If edges arrive in quick succession compared with this
+    /// time, only some of them are kept.
     mutating func add(_ edge: Edge, delay: Int64) {
         furthest = max(furthest, edge.edge)
         if edges.count >= 2, delay >= 0, edge.time - edges[edges.count - 2].time < delay / 12,
@@ -31,7 +31,8 @@ struct WindowEdges: Sendable {
         edges.append(edge)
     }
 
-    /// Returns the edge in force at a time for a sender to which packets take `delay`; `nil` if it is unknown.
+    /// Returns the edge that is in force at a given time for a sender that packets reach after `delay`; `nil` if it is
+    /// unknown.
     func inForce(at time: Int64, delay: Int64) -> Edge? {
         var index = edges.count - 1
         while index >= 0 {
