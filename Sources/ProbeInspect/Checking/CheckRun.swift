@@ -12,8 +12,8 @@ package struct CheckRun: Sendable {
         /// The flow on which the statement was judged; `nil` if the outcome concerns no flow.
         package var flow: ConnectionName?
         package var failure: WireFailure?
-        /// The location of the run's step at whose time the statement was judged, such as `crlf.scn:12`; `nil` if the
-        /// statement was not judged at a step.
+        /// The location of the step in the run, such as `crlf.scn:12`, at which the same statement was judged; `nil` if
+        /// there is no such step.
         package var step: String?
     }
 

@@ -22,7 +22,7 @@ package struct RunCheck {
         }
     }
 
-    /// A single judgement: a check, and the connection and packets on which it is judged.
+    /// A single judgment: a check, and the connection and packets on which it is judged.
     package struct Task: Sendable {
         package var check: WireCheck
         package var scope: Scope
@@ -46,8 +46,8 @@ package struct RunCheck {
         self.isOnWhole = isOnWhole
     }
 
-    /// Returns the judgements that a check requires: one for each step that has the same text as the check, or a single
-    /// judgement if there is no such step.
+    /// Returns the judgments that a check requires: one for each step that has the same text as the check, or a single
+    /// judgment if there is no such step.
     package func tasks(_ check: WireCheck) -> [Task] {
         func scope(_ statement: WireStatement<Resolved>, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)

@@ -1,8 +1,8 @@
 import ProbeBase
 package import ProbeDiagnose
 
-/// The output of `diagnose --json`: one JSON object per line and flow, and at the end one object with a `summary`.
-/// `docs/diagnose.schema.json` describes both.
+/// Writes the output of `diagnose --json`: one line with a JSON object for each flow, and a last line with an object
+/// whose only member is `summary`. `docs/diagnose.schema.json` describes both kinds of objects.
 package enum DiagnosisJSON {
     package static func line(_ flow: FlowDiagnosis, file: String) -> String {
         let members: [JSONValue.Member] = [
@@ -50,7 +50,7 @@ package enum DiagnosisJSON {
 
     private static func text(_ value: JSONValue) -> String { String(decoding: value.encoded(), as: UTF8.self) + "\n" }
 
-    /// Returns the object of a finding. The numbers of its sentence have their own keys.
+    /// Returns the JSON object for a finding. Each number in the finding's sentence also has a separate key.
     private static func object(_ finding: FlowFinding, _ more: [JSONValue.Member] = []) -> JSONValue {
         var members: [JSONValue.Member] = [
             ("id", .string(finding.id.rawValue)), ("severity", .string(finding.severity.rawValue)),

@@ -2,11 +2,13 @@ import ProbeBase
 package import ProbeDiagnose
 package import ProbeReport
 
-/// Writes diagnoses for a terminal. Unless everything is requested, one flow fits on a screen of 24 lines.
+/// Writes diagnoses for a terminal. Unless all details are requested, the diagnosis of one flow fits on a screen of 24
+/// lines.
 package struct DiagnosisText {
     let width: Int
     let paint: Paint
-    /// Whether all findings, all evidence and the findings that others explain are shown.
+    /// Whether all findings are shown, including findings that are explained by other findings, with all of their
+    /// evidence.
     let isVerbose: Bool
     /// Whether times are shown as times of day.
     let isAbsolute: Bool
@@ -19,7 +21,7 @@ package struct DiagnosisText {
     private static let shownEvidence = 5
     private static let barWidth = 32
 
-    /// Returns the block about one flow.
+    /// Returns the text about one flow.
     package func block(_ flow: FlowDiagnosis) -> String {
         var text = heading(flow) + "\n"
         let findings = isVerbose ? flow.findings[...] : flow.findings.prefix(Self.shownFindings)
@@ -40,7 +42,7 @@ package struct DiagnosisText {
         return text + "\n" + budget(flow)
     }
 
-    /// Returns the block about a finding that concerns several flows.
+    /// Returns the text about a finding that concerns several flows.
     package func block(_ shared: SharedFinding) -> String {
         let flows = shared.flows.sorted()
         let shown = isVerbose ? flows[...] : flows.prefix(8)
@@ -49,12 +51,7 @@ package struct DiagnosisText {
         return line("", "flow\(flows.count == 1 ? "" : "s") \(list)", indent: 2) + "\n" + block(shared.finding)
     }
 
-    /// Returns a finding about a flow of a live capture, with the flow's endpoints.
-    package func line(_ finding: FlowFinding, of flow: FlowDiagnosis) -> String {
-        "flow \(flow.number)  \(flow.client) -> \(flow.server)\n" + block(finding) + "\n"
-    }
-
-    /// Returns the last line: how many flows have problems.
+    /// Returns the last line, which states how many flows have problems.
     ///
     /// - Parameter noteCount: the number of flows that are not shown because they have only notes.
     package func summary(_ report: DiagnosisReport, noteCount: Int) -> String {
@@ -108,7 +105,7 @@ package struct DiagnosisText {
 
     // MARK: The time budget
 
-    /// Returns the time budget: a line for each state, with a bar.
+    /// Returns the time budget as text: a line for each state, with a bar.
     private func budget(_ flow: FlowDiagnosis) -> String {
         var rows: [(name: String, time: Int64, limit: String?)] = []
         for (state, time) in flow.budget.used {
@@ -144,7 +141,7 @@ package struct DiagnosisText {
         return text
     }
 
-    /// Describes what limited the longest part of the transfer.
+    /// Returns a description of what limited the longest part of the transfer.
     private func limit(_ state: FlowState, _ flow: FlowDiagnosis) -> String? {
         state.limit.map { "limited mainly by \($0)" }
     }

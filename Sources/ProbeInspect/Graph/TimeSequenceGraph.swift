@@ -2,10 +2,10 @@ import ProbeBase
 package import ProbeReport
 
 /// The time-sequence graph of one direction of a flow, as SVG. Time runs to the right, and sequence numbers run
-/// upwards. Segments are vertical bars. The receiver's acknowledgments are a stepped line below the bars, and its
+/// upward. Segments are vertical bars. The receiver's acknowledgments are a stepped line below the bars, and its
 /// window is a stepped line above them.
 ///
-/// The number of SVG elements is limited, because all marks of a kind form one path. Colours are defined in the page's
+/// The number of SVG elements is limited, because all marks of a kind form one path. Colors are defined in the page's
 /// style sheet.
 package struct TimeSequenceGraph {
     /// The width of the drawing in SVG units; the page scales the drawing. `height` is the drawing's height.
@@ -162,7 +162,7 @@ package struct TimeSequenceGraph {
             + words
     }
 
-    /// The bands that stand for shortened pauses, labelled with the pauses' lengths.
+    /// The bands that stand for shortened pauses, labeled with the pauses' lengths.
     private var bands: HTMLText {
         time.folds.map { fold in
             let (start, end) = (x(fold.lowerBound), x(fold.upperBound))
@@ -303,7 +303,7 @@ extension TimeSequenceGraph {
         return labels
     }
 
-    /// The legend, which explains the colours and shapes in the graph and gives the number of marks of each kind.
+    /// The legend, which explains the colors and shapes in the graph and gives the number of marks of each kind.
     package var legend: HTMLText {
         var items: HTMLText = .empty
         func add(_ style: String, _ shape: String, _ text: String) {

@@ -142,7 +142,7 @@ package struct FlowsPage {
         return .element("section", ["aria-labelledby": "flows"], content)
     }
 
-    /// A statement of which flows are shown in full, and which are shown only in the table.
+    /// A sentence that states which flows are shown in full, and which flows are shown only in the table.
     private var extent: String {
         if numbers.isEmpty {
             return inspection.analysis.table.conversations.isEmpty

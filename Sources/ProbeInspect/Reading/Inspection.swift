@@ -27,7 +27,7 @@ extension InspectionObserver {
 /// Decides whether a packet is read, based on its record in the file and on its bytes.
 package typealias PacketPredicate = (CaptureRecord, Span<UInt8>) -> Bool
 
-/// The result of reading and analysing a capture file.
+/// The result of reading and analyzing a capture file.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
     /// The anomalies of each flow, by flow number. Flows beyond the last element have no anomalies.
@@ -39,9 +39,9 @@ package struct Inspection: Sendable {
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
-    /// The number of packets in the file, of any kind, without those that a packet filter excluded.
+    /// The number of packets of any kind in the file, excluding packets that a packet filter rejected.
     package let packetCount: Int
-    /// The number of packets that a packet filter excluded.
+    /// The number of packets that a packet filter rejected.
     package let excludedCount: Int
     /// The reason why the file was not read to its end; `nil` if the whole file was read.
     package let problem: InspectionProblem?
@@ -108,7 +108,7 @@ package struct Inspection: Sendable {
     ///   - observer: receives the packets, and the streams if `limits.deliversParts` is set.
     ///   - accepts: decides which packets are read; `nil` to read all packets.
     ///   - measures: whether the result has `timings`, which require every packet to be examined.
-    ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
+    ///   - tunnels: whether tunneled packets are replaced with the packets that they carry.
     ///   - view: which of the packets captured at the ends of links are read.
     ///   - workers: the maximum number of threads. The result does not depend on the number. By default, the number
     ///     depends on the size of the file.
@@ -245,7 +245,7 @@ package struct InspectionPass {
         diagnosis = diagnoses ? CaptureDiagnosis() : nil
     }
 
-    /// Analyses the next bytes of a file, which `reader` splits into packets.
+    /// Analyzes the next bytes of a file, which `reader` splits into packets.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
         guard observer == nil, accepts == nil, !measures, diagnosis == nil else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
@@ -443,7 +443,7 @@ private final class ShareWork: @unchecked Sendable {
 }
 
 extension Inspection {
-    /// Returns the same result as a single analysis, computed by two threads that each analyse a share of the
+    /// Returns the same result as a single analysis, computed by two threads that each analyze a share of the
     /// connections. Returns `nil` if the shares together may have reached a limit that applies to all connections, or
     /// if no thread could be started. The file must then be read again.
     static func shared(
@@ -486,7 +486,7 @@ extension Inspection {
             || one.conversations.count + other.conversations.count > limits.maxConversations
     }
 
-    /// The minimum size of a file that is analysed on several threads. Reading a file of this size takes much longer
+    /// The minimum size of a file that is analyzed on several threads. Reading a file of this size takes much longer
     /// than starting a thread.
     private static let smallestSharedFile = 1 << 20
 

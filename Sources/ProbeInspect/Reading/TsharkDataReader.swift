@@ -50,8 +50,8 @@ package struct TsharkDataReader {
         case "port:" where words.count == 2:
             guard let peer, let port = UInt16(words[1]) else { break }
             let side = TsharkFollowReader.side(host: peer.host, port: port, client: client, server: server)
-            // tshark does not always report both endpoints, so the number of the other endpoint is derived from this
-            // one's.
+            // tshark does not always report both endpoints, so the number of an unreported endpoint is derived from the
+            // number of the other endpoint.
             if let side, 0...1 ~= peer.number { sides = [peer.number: side, 1 - peer.number: side.opposite] }
         case "peer:" where words.count == 2: packet?.peer = Int(words[1])
         case "timestamp:" where words.count == 2: packet?.time = Self.nanoseconds(words[1])

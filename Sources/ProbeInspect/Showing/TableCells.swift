@@ -10,7 +10,7 @@ struct TableCells {
         /// The maximum width of a line in characters; `nil` for no limit.
         var width: Int?
         var paint: Paint
-        /// The column whose cells are highlighted in colour.
+        /// The column whose cells are highlighted in color.
         var marked: Int?
     }
 
