@@ -15,8 +15,8 @@ extension CaseContext {
     /// be met.
     ///
     /// - Parameters:
-    ///   - name: the actor's name. The actor counts as waiting from the first evaluation that has no result; the caller
-    ///     ends the wait.
+    ///   - name: the actor's name. The actor is recorded as waiting from the first evaluation without a result until
+    ///     the caller removes the record.
     ///   - start: the time at which the previous step ended.
     /// - Throws: the fault that ends the case, or the error that prevents the evaluation.
     func conclude<Expectation: PendingExpectation>(
@@ -29,8 +29,8 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // The result has the time at which the evaluation began, because the duration of the evaluation doesn't
-                // affect the result.
+                // The finding records the time at which the evaluation began, because the duration of the evaluation
+                // must not affect the result.
                 why.finding.decided = window.now
                 return .impossible(why)
             case .pending(let next):

@@ -150,8 +150,8 @@ struct ClientExecutor {
         }
     }
 
-    /// Returns whether an error means that nothing listens at the destination. For a Unix socket, such an error can
-    /// also be that the socket's file is missing.
+    /// Returns whether an error means that nothing listens at the destination. A missing socket file of a Unix socket
+    /// also counts as such an error.
     private func isRefusal(_ error: SystemError, _ destination: SocketAddress) -> Bool {
         error.code == ECONNREFUSED || destination.isUnix && error.code == ENOENT
     }

@@ -40,10 +40,10 @@ final class ConnectionActor {
     var opening: WebSocketOpening?
     var background: SendOperation?
     var whenevers: [WheneverRule] = []
-    /// How far the received lines have been searched for matches of `whenevers`.
+    /// How far the received lines have been searched for matches of the rules in `whenevers`.
     var wheneverProgress = WheneverEvaluation.Progress()
     /// The number of steps that are waiting for raw bytes. While there are such steps, received lines are not searched
-    /// for matches of `whenevers`.
+    /// for matches of the rules in `whenevers`.
     private var rawExpectations = 0
     /// The number of steps that are waiting for the connection's end after `ignore rest`. While there are such steps,
     /// received bytes are dropped immediately.

@@ -146,7 +146,7 @@ struct ConnectionExecutor {
         return try context.evaluator(actor.framing, isClient: actor.isClient).sentPieces(of: statement)
     }
 
-    /// Waits until the kernel has accepted all bytes of a send. Only time without progress counts towards the deadline.
+    /// Waits until the kernel has accepted all bytes of a send. Only time without progress counts toward the deadline.
     func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
@@ -189,8 +189,8 @@ struct ConnectionExecutor {
         guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
             return
         }
-        // A peer that has ended the connection needs no close_notify, because the close that follows has the same
-        // meaning.
+        // If the peer has already ended the connection, no close_notify is sent, because the close that follows has the
+        // same meaning.
         do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
     }
 
@@ -209,7 +209,7 @@ struct ConnectionExecutor {
 }
 
 extension ConnectionExecutor {
-    /// Waits until the connection meets an expectation.
+    /// Waits until an expectation of the connection is met.
     ///
     /// - Returns: the number of bytes of the stream that the expectation consumed.
     func expect(
@@ -280,8 +280,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Returns whether the event can't have happened before the harness noticed it. An example is an event caused by a
-    /// peer that belongs to the harness and was therefore stalled together with it.
+    /// Returns whether an event can't have happened before the harness noticed it, for example because it was caused by
+    /// a peer that belongs to the harness and was therefore stalled together with it.
     private func isExact(
         _ resolved: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {

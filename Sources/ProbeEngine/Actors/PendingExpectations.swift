@@ -97,7 +97,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// The time that the harness itself has spent on checking the expectation.
+    /// The time that the harness itself has spent checking the expectation.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
@@ -144,7 +144,7 @@ struct PendingProcessExpectation: PendingExpectation {
 
     var description: String { expectation.description }
 
-    /// The time that the harness itself has spent on checking the expectation.
+    /// The time that the harness itself has spent checking the expectation.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {

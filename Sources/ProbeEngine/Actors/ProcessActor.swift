@@ -14,8 +14,8 @@ final class ProcessActor {
     var child: ChildProcess?
     /// The meter for the program's resource usage.
     var meter: ResourceMeter?
-    /// The programs of earlier starts. Processes that these programs left running belong to the case until the case
-    /// ends.
+    /// The programs that were started before the current one. Processes that these programs left running belong to the
+    /// case until the case ends.
     var earlier: [ChildProcess] = []
     /// For each start, the time at which it began (wall clock, in nanoseconds) and, except for the last start, the time
     /// at which the program ended. These times determine which start a connection belongs to.

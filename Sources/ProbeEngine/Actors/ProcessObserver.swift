@@ -32,7 +32,7 @@ enum ProcessObserver {
         return ports
     }
 
-    /// Returns the addresses on which a program attached to a link listens, but which can't be reached over the link.
+    /// Returns the addresses on which a program attached to a link listens but that can't be reached over the link.
     static func unreachablePlaces(_ process: ProcessActor) -> [String] {
         guard process.network != nil, let child = process.child, child.exitedAt == nil else { return [] }
         return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }

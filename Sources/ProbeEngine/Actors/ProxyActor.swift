@@ -31,7 +31,7 @@ final class ProxyActor {
 final class ProxiedActor {
     let name: String
     let connection: ProxiedConnection
-    /// For each side of the proxy, the entry in the connection table that owns the harness's end.
+    /// For each side of the proxy, the connection table's entry for the harness's end of the connection.
     let owners: [ConversationSide: ConnectionActor]
     /// The sides for which a step has expected the end of the connection.
     var consumedEnds: Set<ConversationSide> = []

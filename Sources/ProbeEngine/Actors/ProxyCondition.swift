@@ -11,7 +11,7 @@ struct ProxyCondition {
         case release([ConversationSide])
         case discard(ConversationSide)
         case replace(ConversationSide)
-        /// The step inserts bytes or ends the connection; either happens only once.
+        /// The step inserts bytes or ends the connection, so it can take effect only once.
         case acts(ConversationSide)
     }
 

@@ -55,7 +55,8 @@ final class SubjectExecutor {
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
-        // Most sources limit the time for creating a driver. This deadline is for sources that set no limit.
+        // Most driver sources limit the time for creating a driver. This deadline applies to the sources that set no
+        // limit.
         let begun = MonotonicTime.now
         let made = try await context.wait(until: begun + .seconds(60), from: begun) {
             () throws(Finding) -> (any SubjectDriver)? in
@@ -608,7 +609,8 @@ extension SubjectExecutor {
 
     /// Returns the subject itself or, if it has stopped as the script expects, a new connection under its name.
     ///
-    /// If the next step expects an error, the script starts the same connection again intentionally.
+    /// If the next step expects an error, the subject itself is returned, because the script intentionally starts the
+    /// same connection again.
     func renewed(_ subject: SubjectActor, _ step: Step) async throws(Finding) -> SubjectActor {
         guard subject.wasStarted, subject.acceptedBy == nil, !context.index.expectsRefusal(after: step.id) else {
             return subject

@@ -130,8 +130,8 @@ struct WebSocketExecutor {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Waits for the head of the peer's request or answer, and removes it from the receive buffer; `nil` if `isDone`
-    /// reports that the head is no longer needed.
+    /// Waits for the head of the peer's request or answer, removes it from the receive buffer and returns it; `nil` if
+    /// `isDone` reports that the head is no longer needed.
     private func head(
         of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
         from time: MonotonicTime, isDone: @escaping () -> Bool

@@ -113,7 +113,7 @@ struct ActorTable {
 
     // MARK: States
 
-    /// Returns the finding, to which the states of all actors have been added.
+    /// Returns the finding with the states of all actors added to it.
     func describe(_ finding: Finding) -> Finding {
         var finding = finding
         finding.actors = order.compactMap { name in

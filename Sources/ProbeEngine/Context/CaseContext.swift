@@ -108,12 +108,12 @@ final class CaseContext {
         return Escaped.text(line)
     }
 
-    /// Returns the finding, to which the states of all actors have been added.
+    /// Returns the finding with the states of all actors added to it.
     func withActors(_ finding: Finding) -> Finding { actors.describe(finding) }
 
     // MARK: Faults
 
-    /// Makes the current step fail or, between two steps, the next one. Only the first fault is recorded.
+    /// Makes the current step fail or, if no step is running, the next step. Only the first fault is recorded.
     func raise(_ finding: Finding) {
         if faults.raise(finding) { changes.notifyAll() }
     }
@@ -141,7 +141,8 @@ final class CaseContext {
     ///
     /// - Parameter start: the start of the period that ends at the deadline. If the harness stalled during the period,
     ///   the wait is extended by the length of the stall. Events that occurred during the stall are then processed, and
-    ///   processes that stalled together with the harness get the full period. If `nil`, the wait is never extended.
+    ///   processes that stalled together with the harness get the full period. If `start` is `nil`, the wait is never
+    ///   extended.
     /// - Throws: the error of `condition`, or the fault that ends the case.
     func wait<T>(
         until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?

@@ -9,7 +9,7 @@ struct FaultState {
     /// Whether the case is being torn down. If it is, nothing is judged any longer.
     var isTearingDown = false
 
-    /// Makes the current step fail or, between two steps, the next one.
+    /// Makes the current step fail or, if no step is running, the next step.
     ///
     /// - Returns: whether the fault is the first one.
     mutating func raise(_ finding: Finding) -> Bool {

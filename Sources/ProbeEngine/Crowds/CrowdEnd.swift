@@ -158,8 +158,8 @@ struct CrowdEnd {
         }
     }
 
-    /// Returns a failure if members received bytes that no statement consumed. On any connection of the harness,
-    /// unconsumed bytes fail the case.
+    /// Returns a failure if members received bytes that no statement consumed. As on any connection of the harness,
+    /// unconsumed bytes make the case fail.
     private func rest(of crowd: CrowdActor) -> Finding? {
         guard let snapshot = crowd.last, snapshot.withRest > 0 else { return nil }
         let example = snapshot.rest

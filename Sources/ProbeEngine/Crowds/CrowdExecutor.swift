@@ -202,8 +202,8 @@ struct CrowdExecutor {
             try part(of: resolved, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
-        // Whether failures are limited is determined for the whole crowd. The number for a single share may be 0, and
-        // the comparison is then always true.
+        // Whether failures are limited is determined for the whole crowd. The number that is required in a single share
+        // may be 0, and the comparison is then always true.
         pending.limitsFailures = resolved.limitsFailures
         if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =

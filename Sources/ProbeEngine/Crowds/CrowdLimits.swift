@@ -55,7 +55,8 @@ struct CrowdLimits {
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.maxWorkers {
-            // A limit of `needed` descriptors is high enough for the full reserve to be deducted from it.
+            // With a limit of `needed` descriptors, each process has enough descriptors for its members after the full
+            // reserve has been deducted.
             let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(

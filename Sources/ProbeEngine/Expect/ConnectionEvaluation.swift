@@ -319,7 +319,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // The stall is measured from the start of the step at the earliest, as an expected silence is.
+        // Like an expected silence, the stall is measured from the start of the step at the earliest.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {

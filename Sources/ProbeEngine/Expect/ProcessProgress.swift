@@ -40,8 +40,8 @@ struct PollingProgress {
     var own = Duration.zero
 
     /// Returns the time to attribute to a query at `now`: the time for which the query was planned if the query is at
-    /// most 2 ms late, otherwise `now`. A change before the planned time would also have been found by a punctual
-    /// query.
+    /// most 2 ms late, otherwise `now`. A query at the planned time would also have found a change that happened before
+    /// that time.
     func observationTime(_ now: MonotonicTime) -> MonotonicTime {
         guard let planned, now < planned + .milliseconds(2) else { return now }
         return planned
@@ -75,7 +75,7 @@ struct PollingProgress {
         return (answer, moment)
     }
 
-    /// Whether the deadline has passed, extended by the time that the queries took.
+    /// Whether the deadline, extended by the time that the queries took, has passed.
     func isOver(_ window: TimeWindow) -> Bool {
         window.now >= window.deadline
             && window.now + own >= window.standstills.extended(window.deadline, from: window.start)

@@ -53,7 +53,7 @@ struct ResourceEvaluation {
         _ expectation: ResolvedResourceExpectation, _ polling: inout PollingProgress
     ) -> Outcome<[(String, Value)]> {
         if case .any(let name) = expectation.wanted {
-            // Processor time is measured in nanoseconds and bound in microseconds.
+            // Processor time is measured in nanoseconds, but the variable is bound to the time in microseconds.
             let number = expectation.resource == .cpu ? measure.amount / 1000 : measure.amount
             return .satisfied([(name, .integer(number))], at: nil)
         }

@@ -47,7 +47,7 @@ struct SubjectReports {
     var mayDiscard = false
     /// Whether the subject may report `full` and `drained`.
     var hasHighWater = false
-    /// The subject's progress towards TLS.
+    /// The subject's progress toward TLS.
     enum Security: Equatable {
         case none
         /// The subject is being asked to begin TLS. Data that it delivers in this state may have arrived before the

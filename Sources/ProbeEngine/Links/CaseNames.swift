@@ -13,7 +13,7 @@ final class CaseNames {
     /// The number of `name` statements executed so far.
     private var count = 0
 
-    /// Makes a name resolve to the given answer from now on.
+    /// From now on, answers queries for a host name with the given answer.
     ///
     /// - Returns: the number of the `name` statement.
     func set(_ name: String, to meaning: NameMeaning) -> Int {

@@ -42,7 +42,7 @@ struct NameExecutor {
         }
     }
 
-    /// Makes a name resolve to the answer of a `name` statement from now on.
+    /// From now on, makes the resolvers answer queries for a host name as a `name` statement specifies.
     func set(_ statement: NameStatement) throws(Finding) {
         let text = context.text(of: statement.span)
         let names = context.links.names

@@ -18,8 +18,8 @@ final class OutputWatch {
 
     private struct Entry {
         let regex: ByteRegex
-        /// The index of the first line that was searched for the pattern before it was dropped. All later lines were
-        /// searched, too.
+        /// The index of the first line that was searched for the pattern before the line was dropped. All later lines
+        /// were searched, too.
         let firstSearched: Int
         /// Whether lines that match are kept for an `expect output`.
         var isWanted: Bool

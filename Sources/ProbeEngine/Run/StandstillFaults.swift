@@ -16,7 +16,7 @@ struct StandstillFaults {
     private static let timeout = Duration.seconds(1)
 
     /// Returns the case's findings, in which a failure is inconclusive if the harness was stalled for too long before
-    /// it. The stalls are noted in the timeline.
+    /// the failure. The stalls are noted in the timeline.
     ///
     /// - Parameter fromSteps: the number of findings that come from steps, and the time at which the last step ended.
     func excused(_ findings: [Finding], fromSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
@@ -123,7 +123,7 @@ struct StandstillFaults {
 
     // MARK: The timeline
 
-    /// The maximum duration of a stall that is not noted in the timeline unless it exceeds a limit.
+    /// The duration up to which a stall is noted in the timeline only if the stall exceeds a limit.
     private static let noted = Duration.milliseconds(250)
 
     private func record(_ places: [Place], _ limits: [StandstillLimit]) {

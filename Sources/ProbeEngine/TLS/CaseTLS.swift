@@ -10,7 +10,7 @@ struct CaseTLS {
     struct Actor {
         var context: TLSContext
         /// The server's name. A client sends this name as SNI, and the server's certificate must be valid for it. `nil`
-        /// if the client doesn't verify the certificate, or verifies the address.
+        /// if the client doesn't verify the certificate, or verifies it against the address.
         var name: String?
         var verifies = false
         var certificate = OwnCertificate.other

@@ -19,9 +19,9 @@ struct CaseTraffic {
     private(set) var table = ConversationTable()
     /// The SYN of each connection in `table`.
     private(set) var openings: [WireBinding.Opening] = []
-    /// For each number that the capture gives a connection, the index of the connection in `table`.
+    /// For each connection number that the capture has assigned, the index of the connection in `table`.
     private var positions: [Int: Int] = [:]
-    /// For each connection in `table`, the number that the capture gives the connection.
+    /// For each connection in `table`, the number that the capture has assigned to the connection.
     private(set) var numbers: [Int] = []
 
     subscript(conversation index: Int) -> Conversation { table.conversations[index] }

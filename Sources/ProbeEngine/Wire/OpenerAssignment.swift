@@ -13,10 +13,10 @@ struct OpenerAssignment {
     /// The connections that were opened while no subject was starting, each with the subjects that had been started by
     /// then.
     private var stray: [Int: Set<Int>] = [:]
-    /// The connections to servers that other programs also use, each with its server's endpoint.
+    /// The connections to servers that are shared with other programs, each with its server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// The connections in `outside` whose owner is uncertain. Of several connections to the same address that one start
-    /// may have opened, some belong to other users of the server.
+    /// The connections in `outside` whose owner is uncertain. If one start may have opened any of several connections
+    /// to the same address, some of these connections belong to other users of the server.
     private(set) var doubtful: Set<Int> = []
 
     /// The name in reports for any other user of a server outside the run.

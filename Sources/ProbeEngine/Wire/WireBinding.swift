@@ -5,7 +5,7 @@ import ProbeWire
 /// Assigns the ends of a case's captured connections to their owners.
 ///
 /// The harness recognizes its own connections: an accepted connection by the sequence number of its SYN, and an opened
-/// connection by the time at which its SYN was sent. Subjects and programs can't be asked which connections are theirs.
+/// connection by the time at which its SYN was sent. Subjects and programs can't report which connections are theirs.
 /// Any other connection belongs to a subject or program that may have opened it at the time of its SYN: a subject
 /// between its `start` and its `started`, or a program while it was running. If several actors may have opened a
 /// connection, all of them are listed in `candidates`, and the connection is not judged under the name of any of them.
@@ -27,8 +27,8 @@ struct WireBinding {
         var origin: ConnectionOrigin
     }
 
-    /// A possible opener of connections, which can't be asked which connections it opened: one `start` of a subject, or
-    /// a program while it is running.
+    /// A possible opener of connections: one `start` of a subject, or a program while it is running. An opener can't
+    /// report which connections it opened.
     struct Opener {
         enum Kind { case subject, program }
 

@@ -86,7 +86,8 @@ struct WireJudge {
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
     }
 
-    /// Returns the connection to which two names refer, as the connection end of the first name.
+    /// Returns the connection to which two names refer, represented by the connection end that belongs to the first
+    /// name.
     private func connection(_ from: Name, _ to: Name?) throws(Finding) -> WireEnd? {
         let found = names.ends(from.value, to?.value, isCertain: true)
         if found.count > 1 {

@@ -71,8 +71,8 @@ struct WireNames {
 
     func end(of connection: Connection) -> WireEnd? { binding.ends[ObjectIdentifier(connection)] }
 
-    /// Returns the first name's ends of the connections between two names or, if there is no second name, of all
-    /// connections of the first name.
+    /// Returns the ends that belong to the first name: for each connection between the actors with the two names or, if
+    /// there is no second name, for each connection of the first actor.
     ///
     /// A name that was connected several times refers to its newest connection, unless the second name belongs to an
     /// earlier connection.
@@ -169,7 +169,7 @@ struct WireNames {
         }.sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
         // A connection that was reset before it was accepted may have left the accept queue, so counting connections
-        // may give the wrong connection.
+        // may identify the wrong connection.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
             guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
             return reset.time <= subject.acceptedAt ?? .max
@@ -219,8 +219,8 @@ extension ActorTable {
         }
     }
 
-    /// Returns the possible openers of connections, which can't be asked which connections they opened: starts of
-    /// subjects, and programs while they are running.
+    /// Returns the possible openers of connections: starts of subjects, and programs while they are running. Openers
+    /// can't report which connections they opened.
     ///
     /// - Parameter captureTime: returns the capture timestamp for a monotonic time.
     func openers(_ starts: StartLog, captureTime: (MonotonicTime) -> UInt64) -> [WireBinding.Opener] {
