@@ -34,7 +34,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Creates an address from 4 or 16 bytes in network order; `nil` for any other count.
+    /// Creates an address from 4 or 16 bytes in network order; `nil` for any other number of bytes.
     package init?(bytes: Span<UInt8>) {
         switch bytes.count {
         case 4:
@@ -169,8 +169,8 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // Rejects a number with a leading zero, because some implementations interpret it as octal and others as
-            // decimal (RFC 6943, section 3.1.1).
+            // A number with a leading zero is rejected, because some implementations interpret it as octal and others
+            // as decimal (RFC 6943, section 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

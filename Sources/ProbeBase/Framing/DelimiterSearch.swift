@@ -2,7 +2,7 @@
 /// the stream is read only once (the algorithm of Knuth, Morris and Pratt).
 package struct DelimiterSearch: Sendable {
     private let delimiter: [UInt8]
-    /// For each number of matched bytes, how many of these bytes remain matched if the next byte differs from the
+    /// For each number of matched bytes, the number of these bytes that still match if the next byte differs from the
     /// delimiter's next byte.
     private let fallbacks: [Int]
     /// The number of bytes at the end of the input that match the beginning of the delimiter.

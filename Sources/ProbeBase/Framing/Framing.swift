@@ -130,7 +130,7 @@ extension Framing {
         if case .counted(let prefix) = kind { prefix } else { nil }
     }
 
-    /// What a unit is called; `nil` if the framing does not divide a stream of bytes.
+    /// The term for a unit of the framing; `nil` if the framing does not divide a stream of bytes.
     package var unit: Unit? {
         switch kind {
         case .lines: .line

@@ -29,7 +29,7 @@ package struct ProtobufReader: Sendable {
             case wireType(Int)
             /// The field number is 0, or above 2^29 - 1.
             case fieldNumber(UInt64)
-            /// The end tag of a group that has not begun, or that is not the innermost group.
+            /// An end tag belongs to a group that has not begun, or to a group that is not the innermost one.
             case strayEnd(Int)
             case tooDeep
         }
