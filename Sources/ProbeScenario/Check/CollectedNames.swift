@@ -1,5 +1,5 @@
 /// The names that any step of a scenario binds, collected before the steps are checked in order. The checker uses these
-/// names to distinguish a name that is bound too late from a misspelt name.
+/// names to distinguish a name that is bound too late from a misspelled name.
 struct CollectedNames {
     /// The place where each variable is first bound.
     private(set) var variables: [String: SourceSpan] = [:]

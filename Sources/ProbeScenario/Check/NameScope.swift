@@ -238,7 +238,7 @@ final class NameScope {
             report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
-        // The expectations that the author of a misspelt word may have intended.
+        // The expectations that the author of a misspelled word may have intended.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.wordAlone(name.value), at: name.span)

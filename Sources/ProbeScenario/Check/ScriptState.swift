@@ -36,7 +36,8 @@ struct ScriptState {
             /// The actor has sent a close_notify. Bytes sent after the close_notify are in records that the harness
             /// forges.
             case notified
-            /// The branches before this point differ, or the handshake was expected to fail.
+            /// The branches before this point leave the connection in different security states, or the handshake was
+            /// expected to fail.
             case unknown
         }
         enum Lifecycle: Equatable {

@@ -12,7 +12,7 @@ final class StepChecker {
     private var walked = 0
     private var invoked: Set<String> = []
     private var looselyWalked: Set<SourceSpan> = []
-    /// Whether any step walked so far can fail because of a peer's behaviour.
+    /// Whether any step walked so far can fail because of a peer's behavior.
     private(set) var hasTest = false
 
     var context: ParseContext { names.context }

@@ -207,8 +207,8 @@ package struct Evaluator {
         let (count, overflow) = bytes.count.multipliedReportingOverflow(by: factor)
         try checkSize(overflow ? Int.max : count, span)
         if bytes.count == 1 { return .bytes([UInt8](repeating: bytes[0], count: count)) }
-        // The result is doubled until it is large enough, so a short value repeated millions of times is copied in
-        // large parts. An empty value stays empty.
+        // The result is doubled until it is large enough, so a short value that is repeated millions of times is copied
+        // in large blocks. An empty value stays empty.
         var result: [UInt8] = []
         result.reserveCapacity(count)
         if count > 0 { result += bytes }

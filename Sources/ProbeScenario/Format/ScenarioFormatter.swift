@@ -1,5 +1,5 @@
 /// Formats a script in the standard layout: four spaces per block, one space between words, actors' names aligned in
-/// one column, comments on neighbouring lines aligned, and no more than one blank line in a row. Comments, blank lines
+/// one column, comments on neighboring lines aligned, and no more than one blank line in a row. Comments, blank lines
 /// between groups, and the line breaks of long statements are kept; strings, regexes and commands are not changed.
 ///
 /// Formatting is idempotent and does not change the words of the script. The formatter verifies that the words are

@@ -18,8 +18,7 @@ package enum GeneratedFile: Sendable, CaseIterable {
         }
     }
 
-    /// The path of the template. The source of a reference page is the page itself, because only its tables are
-    /// generated.
+    /// The path of the template. A reference page is its own template, because only its tables are generated.
     package var source: String {
         switch self {
         case .textMate, .visualStudioCode: "Editors/Templates/scn.tmLanguage.json"

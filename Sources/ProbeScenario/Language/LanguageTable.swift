@@ -43,7 +43,7 @@ package enum LanguageTable {
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
     /// The candidate phrases are built once for the indices of all kinds of actors, because building them adds to the
-    /// program's start-up time.
+    /// program's startup time.
     private typealias Candidates<Reader: GrammarPart> = [(
         kind: ActorKind, candidate: PhraseIndex<Reader, Action>.Candidate
     )]

@@ -191,7 +191,7 @@ struct CrowdParser: GrammarPart {
 
     // MARK: Expectations
 
-    /// Parses the number after a count of members: `10000`, `>= 9990`.
+    /// Parses the required number of members, with an optional comparison operator: `10000`, `>= 9990`.
     func parseCount(_ count: CrowdCount) throws(Abandoned) -> CrowdExpectation {
         let example = "W expect \(count.rawValue) 100"
         let comparison = values.takeComparison()

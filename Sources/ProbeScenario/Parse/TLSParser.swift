@@ -129,7 +129,7 @@ struct TLSParser: GrammarPart {
         guard cursor.take(word: "failed") else { return .succeeds }
         let isNamed = cursor.kind == .word && TLSAlert.code(named: cursor.word) != nil
         guard isNamed || cursor.kind == .number || cursor.kind == .leftParenthesis else {
-            // A word that is not a clause of the step must be a misspelt alert.
+            // A word that is not a clause of the step must be a misspelled alert.
             guard cursor.kind == .word,
                 !["within", "after", "as", "cut", "in", "every", "at", "stop"].contains(cursor.word)
             else { return .fails(alert: nil) }
