@@ -93,7 +93,7 @@ package struct SendSites {
         return statement.mode == .bytes || statement.mode == .line
     }
 
-    // MARK: Neighbouring sends
+    // MARK: Neighboring sends
 
     /// Finds the sends within one block that may be joined to the preceding send.
     private mutating func link(_ steps: [Step]) {

@@ -113,8 +113,8 @@ package struct FaultExplorer {
                     sentence: "fails when \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
                 if rate.failed == rate.runs { return report }
-                // Only the same kind of fault is tried from this point on, because another kind may fail for another
-                // reason.
+                // From this point on, only faults of the same kind are tried, because a fault of another kind may cause
+                // a failure for another reason.
                 rest = rest.filter { $0.verb == script.verb }[...]
             }
         }

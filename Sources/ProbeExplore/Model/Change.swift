@@ -5,7 +5,7 @@ import ProbeScenario
 package enum Change: Hashable, Sendable {
     /// The send is divided into two parts; the second part begins at the offset.
     case cut(send: Int, at: Int)
-    /// Two neighbouring sends of an endpoint are sent as one piece, at the position of the first send.
+    /// Two neighboring sends of an endpoint are sent as one piece, at the position of the first send.
     case join(first: Int, second: Int)
     /// The data of a send on a TLS connection is divided into records of `size` plaintext bytes.
     case records(send: Int, size: Int)

@@ -17,7 +17,8 @@ package struct SendSite: Hashable, Sendable {
     package var isConstant = true
     /// The framing of the stream that the send belongs to.
     package var framing: Framing
-    /// The largest total duration of the pauses within the send that exceeds no time limit of a nearby step.
+    /// The maximum total duration of the pauses within the send. With longer pauses, a nearby step could exceed its
+    /// time limit.
     package var pauseBudget: Duration
     /// For a proxy, the side that it forwards to. Forwarded bytes were sent by another endpoint, so they can't be
     /// reduced.

@@ -89,7 +89,7 @@ package struct RecordedConversation: Sendable, Equatable {
     /// Marks all events after the last turn as missing.
     package mutating func cut() { isCut = true }
 
-    /// Returns whether a side has signalled that it will send no more data.
+    /// Returns whether a side has signaled that it will send no more data.
     package func hasEnded(_ side: ConversationSide) -> Bool {
         turns.contains { turn in
             switch turn.event {

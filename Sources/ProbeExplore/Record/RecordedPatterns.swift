@@ -56,9 +56,9 @@ struct RecordedPatterns: Sendable {
     }
 
     /// Pairs the units of two recordings. The units of each side must be in the same order in both recordings. The
-    /// order of units of different sides may vary with timing. The way in which a side ends may also vary, because a
-    /// late FIN can arrive after the peer has closed the connection. If the order or the way of ending differs, the
-    /// first recording is used.
+    /// order of units of different sides may vary with timing. The way in which a side ends its stream may also vary,
+    /// because a late FIN can arrive after the peer has closed the connection. If the order of units or the end of a
+    /// stream differs, the first recording is used.
     private static func paired(
         _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
     ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {

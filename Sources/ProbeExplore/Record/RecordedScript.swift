@@ -53,7 +53,7 @@ package struct RecordedScript: Sendable {
     package private(set) var hasReachedLimit: Bool
     private let isCut: Bool
     private let hasTLS: Bool
-    /// The sides that have signalled that they will send no more data.
+    /// The sides that have signaled that they will send no more data.
     private var ended: Set<ConversationSide> = []
     /// The sides played by the harness that no longer receive data.
     private var closed: Set<ConversationSide> = []
@@ -214,8 +214,8 @@ package struct RecordedScript: Sendable {
         return others.isEmpty && !isCut ? "close" : "half-close"
     }
 
-    /// Returns the expected end of the connection. With TLS, the way in which a side ends after the other side has
-    /// ended depends on timing.
+    /// Returns the expected end of the connection. With TLS, the way in which a side ends its stream after the other
+    /// side has done so depends on timing.
     private func expectedEnd(_ unit: RecordedUnit, isSent: Bool) -> String {
         if unit.isUncertain || hasTLS && ended.contains(unit.side.opposite) { return "closed" }
         switch unit.kind {

@@ -6,7 +6,7 @@ package struct Signature: Hashable, Sendable {
     package var span: SourceSpan?
     package var verdict: Verdict
     package var reason: String
-    /// The way in which the program ended, if the failure is the program's end; otherwise `nil`.
+    /// The way in which the program ended, if the failure is that the program ended; otherwise `nil`.
     package var end: UnexpectedEnd?
 
     package init(span: SourceSpan?, verdict: Verdict, reason: String, end: UnexpectedEnd? = nil) {

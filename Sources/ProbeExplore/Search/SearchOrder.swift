@@ -134,8 +134,8 @@ package struct SearchOrder: Sendable {
         }
     }
 
-    /// Returns variations that join each pair of neighbouring sends, followed by variations that join each maximal
-    /// sequence of neighbouring sends.
+    /// Returns variations that join each pair of neighboring sends, followed by variations that join each maximal
+    /// sequence of neighboring sends.
     private func joins() -> [Variation] {
         let pairs = sites.compactMap { site in site.next.map { Change.join(first: site.step, second: $0) } }
         var rows: [[Change]] = []

@@ -250,7 +250,7 @@ package struct Shrinker {
     }
 
     /// Returns variations with two cuts of a send: pairs of its current cuts if there are few of them, all pairs of
-    /// offsets in a short send, and pairs of neighbouring offsets in a long send.
+    /// offsets in a short send, and pairs of neighboring offsets in a long send.
     private func pairs(of variation: Variation) -> [Variation] {
         if variation.changes.count < 2 { return [] }
         var result: [Variation] = []
@@ -272,7 +272,7 @@ package struct Shrinker {
         return result
     }
 
-    // MARK: Neighbours of a cut
+    // MARK: Neighbors of a cut
 
     /// Reruns, with the final pause, the cuts directly before and after a single cut, because the description of the
     /// failure mentions their outcomes.
