@@ -15,7 +15,7 @@ package struct CaseText {
         self.timelineLimit = timelineLimit
     }
 
-    /// Creates the text in the form of a run's console report, without colours.
+    /// Creates the text in the form of a run's console report, without colors.
     package init(options: ReportOptions) {
         self.init(options: options, timelineLimit: 60)
     }

@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// The report for people: a line for each case, the failure detail of each case that did not pass, and a summary.
 ///
-/// The layout is the same with and without colour. Text that does not come from the tool itself is escaped before it
+/// The layout is the same with and without color. Text that does not come from the tool itself is escaped before it
 /// reaches the terminal. While a progress line is shown, output is written at most ten times a second. Lines are
 /// buffered until the first ``tick(at:)`` or event after a tenth of a second.
 package struct ConsoleRecorder: Recorder {
@@ -14,7 +14,7 @@ package struct ConsoleRecorder: Recorder {
         package var timelineLimit: Int
         /// The width of the terminal, in columns; `nil` if no progress line is shown.
         package var progressWidth: Int?
-        /// Whether the report contains only the cases that do not pass, and the summary.
+        /// Whether the report contains only the summary and the cases that did not pass.
         package var isQuiet = false
         /// The maximum width of the matrix, in columns; `nil` if the width is not limited.
         package var width: Int?

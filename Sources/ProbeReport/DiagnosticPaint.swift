@@ -1,9 +1,9 @@
 import ProbeEvents
 
-/// Adds colour to the text of diagnostics. The severity, the carets and the hints are recognised by the layout of their
-/// lines; apart from the colour, the text is unchanged.
+/// Adds color to the text of diagnostics. The severity, the carets and the hints are recognized by the layout of their
+/// lines; apart from the color, the text is unchanged.
 package enum DiagnosticPaint {
-    /// Returns the text with colour.
+    /// Returns the text with color.
     ///
     /// - Parameter text: complete lines, as written by a `DiagnosticRenderer`.
     package static func painted(_ text: String) -> String {

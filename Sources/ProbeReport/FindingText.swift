@@ -5,7 +5,7 @@ import ProbeScenario
 /// The layout of a finding: its location, the script's line with a caret, the expected value above the actual value,
 /// and then details and hints.
 package enum FindingText {
-    /// Returns the finding as text, without colour.
+    /// Returns the finding as text, without color.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {
         text(finding, result, paint: .plain)
     }

@@ -1,6 +1,6 @@
 package import ProbeEvents
 
-/// Adds colour to text. The layout of the text is the same without colour.
+/// Adds color to text. The layout of the text is the same without color.
 package struct Paint: Sendable {
     package enum Role {
         case verdict(Verdict)

@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// Writes the matrix for a console: a row for each group, with the numbers of passed and judged cases, and below it a
-/// row for each case that a subject did not pass. A case that some subjects do not support and all others pass has no
-/// row, but it is included in the counts of its group, in the score and in a `--matrix` file.
+/// Writes the matrix for a console. It has a row for each group, with the number of cases passed and the number judged,
+/// followed by a row for each case that at least one subject did not pass. A case that some subjects do not support and
+/// all others pass has no row, but it is included in the counts of its group, in the score and in a `--matrix` file.
 ///
 /// If the cases of one script would take more than three rows, they share one row. If the subjects do not fit next to
 /// each other, there are several tables.

@@ -1,6 +1,6 @@
 import ProbeEvents
 
-/// The appearance of a cell on the page: a class for its colour, a mark for readers who can't distinguish colours, and
+/// The appearance of a cell on the page: a class for its color, a mark for readers who can't distinguish colors, and
 /// a word for readers who can't see the mark.
 struct CellAppearance {
     let kind: String

@@ -49,7 +49,7 @@ package struct Score: Sendable, Equatable {
         }
         var parts = levels.filter { $0 != .may }.map(part)
         if unsupported > 0 { parts.append("\(unsupported) unsupported") }
-        // `may` is last, because a case of this level accepts two behaviours, so a high count is not better.
+        // `may` is last, because a case of this level accepts two behaviors, so a high count is not better.
         if levels.contains(.may) { parts.append(part(.may)) }
         if skipped > 0 { parts.append("\(skipped) skipped") }
         if notRun > 0 { parts.append("\(notRun) not run") }

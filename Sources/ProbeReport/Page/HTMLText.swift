@@ -78,7 +78,7 @@ package struct HTMLText: Sendable {
         return element
     }
 
-    /// Returns an SVG path that consists of lines. The lines have the colour of the text, even if the page has no style
+    /// Returns an SVG path that consists of lines. The lines have the color of the text, even if the page has no style
     /// sheet.
     ///
     /// - Parameter data: the path (SVG 2, section 9.3).

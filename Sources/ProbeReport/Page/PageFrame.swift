@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 
 /// The frame of every page. A page is a single file without scripts, and its content security policy forbids scripts
-/// and all external resources. Bytes from the wire are therefore harmless even if a byte is not escaped.
+/// and all external resources. Bytes from the wire are therefore harmless even if some of them are not escaped.
 package enum PageFrame {
     /// Returns a complete document in UTF-8.
     ///

@@ -1,7 +1,7 @@
 /// The style sheet of all pages, divided into parts. ``PageFrame`` writes the shared part into each page, followed by
 /// the parts that the page requires.
 package enum PageStyle: Sendable {
-    /// The rules that all pages share: light and dark colours, fonts, verdicts, blocks of code.
+    /// The rules that all pages share: light and dark colors, fonts, verdicts, blocks of code.
     case shared
 
     /// The rules for the page of a run.

@@ -3,7 +3,7 @@ import ProbeBase
 /// A small SVG chart that scales with the page: bars or lines above a horizontal axis. A table or legend next to the
 /// chart contains the numbers.
 package struct Plot: Sendable {
-    /// A line of the chart. Lines differ both in their dash patterns and in their colours.
+    /// A line of the chart. Lines differ both in their dash patterns and in their colors.
     package struct Series: Sendable {
         package var name: String
         package var points: [(x: Double, y: Double)]

@@ -4,7 +4,7 @@ import ProbeBase
 /// below each other.
 ///
 /// The font is monospaced, so the width of each text is known. Text that does not fit is truncated, so texts never
-/// overlap. Time runs downwards: rows that are farther apart in time have more space between them, and a long period
+/// overlap. Time runs downward: rows that are farther apart in time have more space between them, and a long period
 /// without rows is folded and shown as its duration.
 package struct SequenceLayout: Sendable {
     /// The position of a row: its top, its height, and the texts as they are drawn.
@@ -59,7 +59,7 @@ package struct SequenceLayout: Sendable {
     package init(_ diagram: SequenceDiagram) {
         self.diagram = diagram
         let longestTime = diagram.rows.map { Self.time($0.time).utf8.count }.max() ?? 0
-        // The column of times must also fit the duration of a folded period, such as `29.79 ms`.
+        // The column of times must also have room for the duration of a folded period, such as `29.79 ms`.
         timeEdge = Self.pixels(max(8, longestTime)) + 2
         left = timeEdge + 12
         names = diagram.lifelines.map { Columns.cut(Escaped.text($0), to: Self.widestName) }
@@ -182,7 +182,7 @@ package struct SequenceLayout: Sendable {
     /// The left edge of notes. Notes are aligned with the texts of steps.
     var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
 
-    /// Returns the centre of a message's texts. If possible, the centre is between two neighbouring lifelines, so that
+    /// Returns the center of a message's texts. If possible, the center is between two neighboring lifelines, so that
     /// no lifeline crosses the texts.
     func middle(of arrow: SequenceDiagram.Arrow, _ place: Place) -> Int {
         let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))

@@ -173,7 +173,8 @@ struct CrowdShareMerge {
             }
             all.append(total)
         }
-        // The shares take their samples at different times, so the sum has many times as many samples as a share.
+        // The shares take their samples at different times, so the merged series has many more samples than the series
+        // of a single share.
         let most = max(1, shares.map(\.count).max() ?? 1)
         let step = (all.count + most - 1) / most
         return step <= 1

@@ -78,7 +78,7 @@ package struct ResultsMerge: Sendable {
             // All shares of a crowd run the same cases, so their results are counted only once.
             most[file.head.share.index] = max(most[file.head.share.index] ?? 0, expected)
         }
-        // If a file states too small a number, the known results and missing cases are counted instead.
+        // If a file states too small a number of results, the known results and the missing cases are counted instead.
         return max(most.values.reduce(0, ResultsNumber.sum), resultCount + unrunCount)
     }
 
