@@ -61,7 +61,7 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Writes diagnostics about scripts, in colour if the terminal supports it.
+    /// Writes diagnostics about scripts, in color if the terminal supports it.
     func write(diagnostics text: String) {
         write(usesColor ? DiagnosticPaint.painted(text) : text)
     }
@@ -121,7 +121,7 @@ final class Console: DeskOutput {
         return Int(size.ws_col)
     }
 
-    /// Whether to use colour: only on a terminal that supports it, and only if `NO_COLOR` is not set (no-color.org).
+    /// Whether to use color: only on a terminal that supports it, and only if `NO_COLOR` is not set (no-color.org).
     var usesColor: Bool {
         guard isatty(descriptor) == 1 else { return false }
         if let set = getenv("NO_COLOR"), set.pointee != 0 { return false }

@@ -69,7 +69,7 @@ struct DeskOptions: ParsableArguments {
             throw Failure.machine("can't start the session: \(error.message)")
         }
         defer { session.endAndReport() }
-        // Only the introduction of a subject can fail, and a session has no subject.
+        // The result can be ignored: only introducing a subject can fail, and a session has no subject.
         _ = session.begin()
         var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed

@@ -60,7 +60,7 @@ struct DiagnoseCommand: ParsableCommand {
     @Flag(help: "Write one JSON object per line: one for each flow, and a summary.")
     var json = false
 
-    /// The severity from which on a finding makes the command fail.
+    /// The lowest severity at which a finding makes the command fail.
     enum FailureLevel: String, ExpressibleByArgument, CaseIterable {
         case problem, warning, note, never
 
@@ -96,7 +96,8 @@ struct DiagnoseCommand: ParsableCommand {
         for file in files {
             if files.count > 1, !json { output.write("\(name(file)):\n") }
             let next = diagnose(file, filter, criteria, packetFilter, output)
-            // Invalid usage is worse than a problem, which is worse than a damaged file.
+            // The exit code for invalid usage takes precedence over the exit code for a problem, which takes precedence
+            // over the exit code for a damaged file.
             let order: [Int32] = [0, 3, 1, 2]
             if order.firstIndex(of: next) ?? 0 > order.firstIndex(of: code) ?? 0 { code = next }
             if Console.standardOutput.isReaderGone { break }
