@@ -82,9 +82,9 @@ extension JSONValue {
     /// The set of characters that are written unescaped. All other characters are escaped, so the text contains no line
     /// break and is safe to print on a terminal.
     package enum Characters: Sendable {
-        /// Printable ASCII characters, so that the text is pure ASCII.
+        /// Printable ASCII characters are written unescaped, so the text is pure ASCII.
         case ascii
-        /// All visible characters (`UnicodeScalar.isVisible`), so that the text is UTF-8.
+        /// All visible characters (`UnicodeScalar.isVisible`) are written unescaped, so the text is UTF-8.
         case visible
     }
 
