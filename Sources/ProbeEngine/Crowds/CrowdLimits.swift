@@ -32,13 +32,13 @@ struct CrowdLimits {
 
     /// The number of a worker's descriptors that are reserved for purposes other than members.
     private static let reserve = 512
-    /// A worker consists of two processes: itself and its guard.
+    /// Each worker needs two processes: the worker itself and its guard.
     private static let processesOfWorker = 2
     private static let maxWorkers = 64
-    /// The maximum number of workers of all crowds in a case.
+    /// The maximum number of workers for all crowds in a case.
     static let maxWorkersPerCase = 128
 
-    /// The maximum number of members of one worker.
+    /// The maximum number of members that one worker can have.
     var membersOfWorker: Int { max(1, descriptors - min(Self.reserve, descriptors / 4)) }
 
     /// Returns the number of processes that share the members.
