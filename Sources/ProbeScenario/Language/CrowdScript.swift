@@ -43,7 +43,7 @@ package struct CrowdScript: Sendable {
     }
 }
 
-/// One statement of a member.
+/// One statement of a member's script.
 package struct CrowdStatement: Sendable {
     package indirect enum Kind: Sendable {
         case connect
