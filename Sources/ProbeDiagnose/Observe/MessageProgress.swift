@@ -42,7 +42,7 @@ struct MessageProgress: Sendable {
     /// known.
     mutating func lose() { kind = .unknown }
 
-    /// Skips the announced body of an HTTP answer that has no body.
+    /// Skips the body that the head of an HTTP answer announces, because the body is not sent.
     mutating func skipBody() { http.skipBody() }
 
     /// Whether a message has begun but is not complete; `false` if the framing is unknown.
