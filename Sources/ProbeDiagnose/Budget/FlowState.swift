@@ -8,7 +8,7 @@ package enum FlowState: UInt8, Sendable, CaseIterable {
     /// The time after the second FIN, or after an RST that its receiver accepted.
     case closing
     /// A sender can't send, because the receive window is 0.
-    case zeroWindow
+    case closedWindow
     /// A sender waits for its retransmission timer, or for a tail-loss probe.
     case timeout
     /// The time from the first fast retransmission or the third duplicate ACK until all data that had been sent by then

@@ -101,16 +101,3 @@ extension Conversation {
         side == .client ? fromClient.rst != nil : fromServer.rst != nil
     }
 }
-
-extension FlowObservation {
-    /// Moves time to an unknown state if a capture of only one direction can't show how that time was spent.
-    mutating func forgetWaits() {
-        for state in FlowState.allCases {
-            switch state {
-            case .handshake, .closing, .unknown, .transferUnknown: break
-            case _ where state.isTransfer: budget.move(from: state, to: .transferUnknown)
-            default: budget.move(from: state, to: .unknown)
-            }
-        }
-    }
-}

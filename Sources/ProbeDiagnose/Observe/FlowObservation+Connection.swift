@@ -131,6 +131,7 @@ extension FlowObservation {
             if client.synCount == 1 { client.shortestDelay = packet.time - syn.time }
             set.isSYNDataAcknowledged =
                 syn.payloadLength > 0 && tcp.acknowledgment - (syn.sequence + 1) == syn.payloadLength
+            if set.isSYNDataAcknowledged { noteSYNData(syn) }
         }
         if self[side].synCount > 0, packet.time - self[side].lastSYNTime < 100_000_000 { return }
         self[side].synCount += 1

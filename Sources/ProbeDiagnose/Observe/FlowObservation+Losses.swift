@@ -121,7 +121,8 @@ extension FlowObservation {
         if let hole, packet.kind != .fastRetransmission || self[side].isSentEarlier(packet) {
             // A sender can't detect the loss of a segment in less than a round trip. A packet that arrives sooner is
             // the delayed original, not a retransmission.
-            let isTooEarly = packet.time - hole.time < delay(to: side) * 3 / 4
+            let isTooEarly =
+                packet.time - hole.time < delay(to: side) * 3 / 4 && !self[side].isSentLater(packet)
             if isTooEarly || self[side].isSentEarlier(packet) {
                 self[side].noteReordered(packet)
                 return

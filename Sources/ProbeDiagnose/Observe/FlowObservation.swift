@@ -17,7 +17,7 @@ package struct FlowObservation: Sendable {
     /// The time at which the handshake was complete; `nil` if the capture doesn't contain it.
     var handshakeEnd: Int64?
     /// The side and the time of the last data, and the time of the first packet from the other side after that data.
-    private var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
+    private(set) var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
     /// The intervals since the last data or FIN. Their states are determined when the next data is known.
     private var waiting: [PendingInterval] = []
     /// The time budget at the time of an RST. This budget is used if the RST turns out to have been accepted by its
@@ -272,53 +272,6 @@ package struct FlowObservation: Sendable {
         return true
     }
 
-    private func plan(_ end: WaitEnd, at time: Int64) -> WaitPlan {
-        guard let last = lastData else {
-            switch end {
-            case .data(let side, _):
-                let begin = handshakeEnd ?? 0
-                return WaitPlan(
-                    state: side == .client && time - begin > Self.longestPause ? .silent : .thinking(side))
-            case .fin, .none: return WaitPlan(state: .silent)
-            }
-        }
-        let reply = min(last.firstReply ?? Int64.max, last.time + delay(to: last.side.opposite))
-        let answered = max(last.time, self[last.side].acknowledgedTime)
-        let isAcknowledged = self[last.side].outstanding == 0
-        switch end {
-        case .data(let side, _) where side == last.side:
-            if time - last.time > Self.longestPause { return WaitPlan(state: .silent) }
-            let patience = max(2_000_000, (roundTrip ?? 0) / 4) + delay(to: side)
-            let acknowledged = self[side].acknowledgedTime
-            return WaitPlan(isPaused: acknowledged >= last.time && time - acknowledged > patience)
-        case .data(let side, _):
-            let isLong = side == .client && time - last.time > Self.longestPause
-            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
-        case .fin(let side) where side != last.side:
-            let isLong = side == .client && time - last.time > Self.longestPause
-            return WaitPlan(roundTripEnd: reply, state: isLong ? .silent : .thinking(side))
-        case .fin: return WaitPlan(roundTripEnd: isAcknowledged ? answered : reply, state: .silent)
-        case .none:
-            let waitsForServer = last.side == .client && server.dataPacketCount > 0
-            return WaitPlan(
-                roundTripEnd: isAcknowledged ? answered : reply, state: waitsForServer ? .serverThinks : .silent)
-        }
-    }
-
-    private func limit(_ interval: PendingInterval, of side: ConversationSide, length: Int, isPaused: Bool) -> FlowState {
-        let sender = self[side]
-        let room = side == .client ? interval.clientRoom : interval.serverRoom
-        let segment = Int64(max(sender.largestPayload, 1))
-        let isOutstanding = interval.facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
-        if let room, !sender.isRoomUnknown, room < min(segment, segmentSize(of: side)) || room < Int64(length) {
-            return .transferReceiveWindow
-        }
-        if !isOutstanding || isPaused { return .transferApplication }
-        if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
-        if knownDelay(to: side.opposite) == nil { return .transferUnknown }
-        return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
-    }
-
     /// Returns the largest payload that a side may send in one segment.
     func segmentSize(of side: ConversationSide) -> Int64 {
         if let size = self[side.opposite].syn?.maximumSegmentSize {
@@ -444,6 +397,15 @@ package struct FlowObservation: Sendable {
             self[side].fin = .init(time: packet.time, packet: packet.number, position: end - 1)
             if self[side.opposite].fin != nil { phase = .closing }
         }
+    }
+
+    /// Records the data in a SYN, which the server has accepted (TCP Fast Open, RFC 7413).
+    mutating func noteSYNData(_ syn: SideObservation.SYN) {
+        client.sentEnd = max(client.sentEnd, 1 + Int64(syn.payloadLength))
+        client.payloadLength += Int64(syn.payloadLength)
+        client.lastDataTime = syn.time
+        client.lastDataPacket = syn.packet
+        lastData = (.client, syn.time, nil)
     }
 
     /// Records a packet that consists of an encrypted alert, if the alert is the server's only answer to data. An alert

@@ -58,8 +58,8 @@ extension SideObservation {
         holes.append(.init(start: range.lowerBound, end: range.upperBound, packet: packet, time: time))
     }
 
-    /// Removes the part of a hole that a packet fills. Returns the hole as it was before; `nil` if the packet fills no part
-    /// of any hole.
+    /// Removes the part of a hole that a packet fills. Returns the hole as it was before; `nil` if the packet fills no
+    /// part of any hole.
     @discardableResult
     mutating func fillHole(_ range: Range<Int64>) -> SideObservation.Hole? {
         guard
@@ -91,6 +91,15 @@ extension SideObservation {
     /// segment.
     func isSentEarlier(_ packet: DiagnosedPacket) -> Bool {
         isSentEarlier(stamp: packet.stamp, identification: packet.identification)
+    }
+
+    /// Returns whether the IP identification or the timestamp shows that a segment was sent after the last new one.
+    func isSentLater(_ packet: DiagnosedPacket) -> Bool {
+        if let stamp = packet.stamp, let lastStamp, stamp != lastStamp {
+            return Int32(bitPattern: stamp &- lastStamp) > 0
+        }
+        guard packet.identification != 0, lastIdentification != 0 else { return false }
+        return 1...2048 ~= Int(Int16(truncatingIfNeeded: Int(packet.identification) - Int(lastIdentification)))
     }
 
     func isSentEarlier(stamp: UInt32?, identification: UInt16) -> Bool {

@@ -8,8 +8,8 @@ extension CaseReport {
     /// The number of packets that are diagnosed. A case with more packets is diagnosed with `tcpprobe diagnose`.
     private static let diagnosedPackets = 100_000
 
-    /// Returns the first finding about the case's connections, as a sentence after the names of the connection's actors;
-    /// `nil` if the packets show neither a problem nor a warning.
+    /// Returns the first finding about the case's connections, as a sentence after the names of the connection's
+    /// actors; `nil` if the packets show neither a problem nor a warning.
     func cause() -> String? {
         let names = context.wireNames()
         let traffic = names.traffic
@@ -34,7 +34,8 @@ extension CaseReport {
         else { return nil }
         let client = names.name(worst.number, .client)
         let server = names.name(worst.number, .server)
-        return "\(client) -> \(server): \(worst.finding.sentence) [\(worst.finding.id.rawValue), \(worst.finding.certainty.rawValue)]"
+        let finding = worst.finding
+        return "\(client) -> \(server): \(finding.sentence) [\(finding.id.rawValue), \(finding.certainty.rawValue)]"
     }
 
     private func segment(of packet: CapturedPacket, _ linkType: LinkType) -> DecodedTCP? {

@@ -2,31 +2,13 @@ import ProbeBase
 package import ProbeDiagnose
 import ProbeWire
 
-/// Diagnoses the flows of a capture while it is read.
-package final class DiagnosisObserver: InspectionObserver {
-    private var diagnosis = CaptureDiagnosis()
-
-    package init() {}
-
-    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
-        guard let segment = packet.segment else { return }
-        diagnosis.note(packet.summary, segment, payload: payload, in: conversation)
-    }
-
-    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
-
-    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
-        diagnosis.note(report, in: conversation)
-    }
-
-    package func end(of conversation: Conversation) {}
-
-    /// Returns the diagnosis of the whole capture. This function can be called only once, after the capture has been
-    /// read.
-    package func result(_ inspection: Inspection, filter: ConnectionFilter) -> DiagnosisReport {
-        let conversations = inspection.analysis.table.conversations
-        for conversation in conversations {
-            if let time = conversation.lastTime { diagnosis.note(time: time) }
+extension Inspection {
+    /// Returns the diagnosis of the flows that the filter includes. The inspection must come from `diagnosing`.
+    package func diagnosis(_ filter: ConnectionFilter) -> DiagnosisReport {
+        var diagnosis = diagnosis ?? CaptureDiagnosis()
+        let conversations = analysis.table.conversations
+        for number in conversations.indices {
+            conversations.withConversation(at: number) { if let time = $0.lastTime { diagnosis.note(time: time) } }
         }
         var flows: [FlowDiagnosis] = []
         for number in conversations.indices where filter.includes(number, of: conversations) {
@@ -37,7 +19,7 @@ package final class DiagnosisObserver: InspectionObserver {
         return DiagnosisReport(flows: flows, shared: shared, remarks: Self.remarks(self))
     }
 
-    /// Returns remarks about data that the capture lacks, because of which some findings may be missing or uncertain.
+    /// Returns what the whole capture lacks, so that some findings could not be raised.
     private static func remarks(_ inspection: Inspection) -> [String] {
         var remarks: [String] = []
         if inspection.dropped > 0 {
@@ -54,9 +36,9 @@ package final class DiagnosisObserver: InspectionObserver {
 /// The diagnosis of a capture.
 package struct DiagnosisReport: Sendable {
     package var flows: [FlowDiagnosis]
-    /// The findings that concern several flows.
+    /// The findings about several flows.
     package var shared: [SharedFinding]
-    /// Remarks about data that the capture lacks, each of which is a clause.
+    /// What the capture lacks, one clause each.
     package var remarks: [String]
 
     package init(flows: [FlowDiagnosis], shared: [SharedFinding], remarks: [String]) {
@@ -65,7 +47,7 @@ package struct DiagnosisReport: Sendable {
         self.remarks = remarks
     }
 
-    /// The severity of the most serious finding; `nil` if there are no findings.
+    /// The most serious severity of all findings; `nil` if there are none.
     package var worst: FindingSeverity? {
         (flows.flatMap(\.findings) + shared.map(\.finding)).map(\.severity).min()
     }
@@ -73,7 +55,7 @@ package struct DiagnosisReport: Sendable {
     /// The number of flows with a problem.
     package var problemCount: Int { flows.count { $0.severity == .problem } }
 
-    /// The flows, ordered by the severity of their most serious findings.
+    /// The flows with the most serious findings first.
     package var ordered: [FlowDiagnosis] {
         flows.enumerated().sorted { left, right in
             let (a, b) = (left.element.findings.first, right.element.findings.first)
@@ -90,9 +72,9 @@ package struct DiagnosisReport: Sendable {
 }
 
 extension FlowDiagnosis {
-    /// The severity of the flow's most serious finding; `nil` if the flow has no findings.
+    /// The severity of the most serious finding; `nil` if there are none.
     package var severity: FindingSeverity? { findings.first?.severity }
 
-    /// Whether every finding about the flow is a part of a finding about several flows.
+    /// Whether the flow has no finding that a finding about several flows doesn't include.
     package var isOnlyPart: Bool { findings.allSatisfy { $0.partOf != nil } }
 }

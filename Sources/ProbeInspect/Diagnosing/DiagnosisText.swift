@@ -51,6 +51,11 @@ package struct DiagnosisText {
         return line("", "flow\(flows.count == 1 ? "" : "s") \(list)", indent: 2) + "\n" + block(shared.finding)
     }
 
+    /// Returns a finding about a flow of a live capture, with the flow's endpoints.
+    package func line(_ finding: FlowFinding, of flow: FlowDiagnosis) -> String {
+        "flow \(flow.number)  \(flow.client) -> \(flow.server)\n" + block(finding) + "\n"
+    }
+
     /// Returns the last line, which states how many flows have problems.
     ///
     /// - Parameter noteCount: the number of flows that are not shown because they have only notes.

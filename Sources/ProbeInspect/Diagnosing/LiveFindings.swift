@@ -18,8 +18,8 @@ package struct LiveFindings {
     private var ended: Set<Int> = []
     private var nextUpdate: UInt64 = 0
 
-    /// The interval at which flows are diagnosed, in nanoseconds. Silence is a finding, too, so flows without new packets
-    /// are also diagnosed.
+    /// The interval at which flows are diagnosed, in nanoseconds. Silence is a finding, too, so flows without new
+    /// packets are also diagnosed.
     private static let interval: UInt64 = 500_000_000
     /// The maximum number of flows that are diagnosed at a time. The latest flows that have not ended are diagnosed.
     private static let watchedFlows = 1_000
