@@ -1,0 +1,275 @@
+"""Flows without a fault: nothing above `note` may be found in them."""
+import socket
+import time
+
+from catalogue import scenario
+from variant import NO_DELAY, TO_CLIENT, Net, drain, network, receive
+
+
+def healthy(name, seconds=2.0):
+    return scenario(f"healthy-{name}", seconds, is_healthy=True)
+
+
+def answer(connection, requests, request, response, think=0.0):
+    """Answers `requests` requests of a fixed size."""
+    for _ in range(requests):
+        receive(connection, request)
+        if think:
+            time.sleep(think)
+        connection.sendall(bytes(response))
+
+
+@healthy("bulk")
+def bulk(variant):
+    """A download through a fast path without losses."""
+    size = variant.number_between("bytes", 300_000, 2_500_000)
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.04),
+                  congestion=variant.choose("congestion", "cubic", "reno", "bbr"))
+
+    def serve(connection):
+        receive(connection, 40)
+        connection.sendall(bytes(size))
+
+    def fetch():
+        connection = net.connect()
+        connection.sendall(b"get" + bytes(37))
+        drain(connection)
+
+    net.serve(serve)
+    net.client(fetch)
+    net.run()
+    return variant.label(also=["application-limited", "window-limited"])
+
+
+@healthy("upload")
+def upload(variant):
+    """An upload, which the server confirms."""
+    size = variant.number_between("bytes", 300_000, 2_000_000)
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.06))
+
+    def serve(connection):
+        receive(connection, size)
+        connection.sendall(b"stored\n")
+
+    def send():
+        connection = net.connect()
+        connection.sendall(bytes(size))
+        receive(connection, 7)
+
+    net.serve(serve)
+    net.client(send)
+    net.run()
+    return variant.label()
+
+
+@healthy("chatty")
+def chatty(variant):
+    """Many requests, each of which is answered at once."""
+    requests = variant.number_between("requests", 20, 80)
+    think = variant.number_between("think", 0.001, 0.02)
+    response = variant.number_between("response", 20, 4000)
+    net = network(variant, rtt=variant.number_between("rtt", 0.002, 0.03))
+
+    def ask():
+        connection = net.connect(NO_DELAY)
+        for _ in range(requests):
+            connection.sendall(bytes(100))
+            receive(connection, response)
+
+    net.serve(lambda connection: answer(connection, requests, 100, response, think))
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("idle", 5)
+def idle(variant):
+    """A connection that is kept alive between two requests."""
+    pause = variant.number_between("pause", 1.2, 3.2)
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.05))
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1),
+               (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)]
+
+    def ask():
+        connection = net.connect(*(options if variant.choose("keep-alive", True, True, False) else []))
+        for number in range(2):
+            connection.sendall(bytes(80))
+            receive(connection, 1200)
+            if number == 0:
+                time.sleep(pause)
+
+    net.serve(lambda connection: answer(connection, 2, 80, 1200))
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("high-rtt", 5)
+def high_rtt(variant):
+    """A path with a long round trip, as over a satellite."""
+    size = variant.number_between("response", 2_000, 250_000)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.12, 0.45))
+
+    def ask():
+        connection = net.connect()
+        for _ in range(2):
+            connection.sendall(bytes(100))
+            receive(connection, size)
+
+    net.serve(lambda connection: answer(connection, 2, 100, size))
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("jitter", 4)
+def jitter(variant):
+    """A path whose delay varies as in a mobile network, without losses and without reordering."""
+    rtt = variant.number_between("rtt", 0.035, 0.06)
+    spread = variant.number_between("jitter", 0.01, 0.03)
+    size = variant.number_between("response", 20_000, 150_000)
+    net = Net(variant, rtt=rtt)
+    for direction_and_half, hop in net.hops.items():
+        if direction_and_half[1] == "west":
+            hop.jitter = lambda: variant.random.uniform(0, spread)
+
+    def ask():
+        connection = net.connect()
+        for _ in range(5):
+            connection.sendall(bytes(120))
+            receive(connection, size)
+
+    net.serve(lambda connection: answer(connection, 5, 120, size))
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("short", 0.5)
+def short(variant):
+    """A connection for one request."""
+    net = network(variant, rtt=variant.number_between("rtt", 0.002, 0.08))
+    size = variant.number_between("response", 1, 9000)
+
+    def serve(connection):
+        receive(connection, 60)
+        connection.sendall(bytes(size))
+        connection.close()
+
+    def ask():
+        connection = net.connect()
+        connection.sendall(bytes(60))
+        drain(connection)
+        connection.close()
+
+    net.serve(serve)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("half-duplex", 1)
+def half_duplex(variant):
+    """A client that ends its side after the request, as some HTTP clients do."""
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.05))
+    size = variant.number_between("response", 1_000, 300_000)
+    think = variant.number_between("think", 0.0, 0.25)
+
+    def serve(connection):
+        drain(connection)
+        time.sleep(think)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + bytes(size))
+        connection.close()
+
+    def ask():
+        connection = net.connect()
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: server.example\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        drain(connection)
+
+    net.serve(serve)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("messages", 2.5)
+def messages(variant):
+    """Small messages from one side, each written when it is due."""
+    count = variant.number_between("messages", 40, 120)
+    pause = variant.number_between("pause", 0.012, 0.025)
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.06))
+    from_server = variant.choose("sender", "client", "server") == "server"
+
+    def send(connection):
+        for _ in range(count):
+            connection.sendall(bytes(variant.random.randint(20, 400)))
+            time.sleep(pause)
+        connection.shutdown(socket.SHUT_WR)
+        drain(connection)
+
+    def take(connection):
+        connection.setsockopt(*NO_DELAY)
+        drain(connection)
+
+    net.serve(send if from_server else take)
+    net.client(lambda: (take if from_server else send)(net.connect(NO_DELAY)))
+    net.run()
+    return variant.label()
+
+
+@healthy("stream", 3)
+def stream(variant):
+    """A server that sends a piece of a live stream at regular intervals."""
+    net = network(variant, rtt=variant.number_between("rtt", 0.005, 0.08))
+    size = variant.number_between("piece", 3_000, 40_000)
+    pause = variant.number_between("pause", 0.05, 0.25)
+
+    def serve(connection):
+        receive(connection, 50)
+        for _ in range(10):
+            connection.sendall(bytes(size))
+            time.sleep(pause)
+        connection.close()
+
+    def watch():
+        connection = net.connect()
+        connection.sendall(bytes(50))
+        drain(connection)
+
+    net.serve(serve)
+    net.client(watch)
+    net.run()
+    return variant.label()
+
+
+@healthy("rare-loss", 3)
+def rare_loss(variant):
+    """A download in which up to three segments are lost and repaired at once."""
+    size = variant.number_between("bytes", 600_000, 1_500_000)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.008, 0.04))
+    total = size // 1448
+    lost = set(variant.random.sample(range(40, total - 60), variant.number_between("lost", 1, 3)))
+    seen = [0]
+
+    def lose(packet):
+        if packet.payload_length < 1000:
+            return None
+        seen[0] += 1
+        return () if seen[0] in lost else None
+
+    net.rule(variant.choose("place", "west", "east"), TO_CLIENT, lose)
+
+    def fetch():
+        connection = net.connect()
+        connection.sendall(bytes(40))
+        drain(connection)
+
+    def serve(connection):
+        receive(connection, 40)
+        connection.sendall(bytes(size))
+
+    net.serve(serve)
+    net.client(fetch)
+    net.run()
+    return variant.label()
