@@ -3,7 +3,8 @@ import socket
 import time
 
 from catalogue import scenario
-from variant import NO_DELAY, TO_CLIENT, Net, drain, network, receive
+from scenarios.tls import End, contexts
+from variant import NO_DELAY, TO_CLIENT, Net, drain, network, receive, receive_buffer
 
 
 def healthy(name, seconds=2.0):
@@ -268,6 +269,179 @@ def rare_loss(variant):
     def serve(connection):
         receive(connection, 40)
         connection.sendall(bytes(size))
+
+    net.serve(serve)
+    net.client(fetch)
+    net.run()
+    return variant.label()
+
+
+@healthy("tls", 1)
+def tls(variant):
+    """A TLS session that both sides end with `close_notify`."""
+    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.06), port=variant.choose("port", 443, 8443))
+    client_context, server_context = contexts(variant)
+    requests = variant.number_between("requests", 1, 6)
+    size = variant.number_between("response", 100, 40_000)
+
+    def serve(connection):
+        end = End(connection, server_context, True)
+        end.shake_hands()
+        for _ in range(requests):
+            end.receive(90)
+            end.send(bytes(size))
+        drain(connection)
+        end.close()
+
+    def ask():
+        end = End(net.connect(NO_DELAY), client_context, False)
+        end.shake_hands()
+        for _ in range(requests):
+            end.send(bytes(90))
+            end.receive(size)
+        end.close()
+
+    net.serve(serve)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("http", 2)
+def http(variant):
+    """HTTP requests and responses over one connection, with and without chunks."""
+    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.06), port=variant.choose("port", 80, 8080))
+    requests = variant.number_between("requests", 2, 8)
+    body = bytes(variant.number_between("body", 0, 30_000))
+    upload = variant.choose("upload", True, False)
+    if variant.choose("chunked", True, False):
+        response = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        response += b"".join(b"%x\r\n%s\r\n" % (len(body[at:at + 4096]), body[at:at + 4096])
+                             for at in range(0, len(body), 4096)) + b"0\r\n\r\n"
+    else:
+        response = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    request = (b"POST /items HTTP/1.1\r\nHost: server.example\r\nContent-Length: 700\r\n\r\n" + bytes(700) if upload
+               else b"GET /items HTTP/1.1\r\nHost: server.example\r\n\r\n")
+
+    def serve(connection):
+        for _ in range(requests):
+            receive(connection, len(request))
+            connection.sendall(response)
+        drain(connection)
+
+    def ask():
+        connection = net.connect(NO_DELAY)
+        for _ in range(requests):
+            connection.sendall(request)
+            receive(connection, len(response))
+            time.sleep(variant.random.uniform(0.0, 0.2))
+
+    net.serve(serve)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("long-poll", 3)
+def long_poll(variant):
+    """A request that the server answers when there is news, within two seconds."""
+    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.06))
+    wait = variant.number_between("wait", 0.6, 2.0)
+
+    def serve(connection):
+        for number in range(3):
+            receive(connection, 120)
+            time.sleep(wait if number == 1 else 0.01)
+            connection.sendall(bytes(350))
+        drain(connection)
+
+    def ask():
+        connection = net.connect(NO_DELAY)
+        for _ in range(3):
+            connection.sendall(bytes(120))
+            receive(connection, 350)
+
+    net.serve(serve)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("brief-zero-window", 2)
+def brief_zero_window(variant):
+    """A receiver that is busy for a moment, so that its buffer is full for less than half a second."""
+    options = [receive_buffer(variant.choose("buffer", 32_768, 65_536))]
+    pause = variant.number_between("pause", 0.1, 0.25)
+    size = variant.number_between("bytes", 500_000, 1_500_000)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.002, 0.0045))
+
+    def serve(connection):
+        receive(connection, 40)
+        connection.sendall(bytes(size))
+
+    def fetch():
+        connection = net.connect(*options)
+        connection.sendall(bytes(40))
+        receive(connection, size // 2)
+        time.sleep(pause)
+        drain(connection)
+
+    net.serve(serve)
+    net.client(fetch)
+    net.run()
+    return variant.label()
+
+
+@healthy("parallel", 2)
+def parallel(variant):
+    """Several connections of one client at the same time, as a browser makes them."""
+    count = variant.number_between("connections", 4, 7)
+    size = variant.number_between("response", 5_000, 150_000)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.004, 0.05))
+
+    def serve():
+        connection = net.listeners[0].accept()[0]
+        answer(connection, 2, 150, size)
+        drain(connection)
+
+    def ask(index):
+        time.sleep(0.01 * index)
+        connection = net.connect(NO_DELAY)
+        for _ in range(2):
+            connection.sendall(bytes(150))
+            receive(connection, size)
+
+    for index in range(count):
+        net.server(serve)
+        net.client(ask, index)
+    net.run()
+    return variant.label()
+
+
+@healthy("rare-reordering", 2)
+def rare_reordering(variant):
+    """A download in which a few segments, fewer than one in a hundred, are overtaken by their neighbours."""
+    size = variant.number_between("bytes", 900_000, 1_500_000)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.01, 0.04))
+    late = set(variant.random.sample(range(30, size // 1448 - 60), variant.number_between("late", 1, 3)))
+    seen = [0]
+
+    def delay(packet):
+        if packet.payload_length < 1000:
+            return None
+        seen[0] += 1
+        return [(0.0002, packet)] if seen[0] in late else None
+
+    net.rule(variant.choose("place", "west", "east"), TO_CLIENT, delay)
+
+    def serve(connection):
+        receive(connection, 40)
+        connection.sendall(bytes(size))
+
+    def fetch():
+        connection = net.connect()
+        connection.sendall(bytes(40))
+        drain(connection)
 
     net.serve(serve)
     net.client(fetch)
