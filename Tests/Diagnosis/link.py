@@ -53,6 +53,10 @@ class Link:
         self.rules = {place: [] for place in PLACES[TO_SERVER]}
         self.records = []
         self.recording = True
+        # The number of routers in each half of the path.
+        self.routers = {"west": 1, "east": 1}
+        # Packets to and from these ports don't keep the link running.
+        self.background_ports = set()
         self.queue, self.serial = [], 0
         self.epoch = time.time_ns() - time.monotonic_ns()
         self.began = self.last_packet = time.monotonic()
@@ -114,8 +118,7 @@ class Link:
             self.schedule(at, self.landed, (packet, stage))
 
     def landed(self, packet, stage):
-        if stage == 1 and packet.ttl > 1:
-            packet.set_ttl(packet.ttl - 1)
+        packet.set_ttl(max(1, packet.ttl - self.routers[PLACES[packet.direction][stage]]))
         self.record(packet, stage)
         self.arrive(packet, stage + 1)
 
@@ -145,7 +148,8 @@ class Link:
             if packet.is_tcp:
                 if self.offload:
                     packet.fix_checksums()
-                self.last_packet = time.monotonic()
+                if not {packet.source_port, packet.target_port} & self.background_ports:
+                    self.last_packet = time.monotonic()
                 self.arrive(packet, 0)
 
     def run(self, limit, is_done, settle):

@@ -103,15 +103,17 @@ class Net:
         one, two = variant.random.randint(1, 254), variant.random.randint(1, 254)
         self.client_address, self.server_addresses = self.addresses(one, two, servers)
         self.port = port or variant.choose("port", 80, 443, 5432, 6379, 8080, 9000)
-        defaults = {"ipv4.tcp_no_metrics_save": 1}
+        defaults = {"ipv4.tcp_no_metrics_save": 1,
+                    "ipv4.tcp_timestamps": int(variant.choose("timestamps", True, True, True, True, False))}
         self.client_host = Namespace([self.client_address], mtu, {**defaults, **(client or {})}, offload)
         self.server_host = Namespace(self.server_addresses, mtu, {**defaults, **(server or {})}, offload)
         self.backlog, self.server_options = backlog, server_options
         self.listeners = [self.listen(address, self.port) for address in self.server_addresses]
-        share = variant.random.uniform(0.35, 0.65)
+        share = variant.random.uniform(0.2, 0.8)
         self.hops = {(direction, half): Hop(rtt / 2 * (share if half == "west" else 1 - share))
                      for direction in (TO_SERVER, TO_CLIENT) for half in ("west", "east")}
         self.link = Link(self.client_host.tun, self.server_host.tun, self.hops, self.point, offload)
+        self.link.routers = {half: variant.random.randint(1, 8) for half in ("west", "east")}
         self.children, self.main_children = [], set()
         # The path's packets to the main port; the companion's are never affected.
         self.ports = {self.port}
@@ -205,6 +207,7 @@ class Net:
         """Adds a healthy connection that lasts to the end of the capture, which makes the main one's silence visible."""
         self.server_host.enter()
         listener = self.listen(self.server_addresses[0], COMPANION_PORT)
+        self.link.background_ports.add(COMPANION_PORT)
         delay = self.variant.random.uniform(0, 0.1)
         pause = self.variant.random.uniform(0.08, 0.15)
 

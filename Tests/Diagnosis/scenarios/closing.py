@@ -105,7 +105,7 @@ def injected_reset(variant):
     net = Net(variant, rtt=variant.number_between("rtt", 0.006, 0.05), point=point,
               family=variant.choose("family", 4, 4, 6))
     after = variant.number_between("after segments", 6, 14)
-    ttl = variant.choose("ttl", 250, 128, 32, 48, 41)
+    ttl = variant.choose("ttl", 250, 128, 32, 41, 113)
     both = variant.choose("both directions", True, False)
     count = [0]
 
