@@ -93,8 +93,11 @@ class Net:
 
     def __init__(self, variant, rtt=0.02, point=None, points=("client", "middle", "server"), client=None, server=None,
                  servers=1, mtu=1500, offload=False, family=None, port=None, congestion="cubic", backlog=128,
-                 server_options=()):
-        """`client` and `server` are the parameters (sysctls) of the hosts; `points` are the points to choose from."""
+                 server_options=(), alone=False):
+        """`client` and `server` are the parameters (sysctls) of the hosts; `points` are the points to choose from.
+
+        Unless the main connections must be `alone`, some variants have a companion.
+        """
         self.variant = variant
         self.rtt = rtt
         self.point = point or variant.choose("point", *points)
@@ -117,6 +120,9 @@ class Net:
         self.children, self.main_children = [], set()
         # The path's packets to the main port; the companion's are never affected.
         self.ports = {self.port}
+        self.has_companion = alone
+        if not alone and variant.choose("companion", True, False, False, False):
+            self.companion()
 
     def addresses(self, one, two, servers):
         if self.family == 4:
@@ -204,7 +210,11 @@ class Net:
         self.server(program)
 
     def companion(self):
-        """Adds a healthy connection that lasts to the end of the capture, which makes the main one's silence visible."""
+        """Adds a healthy connection that lasts to the end of the capture, so that the main one's silence is visible."""
+        if self.has_companion:
+            return
+        self.has_companion = True
+        self.variant.note("companion", True)
         self.server_host.enter()
         listener = self.listen(self.server_addresses[0], COMPANION_PORT)
         self.link.background_ports.add(COMPANION_PORT)

@@ -236,13 +236,15 @@ def vanished(variant):
     for direction in (TO_SERVER, TO_CLIENT):
         net.rule(place, direction, lambda packet: DROP if broken.is_set() else None)
     size = variant.number_between("bytes", 40, 400)
-    if variant.choose("companion", True, False, False):
-        net.companion()
+    is_bulk = variant.turn("during", "a request", "a request", "a transfer") == "a transfer"
 
     def send(connection):
+        if is_bulk:
+            # The peer reads nothing, so the buffers must have room for all of it.
+            connection.sendall(bytes(40_000))
         time.sleep(0.2)
         broken.set()
-        connection.sendall(bytes(size))
+        connection.sendall(bytes(20_000 if is_bulk else size))
         time.sleep(600)
 
     converse(net, variant.number_between("requests", 2, 5),

@@ -2,6 +2,7 @@
 import struct
 import time
 
+from captures import parsed
 from catalogue import scenario
 from packets import ACK, TO_CLIENT, TO_SERVER, unreachable
 from scenarios.windows import DIRECTIONS, REQUEST, receiver_of, transfer
@@ -48,8 +49,11 @@ def bulk(net, sender, size):
 
 @scenario("loss", 3)
 def loss(variant):
-    """Segments in the middle of a transfer are lost once each, so that they are repaired without a timeout."""
+    """Segments of a transfer are lost: chosen ones, any of them, or those for which a queue has no room."""
     sender = variant.turn("sender", "server", "client")
+    kind = variant.turn("kind", "chosen", "chosen", "random", "queue")
+    if kind != "chosen":
+        return random_loss(variant, sender, kind)
     share = variant.turn("loss", 0.02, 0.035, 0.005, 0.015, 0.025)
     size = variant.number_between("bytes", 900_000, 1_400_000) if share < 0.01 else \
         variant.number_between("bytes", 500_000, 800_000)
@@ -77,6 +81,29 @@ def loss(variant):
     variant.require(dropped[0] >= count * 0.9, "too few packets were lost")
     return variant.label(side=f"path-to-{receiver_of(sender)}",
                          also=["timeout-stall", "spurious-retransmission", "window-limited", "application-limited"])
+
+
+def random_loss(variant, sender, kind):
+    """Loses each segment with the same probability, or those that arrive while a short queue is full."""
+    place = AFTER_SENDER[sender][1]
+    net = Net(variant, rtt=variant.number_between("rtt", 0.01, 0.04), points=seen_before(sender, place),
+              congestion=variant.choose("congestion", "cubic", "reno"))
+    if kind == "random":
+        share = variant.number_between("share", 0.02, 0.04)
+        net.rule(place, DIRECTIONS[sender],
+                 lambda packet: DROP if packet.payload_length and variant.random.random() < share else None)
+    else:
+        hop = net.hops[DIRECTIONS[sender], place]
+        hop.rate = variant.number_between("rate", 6_000_000, 15_000_000)
+        hop.queue = variant.choose("queue", 9_000, 15_000)
+    bulk(net, sender, variant.number_between("bytes", 500_000, 900_000))
+    net.run(limit=25)
+    sent = [(packet.source_port, packet.seq) for _, packet in parsed(variant.records) if packet.payload_length > 1000]
+    again = len(sent) - len(set(sent))
+    variant.require(again >= max(8, 0.012 * len(sent)), "too few packets were lost")
+    return variant.label(side=f"path-to-{receiver_of(sender)}",
+                         also=["timeout-stall", "spurious-retransmission", "window-limited", "application-limited",
+                               "tail-loss", "bufferbloat"])
 
 
 @scenario("timeout-stall", 3.5)
@@ -224,8 +251,6 @@ def mtu_black_hole(variant):
     mtu = variant.number_between("mtu", 1280, 1440) if family == 6 else variant.number_between("mtu", 1000, 1440)
     net.rule(place, DIRECTIONS[sender], lambda packet: DROP if packet.length > mtu else None)
     size = variant.number_between("bytes", 3_200, 12_000)
-    if variant.choose("companion", True, False, False):
-        net.companion()
 
     def send(connection):
         # A last segment below the MTU arrives, so a selective acknowledgement shows that the path is alive.

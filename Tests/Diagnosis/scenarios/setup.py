@@ -19,8 +19,6 @@ def refused(variant):
     net = network(variant, rtt=variant.number_between("rtt", 0.001, 0.12))
     for listener in net.listeners:
         listener.close()
-    if variant.choose("companion", True, False, False):
-        net.companion()
     net.client(net.connect)
     net.run(limit=0.6)
     return variant.label(side="server")
@@ -32,8 +30,6 @@ def no_answer(variant):
     net = Net(variant, rtt=variant.number_between("rtt", 0.005, 0.05),
               client={"ipv4.tcp_syn_linear_timeouts": variant.choose("linear", 0, 4)})
     net.rule("server", TO_SERVER, lambda packet: DROP)
-    if variant.choose("companion", True, False):
-        net.companion()
     net.client(net.connect)
     net.run(limit=variant.number_between("watched", 1.6, 4.2))
     return variant.label(side="path-to-server")
@@ -151,8 +147,6 @@ def wrong_syn_answer(variant):
         return DROP
 
     net.rule("server", TO_SERVER, answer)
-    if variant.choose("companion", True, False, False):
-        net.companion()
     net.client(net.connect)
     net.run(limit=variant.number_between("watched", 1.3, 2.5))
     return variant.label(side="server", also=["no-answer", "refused", "syn-lost"])

@@ -14,7 +14,7 @@ def reconnect_storm(variant):
     kind = variant.turn("kind", "refused", "reset")
     count = variant.number_between("connections", 13, 24)
     pause = variant.number_between("pause", 0.04, 0.15)
-    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.03))
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.03))
     if kind == "refused":
         net.listeners[0].close()
     else:
@@ -42,7 +42,8 @@ def reconnect_storm(variant):
 def port_reuse(variant):
     """A client connects from the port of its previous connection, shortly after that was closed."""
     kind = variant.turn("kind", "accepted", "refused", "accepted", "ignored")
-    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.04), server={"ipv4.tcp_max_tw_buckets": 0})
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.04),
+              server={"ipv4.tcp_max_tw_buckets": 0})
     port = variant.random.randint(20000, 60000)
     pause = variant.number_between("pause", 0.1, 0.8)
     count = [0]
@@ -92,7 +93,8 @@ def refused_under_load(variant):
     kind = variant.turn("kind", "limit", "queue")
     accepted = variant.number_between("accepted", 2, 3)
     further = variant.number_between("further", 4, 6)
-    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.03), backlog=128 if kind == "limit" else accepted - 1)
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.03),
+              backlog=128 if kind == "limit" else accepted - 1)
     opened = set()
 
     def limit(packet):
@@ -144,7 +146,7 @@ def one_server_slow(variant):
     think = variant.number_between("slow think", 0.26, 0.4)
     usual = variant.number_between("usual think", 0.004, 0.02)
     requests = variant.number_between("requests", 6, 8)
-    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.02), servers=servers)
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.02), servers=servers)
 
     def serve(index):
         connection = net.listeners[index].accept()[0]
@@ -173,7 +175,7 @@ def all_flows_stall(variant):
     """The path holds the packets of all connections for a while and then delivers them."""
     flows = variant.number_between("flows", 4, 7)
     stall = variant.number_between("stall", 0.65, 1.2)
-    net = Net(variant, rtt=variant.number_between("rtt", 0.006, 0.03))
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.006, 0.03))
     begin = variant.number_between("begins", 0.5, 0.8)
     held = set()
 
@@ -221,7 +223,7 @@ def syn_flood(variant):
     rate = variant.number_between("rate", 140, 230)
     seconds = variant.number_between("seconds", 1.3, 1.7)
     spoofed = variant.choose("addresses", "one", "many") == "many"
-    net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.02), backlog=64)
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.02), backlog=64)
     source = socket.inet_pton(net.inet, net.client_address)
     target = socket.inet_pton(net.inet, net.server_addresses[0])
     # The client's stack would answer each SYN-ACK with an RST.

@@ -41,6 +41,7 @@ def zero_window(variant):
     buffer = variant.choose("buffer", 8192, 16384, 32768, 65536)
     pause = variant.number_between("pause", 1.5, 2.8)
     resumes = variant.turn("resumes", True, True, False)
+    is_slow = variant.turn("reads slowly", False, False, False, True)
     first = variant.number_between("read first", 0, 60_000)
     options = [receive_buffer(buffer)]
     net = Net(variant, rtt=variant.number_between("rtt", 0.004, 0.04),
@@ -53,13 +54,16 @@ def zero_window(variant):
 
     def take(connection):
         receive(connection, first)
+        if is_slow:
+            # The buffer is full nearly all the time, and each read makes room for a moment.
+            for _ in range(8):
+                time.sleep(0.35)
+                receive(connection, buffer // 4)
         time.sleep(pause if resumes else 30)
         drain(connection)
 
-    if variant.choose("companion", True, False, False):
-        net.companion()
     transfer(net, sender, send, take, options)
-    net.run(limit=10 if resumes else pause + 0.4)
+    net.run(limit=12 if resumes else pause + 0.4 + 2.8 * is_slow)
     return variant.label(side=receiver_of(sender), also=["window-limited", "small-window", "no-window-scaling"])
 
 
