@@ -148,9 +148,16 @@ class Link:
             if packet.is_tcp:
                 if self.offload:
                     packet.fix_checksums()
-                if not {packet.source_port, packet.target_port} & self.background_ports:
+                if not self.is_background(packet):
                     self.last_packet = time.monotonic()
                 self.arrive(packet, 0)
+
+    def is_background(self, packet):
+        return packet.source_port in self.background_ports or packet.target_port in self.background_ports
+
+    def is_busy(self):
+        """Returns whether anything but background packets is on its way or scheduled."""
+        return any(not (arguments and self.is_background(arguments[0])) for _, _, _, arguments in self.queue)
 
     def run(self, limit, is_done, settle):
         """Forwards packets for `limit` seconds, or until `is_done()` holds and no packet was sent for `settle`."""
@@ -161,7 +168,7 @@ class Link:
         end = time.monotonic() + limit
         while True:
             now = time.monotonic()
-            if now >= end or (not self.queue and now - self.last_packet > settle and is_done()):
+            if now >= end or (now - self.last_packet > settle and not self.is_busy() and is_done()):
                 return
             while self.queue and self.queue[0][0] <= time.monotonic():
                 _, _, function, arguments = heapq.heappop(self.queue)

@@ -175,6 +175,10 @@ class Net:
                 end_with_parent()
                 signal.signal(signal.SIGPIPE, signal.SIG_IGN)
                 host.enter()
+                if not is_main:
+                    # A scenario that closes a listener must be the only one that has it.
+                    for listener in self.listeners:
+                        listener.close()
                 program()
                 status = 0
             except (ConnectionError, socket.timeout, BrokenPipeError, EOFError):

@@ -102,11 +102,11 @@ def mobile(variant):
 
 @healthy("rare-loss", 3)
 def rare_loss(variant):
-    """A download in which up to three segments are lost and repaired at once."""
+    """A download in which up to four segments are lost and repaired at once."""
     size = variant.number_between("bytes", 600_000, 1_500_000)
     net = Net(variant, rtt=variant.number_between("rtt", 0.008, 0.04))
     total = size // 1448
-    lost = set(variant.random.sample(range(40, total - 60), variant.number_between("lost", 1, 3)))
+    lost = set(variant.random.sample(range(40, total - 60), variant.number_between("lost", 1, 4)))
     seen = [0]
 
     def lose(packet):
@@ -165,9 +165,9 @@ def rare_reordering(variant):
 
 @healthy("long-poll", 3)
 def long_poll(variant):
-    """A request that the server answers when there is news, within two seconds."""
+    """A request that the server answers when there is news, within three seconds."""
     net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.06))
-    wait = variant.number_between("wait", 0.6, 2.0)
+    wait = variant.number_between("wait", 0.6, 2.6)
 
     def serve(connection):
         for number in range(3):
@@ -192,7 +192,7 @@ def long_poll(variant):
 def brief_zero_window(variant):
     """A receiver that is busy for a moment, so that its buffer is full for less than half a second."""
     options = [receive_buffer(variant.choose("buffer", 32_768, 65_536))]
-    pause = variant.number_between("pause", 0.1, 0.25)
+    pause = variant.number_between("pause", 0.1, 0.38)
     size = variant.number_between("bytes", 500_000, 1_500_000)
     net = Net(variant, rtt=variant.number_between("rtt", 0.002, 0.0045))
 
@@ -236,6 +236,26 @@ def fast_open(variant):
         connection.close()
 
     net.serve(serve, connections=2)
+    net.client(ask)
+    net.run()
+    return variant.label()
+
+
+@healthy("pauses", 4)
+def pauses(variant):
+    """A client that pauses between its requests, for less than half a second."""
+    net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.06))
+    pause = variant.number_between("pause", 0.25, 0.42)
+    requests = variant.number_between("requests", 4, 8)
+
+    def ask():
+        connection = net.connect(NO_DELAY)
+        for _ in range(requests):
+            connection.sendall(bytes(110))
+            receive(connection, 2000)
+            time.sleep(pause)
+
+    net.serve(lambda connection: answer(connection, requests, 110, 2000, 0.01))
     net.client(ask)
     net.run()
     return variant.label()

@@ -66,8 +66,9 @@ def upload(variant):
 @healthy("chatty")
 def chatty(variant):
     """Many requests, each of which is answered at once."""
-    requests = variant.number_between("requests", 20, 80)
-    think = variant.number_between("think", 0.001, 0.02)
+    slow = variant.turn("slow", False, False, True)
+    requests = variant.number_between("requests", 4, 8) if slow else variant.number_between("requests", 20, 80)
+    think = variant.number_between("think", 0.2, 0.42) if slow else variant.number_between("think", 0.001, 0.02)
     response = variant.number_between("response", 20, 4000)
     net = network(variant, rtt=variant.number_between("rtt", 0.002, 0.03))
 
@@ -111,7 +112,7 @@ def half_duplex(variant):
     """A client that ends its side after the request, as some HTTP clients do."""
     net = network(variant, rtt=variant.number_between("rtt", 0.004, 0.05))
     size = variant.number_between("response", 1_000, 300_000)
-    think = variant.number_between("think", 0.0, 0.25)
+    think = variant.number_between("think", 0.0, 1.5)
 
     def serve(connection):
         drain(connection)

@@ -6,7 +6,7 @@ from captures import parsed
 from catalogue import scenario
 from packets import ACK, TO_CLIENT, TO_SERVER, unreachable
 from scenarios.windows import DIRECTIONS, REQUEST, receiver_of, transfer
-from variant import DROP, NO_DELAY, Net, drain, receive
+from variant import DROP, NO_DELAY, Flag, Net, drain, receive
 
 # The places after the sender's own capture point, and the points at which a packet lost there was still captured.
 AFTER_SENDER = {"server": ("east", "west", "client"), "client": ("west", "east", "server")}
@@ -108,8 +108,10 @@ def random_loss(variant, sender, kind):
 
 @scenario("timeout-stall", 3.5)
 def timeout_stall(variant):
-    """All copies of one segment are lost until its third or fourth retransmission."""
+    """All copies of one segment are lost until its third or fourth retransmission, or nothing passes for a while."""
     sender = variant.turn("sender", "server", "client")
+    if variant.turn("kind", "segment", "segment", "segment", "outage") == "outage":
+        return outage(variant, sender)
     copies = variant.turn("lost copies", 4, 3, 4, 2)
     rtt = variant.number_between("rtt", 0.01, 0.06)
     place = variant.choose("place", *AFTER_SENDER[sender])
@@ -150,6 +152,48 @@ def timeout_stall(variant):
     net.client(ask)
     net.run(limit=12)
     return variant.label(side=f"path-to-{receiver_of(sender)}", also=["tail-loss", "loss"])
+
+
+def outage(variant, sender):
+    """Loses everything in both directions for more than a second, beginning when the sender has a segment to send."""
+    place = AFTER_SENDER[sender][2]
+    net = Net(variant, rtt=variant.number_between("rtt", 0.01, 0.06), points=seen_before(sender, place)[:2])
+    seconds = variant.number_between("seconds", 1.1, 1.6)
+    broken, began = Flag(), []
+
+    def lose(packet):
+        if not broken.is_set():
+            return None
+        if not began:
+            began.append(time.monotonic())
+        return DROP if time.monotonic() - began[0] < seconds else None
+
+    for direction in (TO_SERVER, TO_CLIENT):
+        net.rule(place, direction, lose)
+
+    def serve(connection):
+        for number in range(4):
+            receive(connection, 80)
+            if number == 2 and sender == "server":
+                # The acknowledgement of the request leaves before the path breaks.
+                time.sleep(0.15)
+                broken.set()
+            connection.sendall(bytes(500))
+        drain(connection)
+
+    def ask():
+        connection = net.connect(NO_DELAY)
+        for number in range(4):
+            if number == 2 and sender == "client":
+                time.sleep(0.15)
+                broken.set()
+            connection.sendall(bytes(80))
+            receive(connection, 500)
+
+    net.serve(serve)
+    net.client(ask)
+    net.run(limit=12)
+    return variant.label(side=f"path-to-{receiver_of(sender)}", also=["tail-loss", "loss", "spurious-retransmission"])
 
 
 @scenario("tail-loss", 1)

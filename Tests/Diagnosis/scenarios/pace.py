@@ -26,12 +26,12 @@ def slow_server(variant):
     net = network(variant, rtt=variant.number_between("rtt", 0.003, 0.06))
     if kind == "each":
         requests = variant.number_between("requests", 3, 5)
-        thinks = [variant.number_between("think", 0.65, 1.0)] * requests
+        thinks = [variant.number_between("think", 0.56, 1.0)] * requests
     else:
         requests = variant.number_between("requests", 1, 4)
         thinks = [0.01] * requests
         thinks[variant.random.randrange(requests)] = 30.8 if kind == "very long" else \
-            variant.number_between("think", 3.3, 4.2)
+            variant.number_between("think", 3.15, 4.2)
     size = variant.number_between("response", 100, 20_000)
 
     def serve(connection):
@@ -53,7 +53,7 @@ def slow_server(variant):
 def slow_client(variant):
     """The client pauses between an answer and its next request."""
     requests = variant.number_between("requests", 5, 6)
-    pause = variant.number_between("pause", 0.62, 0.95)
+    pause = variant.number_between("pause", 0.56, 0.95)
     size = variant.number_between("response", 100, 20_000)
     net = network(variant, rtt=variant.number_between("rtt", 0.003, 0.05))
 
@@ -76,7 +76,7 @@ def request_unfinished(variant):
     is_tls = kind == "TLS record"
     net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.05),
               port=443 if is_tls else variant.choose("port", 80, 8080))
-    wait = variant.number_between("wait", 2.4, 3.5)
+    wait = variant.number_between("wait", 2.25, 3.5)
     # A FIN inside a record is another finding.
     closes = not is_tls and variant.choose("closes", True, False)
     if not closes:
@@ -140,7 +140,7 @@ def slow_drip(variant):
 
     def send():
         connection = net.connect(NO_DELAY)
-        end, place = time.monotonic() + 11, 0
+        end, place = time.monotonic() + 10.4, 0
         while time.monotonic() < end:
             connection.sendall(text[place:place + size])
             place += size
@@ -158,7 +158,7 @@ def no_data(variant):
     kind = "very long" if variant.number == 9 else variant.turn("kind", "closed", "open", "keep-alive")
     net = Net(variant, rtt=variant.number_between("rtt", 0.003, 0.06))
     wait = {"closed": lambda: variant.number_between("open for", 0.1, 1.8),
-            "very long": lambda: 61.0}.get(kind, lambda: variant.number_between("open for", 5.3, 5.9))()
+            "very long": lambda: 61.0}.get(kind, lambda: variant.number_between("open for", 5.2, 5.9))()
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1), (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 2),
                (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)] if kind == "keep-alive" else []
     if kind == "open":

@@ -15,10 +15,21 @@ SYN_ACK = SYN | ACK
 
 @scenario("refused", 0.5)
 def refused(variant):
-    """No program listens at the port."""
-    net = network(variant, rtt=variant.number_between("rtt", 0.001, 0.12))
+    """No program listens at the port, or a firewall on the path rejects the SYN with an RST."""
+    by = variant.turn("by", "server", "server", "firewall")
+    net = network(variant, rtt=variant.number_between("rtt", 0.001, 0.12),
+                  points=("client", "middle") if by == "firewall" else ("client", "middle", "server"))
     for listener in net.listeners:
         listener.close()
+    if by == "firewall":
+        def reject(packet):
+            answer = reply(packet, 0, packet.seq + 1, RST | ACK, ttl=variant.choose("ttl", 64, 255))
+            answer.direction = TO_CLIENT
+            net.link.record(answer, 1)
+            net.link.arrive(answer, 2)
+            return DROP
+
+        net.rule("east", TO_SERVER, reject)
     net.client(net.connect)
     net.run(limit=0.6)
     return variant.label(side="server")

@@ -249,7 +249,7 @@ def tls_handshake_stalled(variant):
     side = variant.turn("owes", "server", "client", "server")
     gives_up = variant.choose("peer gives up", True, False)
     net = tls_net(variant)
-    wait = variant.number_between("wait", 2.4, 3.2)
+    wait = variant.number_between("wait", 2.25, 3.2)
     if not gives_up:
         net.companion()
     client_context, server_context = contexts(variant)

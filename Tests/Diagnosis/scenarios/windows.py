@@ -39,7 +39,7 @@ def zero_window(variant):
     """The receiver stops reading until its buffer is full, then goes on or stays blocked to the end of the capture."""
     sender = variant.turn("sender", "server", "client")
     buffer = variant.choose("buffer", 8192, 16384, 32768, 65536)
-    pause = variant.number_between("pause", 1.5, 2.8)
+    pause = variant.number_between("pause", 0.95, 2.8)
     resumes = variant.turn("resumes", True, True, False)
     is_slow = variant.turn("reads slowly", False, False, False, True)
     first = variant.number_between("read first", 0, 60_000)
