@@ -137,7 +137,7 @@ class Net:
         """Listens in the namespace that the process is in, which is the server's."""
         listener = self.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        for level, option, value in self.server_options:
+        for level, option, value in self.server_options if port == self.port else ():
             listener.setsockopt(level, option, value)
         listener.bind((address, port))
         listener.listen(self.backlog)

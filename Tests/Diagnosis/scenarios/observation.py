@@ -113,7 +113,8 @@ def captured_twice(variant):
 def clock_stepped(variant):
     """The clock of the capturing machine is set back or forward during a transfer."""
     # Without timestamps, a step forward looks like a pause.
-    healthy(variant, low=60_000, high=150_000, client={"ipv4.tcp_timestamps": 1})
+    timestamps = {"ipv4.tcp_timestamps": 1}
+    healthy(variant, low=60_000, high=150_000, client=timestamps, server=timestamps)
     step = variant.turn("step", -1, 1)
     seconds = step * (variant.number_between("seconds", 0.002, 0.8) if step < 0
                       else variant.number_between("seconds", 2.0, 60.0))
