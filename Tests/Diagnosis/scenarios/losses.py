@@ -95,8 +95,8 @@ def random_loss(variant, sender, kind):
     else:
         hop = net.hops[DIRECTIONS[sender], place]
         hop.rate = variant.number_between("rate", 4_000_000, 8_000_000)
-        hop.queue = variant.choose("queue", 9_000, 15_000)
-    bulk(net, sender, variant.number_between("bytes", 700_000, 1_000_000))
+        hop.queue = variant.choose("queue", 6_000, 9_000)
+    bulk(net, sender, variant.number_between("bytes", 1_000_000, 1_400_000))
     net.run(limit=25)
     sent = [(packet.source_port, packet.seq) for _, packet in parsed(variant.records) if packet.payload_length > 1000]
     again = len(sent) - len(set(sent))

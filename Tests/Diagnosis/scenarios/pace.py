@@ -2,6 +2,7 @@
 import socket
 import time
 
+from captures import parsed
 from catalogue import scenario
 from scenarios.tls import End, contexts
 from scenarios.windows import REQUEST
@@ -230,10 +231,11 @@ def nagle(variant):
 def tinygrams(variant):
     """One side writes many small pieces one after another, without Nagle's algorithm."""
     sender = variant.turn("sender", "client", "server")
-    count = variant.number_between("segments", 140, 260)
+    count = variant.number_between("pieces", 180, 300)
     size = variant.number_between("size", 5, 80)
-    pause = variant.number_between("pause", 0.0015, 0.004)
-    net = Net(variant, rtt=variant.number_between("rtt", 0.05, 0.09))
+    # Pieces that wait for the congestion window would be sent together.
+    pause = variant.number_between("pause", 0.0025, 0.0045)
+    net = Net(variant, rtt=variant.number_between("rtt", 0.035, 0.055))
 
     def send(connection):
         connection.setsockopt(*NO_DELAY)
@@ -260,4 +262,6 @@ def tinygrams(variant):
     net.serve(serve)
     net.client(run_client)
     net.run()
+    segments = [packet for _, packet in parsed(variant.records) if packet.payload_length and net.is_main(packet)]
+    variant.require(len(segments) >= 130, "too few segments")
     return variant.label(side=sender, also=["application-limited"])
