@@ -185,6 +185,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ProbeTLSTests", dependencies: ["ProbeTLS", "ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
+        .testTarget(name: "ProbeDiagnoseTests", dependencies: ["ProbeDiagnose"], swiftSettings: settings),
         .testTarget(
             name: "ProbeInspectTests",
             dependencies: [

@@ -43,8 +43,8 @@ struct SharedFindings {
         return found.sorted { FlowFinding.precedes($0.finding, $1.finding) }
     }
 
-    /// Returns the ids of the findings about a single flow that are parts of the given finding about several flows.
-    private static func parts(of id: FindingID) -> Set<FindingID> {
+    /// The findings of a flow that a cause common to several flows includes.
+    static func parts(of id: FindingID) -> Set<FindingID> {
         switch id {
         case .reconnectStorm, .connectionsRefusedUnderLoad, .synFlood:
             [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer]

@@ -67,7 +67,15 @@ package enum FindingID: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the finding states that the connection was not established.
+    /// Whether the finding describes several flows together.
+    var isAboutSeveralFlows: Bool {
+        switch self {
+        case .reconnectStorm, .portReuse, .connectionsRefusedUnderLoad, .oneServerSlow, .allFlowsStall, .synFlood: true
+        default: false
+        }
+    }
+
+    /// Whether the finding says that the connection was not set up.
     var isFailedSetUp: Bool {
         switch self {
         case .refused, .noAnswer, .icmpUnreachable, .wrongSYNAnswer: true

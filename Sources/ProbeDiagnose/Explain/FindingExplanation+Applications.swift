@@ -1,0 +1,485 @@
+/// Findings about applications, about how connections end, about captures, and about several flows.
+extension FindingExplanation {
+    // MARK: Waits
+
+    static let nagleDelayedAck = FindingExplanation(
+        meaning: "Small segments waited for delayed ACKs (Nagle's algorithm)",
+        packets: """
+            A sender had a segment of less than the MSS in flight, its acknowledgment was at least 30 ms late, and the
+            next segment left within 2 ms of it. The sender holds back small data until everything is acknowledged, and
+            the receiver delays the acknowledgment, typically by 40 ms or 200 ms, in the hope of an answer to attach it
+            to.
+            """,
+        severity: "warning from three waits, or from 5 % of the duration and 100 ms; otherwise note",
+        certainty: """
+            certain if the capture was made at the sender and each segment left within 2 ms of the ACK; otherwise
+            likely: the program may have waited by itself.
+            """,
+        side: "the sender",
+        next: """
+            Write each message with a single call (writev, a buffered writer): the cause is a program that writes, writes
+            and then reads. Or set TCP_NODELAY on the sender's socket.
+            """)
+
+    static let tinygrams = FindingExplanation(
+        meaning: "Many small segments were sent in quick succession",
+        packets: """
+            At least 100 segments below 100 bytes followed a segment of the same side within 10 ms, and the median of
+            the side's segments is below 100 bytes. Each carries at least 40 bytes of headers.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the sender",
+        next: """
+            Write larger pieces, through a buffer that is flushed at the end of a message. If latency matters more than
+            overhead, for example for keystrokes or market data, ignore the finding.
+            """)
+
+    static let slowServer = FindingExplanation(
+        meaning: "The server was slow to answer",
+        packets: """
+            The time from the client's last data to the server's next data, without the time on the network, has a
+            median of at least 500 ms over at least three answers, or was 3 s or longer once, and the server's waits
+            make up at least 30 % of the duration. A single wait of 30 s suffices.
+            """,
+        severity: "problem if a wait lasted 30 s or longer; otherwise warning",
+        certainty: """
+            certain if every slow request was acknowledged before its answer; otherwise likely: the request may have
+            reached the program late.
+            """,
+        side: "the server",
+        next: """
+            Look at what the program did during the wait: its log, a profile, and the services that it depends on. The
+            evidence names the slowest request and its answer; the time of day is shown by `--absolute`.
+            """,
+        explains: [.init(.applicationLimited)])
+
+    static let slowClient = FindingExplanation(
+        meaning: "The client let the server wait",
+        packets: """
+            At least three times, the client paused between 500 ms and 10 s after it had received data before it sent
+            more, and these pauses make up at least half of the duration.
+            """,
+        severity: "warning",
+        certainty: """
+            certain if the capture was made at the client, and the client had acknowledged the server's data before it
+            paused; otherwise likely: a user may be typing, or the client waits for another connection.
+            """,
+        side: "the client",
+        next: """
+            Look at what the client does between an answer and its next request. For an interactive session or a pool
+            of idle connections, pauses are normal.
+            """,
+        explains: [.init(.applicationLimited)])
+
+    static let requestUnfinished = FindingExplanation(
+        meaning: "A message began and was never completed",
+        packets: """
+            An HTTP/1 message or a TLS record is incomplete, and nothing followed for at least 2 s, until its sender
+            closed, the connection was reset, or the capture ended. For an HTTP body, the sentence states how many bytes
+            of the announced length are missing.
+            """,
+        severity: "warning",
+        certainty: """
+            certain if the length was announced (a TLS record, an HTTP body); otherwise likely: the data may only look
+            like HTTP.
+            """,
+        side: "the sender of the message",
+        next: """
+            Find out why the sending program stopped: a wrong Content-Length, a crash, a buffer that was not flushed.
+            The receiver waits for the rest, so a slow answer is a consequence.
+            """)
+
+    static let slowDrip = FindingExplanation(
+        meaning: "A client sent its request a few bytes at a time",
+        packets: """
+            A request of the client was incomplete for at least 10 s, arrived in at least five segments, and at less
+            than 50 B/s. Programs that do this on purpose (Slowloris) occupy one connection of the server each.
+            """,
+        severity: "warning",
+        certainty: "certain",
+        side: "the client",
+        next: """
+            Limit the time that the server waits for a complete request (`client_header_timeout` in nginx,
+            RequestReadTimeout in Apache). If the client is genuine, look at its uplink.
+            """)
+
+    static let noData = FindingExplanation(
+        meaning: "The connection was set up, and nobody sent data",
+        packets: """
+            The handshake is in the capture, and no packet carries data until the connection was closed, or for at least
+            5 s if it stayed open.
+            """,
+        severity: "warning from 60 s; otherwise note",
+        certainty: "certain",
+        side: "the client",
+        next: """
+            Usually harmless: a health check that only connects, a browser's spare connection, a pool. If data was
+            expected, find out whether each side waits for the other to speak first, for example a client that begins
+            TLS on a port that begins with a greeting.
+            """)
+
+    // MARK: TLS
+
+    static let tlsAlert = FindingExplanation(
+        meaning: "A side ended the TLS connection with an alert",
+        packets: """
+            A TLS alert other than close_notify was sent in plain text, and its name is shown; or an encrypted alert
+            ended the handshake, or was the server's only answer to the client's data.
+            """,
+        severity: "problem; note for a plain-text alert of the level `warning`",
+        certainty: """
+            certain if the alert is not encrypted; otherwise likely: it may be a close_notify. In TLS 1.3, most alerts
+            are encrypted.
+            """,
+        side: "the sender of the alert, which rejects what its peer sent",
+        next: """
+            bad_certificate, certificate_expired and unknown_ca concern the peer's certificate; handshake_failure the
+            cipher suites and groups; unrecognized_name the server name; no_application_protocol ALPN. For encrypted
+            alerts, read the sender's log, or decrypt the capture (`tcpprobe inspect --follow N --decrypt`).
+            """)
+
+    static let tlsHandshakeStalled = FindingExplanation(
+        meaning: "A side did not continue the TLS handshake",
+        packets: """
+            After a ClientHello, the next record of the handshake was missing for at least 2 s, and neither side had
+            sent an alert.
+            """,
+        severity: "problem",
+        certainty: """
+            certain if everything that the peer had sent was acknowledged; otherwise likely: a packet may have been
+            lost.
+            """,
+        side: "the side whose record was missing",
+        next: """
+            Find out what that program is waiting for: a key server or HSM, a revocation check (OCSP), a lookup of the
+            client, or a thread pool without free threads. Take a stack dump while it waits.
+            """)
+
+    static let tlsVersionMismatch = FindingExplanation(
+        meaning: "The client and the server have no TLS version in common",
+        packets: """
+            A side sent the alert protocol_version (70) in plain text, usually in answer to its peer's hello: none of
+            the versions that the peer permits is acceptable to it.
+            """,
+        severity: "problem",
+        certainty: "certain",
+        side: "the sender of the alert",
+        next: """
+            Compare the versions that both sides permit (`openssl s_client -tls1_2`, `-tls1_3`), and upgrade the older
+            side; don't enable TLS 1.0 or 1.1.
+            """)
+
+    static let truncatedTLS = FindingExplanation(
+        meaning: "A side closed a TLS connection without saying so in TLS",
+        packets: """
+            A FIN followed in the middle of a TLS record, so data is missing; or it followed application data without
+            the alert close_notify, so that its receiver can't know whether data is missing (RFC 8446, section 6.1).
+            """,
+        severity: "problem if a record is incomplete; note if only close_notify is missing",
+        certainty: "certain",
+        side: "the sender of the FIN",
+        next: """
+            In the first case, find out why the program closed early (a crash, a timeout). In the second, many programs
+            do this deliberately; it is harmless if the protocol marks the ends of messages itself.
+            """)
+
+    // MARK: The end
+
+    /// Returns the explanation of `reset-by-client` or `reset-by-server`.
+    static func reset(by side: String) -> FindingExplanation {
+        FindingExplanation(
+            meaning: "The \(side) reset the connection",
+            packets: """
+                The \(side) sent an RST that its peer obeyed. `reason` in the JSON is `data-after-close` (the peer sent
+                data after the \(side)'s FIN), `half-open` (it did not know the connection), `idle-timeout` (nothing was
+                sent for 30, 60, 300, 350 or 3600 s, within 2 %), `unread-data` (its program closed the socket before it
+                had read everything), or `abort`.
+                """,
+            severity: """
+                problem if data was not acknowledged, or a TLS record or an HTTP message was incomplete; note if both
+                sides, or only the peer, had closed before; otherwise warning
+                """,
+            certainty: """
+                certain, as to who sent the RST. The reason is certain only for `data-after-close`; see
+                `reason-certainty`.
+                """,
+            side: "the \(side)",
+            next: """
+                Look for the time of the reset in the log of the program on the \(side): a crash, a timeout, a limit,
+                SO_LINGER with 0. After an idle time, look for a firewall, NAT device or load balancer with that
+                timeout, and set keep-alives to less than it.
+                """,
+            explains: [.init(.dataLostAtClose)])
+    }
+
+    static let injectedReset = FindingExplanation(
+        meaning: "A reset was probably sent by another machine",
+        packets: """
+            The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same; or
+            its sender sent more packets afterwards, as if it knew nothing about the RST.
+            """,
+        severity: "problem",
+        certainty: """
+            certain if the sender goes on, and both the TTL and the use of the IP identification differ; otherwise
+            likely: the sender may have reset the connection and gone on.
+            """,
+        side: "the middlebox",
+        next: """
+            Look for a firewall, an intrusion prevention system, a load balancer or a censor on the path. The TTL tells
+            how many hops away it is. Capture on the other side, too: it often receives a reset in your name.
+            """,
+        explains: [.init(.dataLostAtClose, .resetByClient, .resetByServer)])
+
+    static let dataLostAtClose = FindingExplanation(
+        meaning: "Data that was sent before a close never arrived",
+        packets: """
+            A side sent data and a FIN, and a part of the data was not acknowledged when the connection was reset, or
+            1 s or longer after the FIN at the end of the capture. The sender's close had succeeded long before.
+            """,
+        severity: "problem",
+        certainty: """
+            certain if at least 1 s had passed since the FIN; otherwise likely: an acknowledgment may have followed.
+            """,
+        side: "the receiver",
+        next: """
+            Check whether the receiver read everything before it closed: a close with unread data sends an RST, which
+            discards data in flight. The sender should wait for an answer or for the peer's FIN before it closes.
+            """)
+
+    static let halfClosed = FindingExplanation(
+        meaning: "One side closed, and the other side kept its end open",
+        packets: """
+            The FIN of one side was acknowledged, and the other side sent neither data nor a FIN for at least 2 s. Its
+            socket is in the state CLOSE_WAIT, which ends only when the program calls close.
+            """,
+        severity: "problem from 60 s; otherwise warning",
+        certainty: "certain",
+        side: "the side that did not close",
+        next: """
+            Check that the program notices the end of the stream (recv returns 0) and closes the socket; a growing
+            number of sockets in CLOSE_WAIT (`ss -tan state close-wait`) is a leak of descriptors.
+            """,
+        explains: [.init(.resetByClient, .resetByServer, .injectedReset, if: "unless they are more serious")])
+
+    static let vanished = FindingExplanation(
+        meaning: "The peer stopped answering",
+        packets: """
+            The same data or FIN was sent at least four times, and no packet of the peer followed, neither a FIN nor an
+            RST, and its window was not closed. The sender's program still believes that it is connected, for up to 15
+            minutes on Linux.
+            """,
+        severity: "problem",
+        certainty: "likely, never certain: the path may have lost all packets of the sender, or all answers",
+        side: "the silent peer",
+        next: """
+            Check whether the peer is up, and whether a firewall or NAT device has forgotten the connection, or a route
+            has changed. TCP_USER_TIMEOUT limits how long the sender's program waits.
+            """,
+        explains: [.init(.timeoutStall, .loss, .tailLoss, .keepAliveFailed)])
+
+    static let keepAliveFailed = FindingExplanation(
+        meaning: "The peer did not answer keep-alives",
+        packets: """
+            At least three keep-alives were sent in a row, and no packet of the peer followed. A peer whose kernel still
+            knows the connection always answers a keep-alive; one that has restarted answers with an RST.
+            """,
+        severity: "problem",
+        certainty: "likely, never certain: the path may have lost the keep-alives or the answers",
+        side: "the silent peer",
+        next: """
+            Check whether the peer is up, and whether a firewall or NAT device forgets idle connections. If so, begin
+            keep-alives earlier than its timeout (TCP_KEEPIDLE).
+            """)
+
+    // MARK: The capture
+
+    static let captureDroppedPackets = FindingExplanation(
+        meaning: "The capture is incomplete",
+        packets: """
+            Data was acknowledged that is not in the capture, so the receiver had it and the capture missed it. All
+            other findings about the flow are then less certain by one step, and at most warnings.
+            """,
+        severity: "warning",
+        certainty: "certain",
+        side: "the capture",
+        next: """
+            Capture again with a larger buffer (`tcpdump -B 65536`), a filter, a smaller snapshot length (`-s 128`), a
+            faster disk, or on one interface.
+            """)
+
+    static let oneDirection = FindingExplanation(
+        meaning: "The capture contains only one direction",
+        packets: """
+            Only one side's packets were captured, and they show that the other side sent some, too. All other findings
+            about the flow are less certain by one step, and at most warnings; waits can't be assigned to a side.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the capture",
+        next: """
+            Capture at a place that both directions pass; routes may be asymmetric. Check that the filter does not
+            select only a source (`src host`), and that the mirror port copies both directions.
+            """)
+
+    static let snapLength = FindingExplanation(
+        meaning: "The capture contains only the beginning of packets",
+        packets: """
+            Packets were cut off by the capture's snapshot length. As long as the headers are complete, sizes, times and
+            losses are not affected, but what depends on the contents (TLS, HTTP) may be missed.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the capture",
+        next: "If the contents matter, capture with `tcpdump -s 0`.")
+
+    static let startsInTheMiddle = FindingExplanation(
+        meaning: "The beginning of the connection was not captured",
+        packets: """
+            No SYN of either side is in the capture. Window scaling is then unknown, and the side that sent the first
+            packet is assumed to be the client.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the capture",
+        next: "Start the capture before the connection. For a long-lived one, restart the program that opens it.")
+
+    static let offload = FindingExplanation(
+        meaning: "Packets were captured before they were segmented, or after they were merged",
+        packets: """
+            A packet carries more data than the MSS permits: the capture was made on a host whose network card splits
+            (TSO, GSO) or merges (GRO, LRO) packets. Packets are fewer and larger than on the wire.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the capture",
+        next: """
+            If sizes and numbers of packets matter, turn the functions off (`ethtool -K eth0 tso off gso off gro off`),
+            or capture on the network.
+            """)
+
+    static let capturedTwice = FindingExplanation(
+        meaning: "The capture contains packets twice",
+        packets: """
+            At least a quarter of the flow's packets are copies that were captured within 1 ms of the original, so that
+            most packets are present twice. Copies count once in all other findings.
+            """,
+        severity: "note",
+        certainty: "certain",
+        side: "the capture",
+        next: "Capture on one interface instead of all (`-i any`), or on one side of the bridge or router.")
+
+    static let clockStepped = FindingExplanation(
+        meaning: "The clock of the capture was changed",
+        packets: """
+            The time of a packet is more than 1 ms earlier than that of the previous one of the same side, or time
+            passed in the capture that did not pass in the sender's timestamps. Findings that depend on durations are
+            not raised for such a flow.
+            """,
+        severity: "warning",
+        certainty: """
+            certain if timestamps (RFC 7323) show the step; otherwise likely: packets may be stored in another order
+            than they arrived.
+            """,
+        side: "the capture",
+        next: """
+            Capture again on a machine whose clock is adjusted slowly (chrony slews), or with a virtual machine that is
+            not paused. Files that were merged may need sorting (`reordercap`).
+            """)
+
+    // MARK: Several flows
+
+    static let reconnectStorm = FindingExplanation(
+        meaning: "A client reconnects without pausing after failures",
+        packets: """
+            A client opened at least ten connections to one port of a server within 10 s, and each of them failed within
+            1 s: it was refused, not completed, or reset before the server had sent data.
+            """,
+        severity: "problem",
+        certainty: "certain",
+        side: "the client",
+        next: """
+            Make the client wait longer after each failure, with a random part (exponential back-off with jitter). Then
+            look at why connections fail: the findings of the individual flows name the reason.
+            """,
+        parts: [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer])
+
+    static let portReuse = FindingExplanation(
+        meaning: "A client used the same port again soon after a connection was closed",
+        packets: """
+            A SYN has the addresses and ports of a connection that was closed at most 60 s earlier. The side that closed
+            first keeps the old connection in TIME_WAIT for that long, and may ignore or reject the SYN.
+            """,
+        severity: "warning if the new connection failed; otherwise note",
+        certainty: "certain",
+        side: "the client",
+        next: """
+            Let the kernel choose the client's port, and enlarge its range (`sysctl net.ipv4.ip_local_port_range`); keep
+            connections open instead of reconnecting. A NAT device with few ports has the same effect.
+            """,
+        parts: [.refused, .noAnswer, .wrongSYNAnswer])
+
+    static let connectionsRefusedUnderLoad = FindingExplanation(
+        meaning: "A server refused some connections while it accepted others",
+        packets: """
+            At least three connections to one port were refused or not answered, each within 1 s of a connection that
+            was accepted there.
+            """,
+        severity: "problem",
+        certainty: """
+            likely: a firewall may limit the rate of connections, or several servers share the address and one is down.
+            """,
+        side: "the server",
+        next: """
+            Check the accept queue (`ss -ltn`, `nstat -az TcpExtListenDrops`), the limit on descriptors (`ulimit -n`),
+            and limits on the number of connections, in the program and in front of it.
+            """,
+        parts: [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer])
+
+    static let oneServerSlow = FindingExplanation(
+        meaning: "One of several servers is much slower than the others",
+        packets: """
+            At least three servers sent at least five answers each, and the median of one is at least 200 ms and at
+            least five times that of each other server.
+            """,
+        severity: "warning",
+        certainty: "likely: its requests may differ, or it is farther away",
+        side: "the server",
+        next: """
+            Compare its load, its version and its configuration with those of the others, and take it out of the load
+            balancer meanwhile.
+            """,
+        parts: [.slowServer])
+
+    static let allFlowsStall = FindingExplanation(
+        meaning: "All flows stalled and resumed together",
+        packets: """
+            At least three flows were active (a packet in the last 500 ms), then no packet of any flow was captured for
+            at least 500 ms, and all of them resumed within 100 ms of each other.
+            """,
+        severity: "warning",
+        certainty: "likely: the machine that captured, or a client, may have paused",
+        side: "the path towards the server; the capture if it is also incomplete",
+        next: """
+            Look for what the flows share: a virtual machine that was paused or migrated, a switch that failed over, a
+            Wi-Fi roam, a garbage collection.
+            """,
+        parts: [.timeoutStall, .loss, .tailLoss, .slowServer, .slowClient])
+
+    static let synFlood = FindingExplanation(
+        meaning: "A port received a flood of SYNs that were never completed",
+        packets: """
+            At least 100 connection attempts to one port began within 1 s, and at least 80 % of them were never
+            completed.
+            """,
+        severity: "problem",
+        certainty: """
+            likely: a load test, a port scan, or many clients that lost their answers may look the same.
+            """,
+        side: "the client",
+        next: """
+            Check whether the addresses are genuine. Enable SYN cookies (`sysctl net.ipv4.tcp_syncookies`), and limit
+            the rate in front of the server.
+            """,
+        parts: [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer])
+}
