@@ -210,7 +210,7 @@ struct SharedFindings {
                 next:
                     "look for a pause of a machine or link that they share (a virtual machine that was paused, a switch, a Wi-Fi roam)",
                 rivals: ["a pause of the machine that captured", "a client that paused"],
-                numbers: [("stall", .seconds(nanoseconds: time)), ("flows", .integer(members.count))],
+                numbers: [("stall", .seconds(nanoseconds: time)), ("active-flows", .integer(members.count))],
                 explains: time)
         }
     }
