@@ -14,8 +14,16 @@ RULES = [
     (re.compile(r"\b\d+(\.\d+)? ?(us|ms|s|min)\b"), "TIME"),
     (re.compile(r"\b127(\.\d+){3}:\d+\b"), "HOST:PORT"),
     (re.compile(r"\[::1\]:\d+"), "HOST:PORT"),
+    # The networks of links.
+    (re.compile(r"\b10\.77\.\d+(?=\.[12]\b)"), "10.77.N"),
+    (re.compile(r"(?<=10\.77\.N\.)([12]):\d+\b"), r"\1:PORT"),
     (re.compile(r"\bport \d+"), "port PORT"),
     (re.compile(r"\bpid \d+"), "pid PID"),
+    # In the output of `diagnose`, the numbers of packets, the shares of the time budget and its bars, and rates.
+    (re.compile(r"^( +evidence +packets?) \d+(, \d+)*( and \d+ more)?(?= )"), r"\1 N"),
+    (re.compile(r"(?<=TIME) +\d+ %( +█+)?"), " SHARE"),
+    (re.compile(r"\(\d+(\.\d+)? % of it\)"), "(SHARE of it)"),
+    (re.compile(r"\b\d+(\.\d+)? [kM]?B/s"), "N B/s"),
     # Window sizes depend on the kernel and the MTU.
     (re.compile(r"\bwin \d+"), "win N"),
     *EVERYWHERE,
@@ -42,6 +50,27 @@ def _ordered(lines):
     return ordered[:-1]
 
 
+# The lines of a finding in the output of `diagnose`: its sentence, and what follows it.
+SENTENCE = re.compile(r"^  [A-Z]|^ {4}(or|next) ")
+EVIDENCE = re.compile(r"^ {4}evidence ")
+
+
+def _unwrapped(lines):
+    """Returns the lines with those of each finding of `diagnose` joined: the lengths of numbers affect where lines are broken."""
+    if not any(EVIDENCE.match(line) for line in lines):
+        return lines
+    joined = []
+    is_sentence = False
+    for line in lines:
+        is_new = not line.startswith("  ") or SENTENCE.match(line) or EVIDENCE.match(line) or line.strip() == "..."
+        if is_sentence and not is_new:
+            joined[-1] += " " + line.strip()
+        else:
+            joined.append(line)
+            is_sentence = bool(SENTENCE.match(line))
+    return joined
+
+
 def _pattern(line):
     parts = line.split("...")
     return re.compile(".*".join(re.escape(part) for part in parts) + r"\Z", re.S)
@@ -56,8 +85,8 @@ def _lines(text):
 
 def difference(expected, actual):
     """Returns None if `actual` matches `expected`, otherwise a diff of the two."""
-    wanted = [normalised(line) for line in _lines(expected)]
-    got = [normalised(line) for line in _lines(actual)]
+    wanted = [normalised(line) for line in _unwrapped(_lines(expected))]
+    got = [normalised(line) for line in _unwrapped(_lines(actual))]
     # A `...` line matches any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
