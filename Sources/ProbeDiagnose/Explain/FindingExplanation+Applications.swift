@@ -129,8 +129,8 @@ extension FindingExplanation {
             """,
         severity: "problem; note for a plain-text alert of the level `warning`",
         certainty: """
-            certain if the alert is not encrypted; otherwise likely: it may be a close_notify. In TLS 1.3, most alerts
-            are encrypted.
+            certain if the alert is not encrypted; otherwise likely: it may be a close_notify. In TLS 1.3, an encrypted
+            alert looks like application data, and is not recognized.
             """,
         side: "the sender of the alert, which rejects what its peer sent",
         next: """
