@@ -189,8 +189,8 @@ let package = Package(
         .testTarget(
             name: "ProbeInspectTests",
             dependencies: [
-                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase", "CZlib",
-                "CZstd",
+                "ProbeInspect", "ProbeDiagnose", "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSystem",
+                "ProbeWire", "ProbeBase", "CZlib", "CZstd",
             ],
             swiftSettings: settings
         ),

@@ -18,6 +18,7 @@ struct DiagnoseCommand: ParsableCommand {
               tcpprobe diagnose capture.pcapng --flow 3
               tcpprobe diagnose capture.pcapng --port 5432 --since 14:03
               tcpprobe diagnose capture.pcapng --json | jq 'select(.findings != [])'
+              tcpprobe diagnose capture.pcapng --html diagnosis.html
               tcpprobe explain zero-window
 
             EXIT CODES:
@@ -60,6 +61,13 @@ struct DiagnoseCommand: ParsableCommand {
     @Flag(help: "Write one JSON object per line: one for each flow, and a summary.")
     var json = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write an HTML page with the findings, time budgets, graphs and ladders of the flows; - writes to standard output.",
+            valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
     /// The lowest severity at which a finding makes the command fail.
     enum FailureLevel: String, ExpressibleByArgument, CaseIterable {
         case problem, warning, note, never
@@ -81,6 +89,12 @@ struct DiagnoseCommand: ParsableCommand {
         if let width, !(40...10_000).contains(width) {
             throw ValidationError("--width \(width): expected a number from 40 to 10000")
         }
+        try ReportTarget("--html", html)?.validate()
+        if html != nil, json || verbose || absolute || width != nil {
+            let option = json ? "--json" : verbose ? "--verbose" : absolute ? "--absolute" : "--width"
+            throw ValidationError("--html and \(option) are mutually exclusive")
+        }
+        if html != nil, files.count > 1 { throw ValidationError("--html accepts only one file") }
         if json, verbose || absolute || width != nil {
             let option = verbose ? "--verbose" : absolute ? "--absolute" : "--width"
             throw ValidationError("--json and \(option) are mutually exclusive")
@@ -95,7 +109,9 @@ struct DiagnoseCommand: ParsableCommand {
         var code: Int32 = 0
         for file in files {
             if files.count > 1, !json { output.write("\(name(file)):\n") }
-            let next = diagnose(file, filter, criteria, packetFilter, output)
+            let next =
+                try html.map { try page(file, to: $0, filter, criteria, packetFilter, output) }
+                ?? diagnose(file, filter, criteria, packetFilter, output)
             // The exit code for invalid usage takes precedence over the exit code for a problem, which takes precedence
             // over the exit code for a damaged file.
             let order: [Int32] = [0, 3, 1, 2]
@@ -105,6 +121,18 @@ struct DiagnoseCommand: ParsableCommand {
         output.flush()
         if output.reportFailure() { code = 3 }
         if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Writes the HTML page: that of `inspect`, with the worst flows first.
+    private func page(
+        _ file: String, to path: String, _ filter: ConnectionFilter, _ criteria: ConnectionCriteria,
+        _ packetFilter: PacketFilter?, _ output: OutputBuffer
+    ) throws -> Int32 {
+        InspectShow(
+            file: file, filter: filter, criteria: criteria, packetFilter: packetFilter, output: output, width: nil,
+            paint: Paint(isOn: false), options: try ShowOptions.parse(noTunnels ? ["--no-tunnels"] : []),
+            columns: ConnectionColumn.standard, hasHeading: false, isLast: true, chosenView: nil, isSideShown: false
+        ).run(.diagnosis(path, fails: failOn.includes))
     }
 
     private func name(_ file: String) -> String { file == "-" ? "standard input" : Escaped.text(file) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import ProbeBase
 import ProbeCapture
+import ProbeDiagnose
 import ProbeEvents
 import ProbeInspect
 import ProbeReport
@@ -19,11 +20,13 @@ struct InspectShow {
         case messages(Framing, protobuf: ProtobufText?)
         case judge([WireCheckList], RunNotes, isOnWhole: Bool)
         case page(String, keyLog: String?, decrypts: Bool)
+        /// The page of `diagnose`. The closure decides whether a finding makes the command fail.
+        case diagnosis(String, fails: (FindingSeverity) -> Bool)
 
         /// Whether packets are shown while the file is being read.
         var isObserved: Bool {
             switch self {
-            case .table, .judge, .page: false
+            case .table, .judge, .page, .diagnosis: false
             case .ladder, .follow, .decrypt, .extract, .messages: true
             }
         }
@@ -152,6 +155,7 @@ struct InspectShow {
             return notes.notes.framing == nil ? judge(source, lists) : judge(lists, notes, isOnWhole: isOnWhole)
         case .page(let path, let keyLog, let decrypts):
             return page(source, to: path, decryption: decrypts ? PageDecryption(keyLog: keyLog) : nil)
+        case .diagnosis(let path, let fails): return page(source, to: path, decryption: nil, fails: fails)
         }
     }
 
@@ -358,9 +362,16 @@ struct PageDecryption {
 extension InspectShow {
     /// Writes the HTML page requested by `--html`.
     ///
-    /// A file is read once for all flows, and a second time for the flows that are shown in full. A pipe can be read
-    /// only once, so the flows that come first in the capture are shown in full, regardless of the order of the table.
-    func page(_ source: consuming CaptureSource, to path: String, decryption: PageDecryption?) -> Int32 {
+    /// A file is read once for all flows and their diagnoses, and a second time for the flows that are shown in full. A
+    /// pipe can be read only once, so the flows that come first in the capture are shown in full, regardless of the
+    /// order of the table.
+    ///
+    /// - Parameter fails: for the page of `diagnose`, whether a finding makes the command fail; `nil` for that of
+    ///   `inspect`.
+    func page(
+        _ source: consuming CaptureSource, to path: String, decryption: PageDecryption?,
+        fails: ((FindingSeverity) -> Bool)? = nil
+    ) -> Int32 {
         if let code = refusal(of: path, source.isRegular, decryption) { return code }
         // An unwritable path is reported before a large file is read. A pipe must be opened only once, because its
         // reader would consider the first close to be the end of the page.
@@ -370,22 +381,27 @@ extension InspectShow {
             return fail(page: "\(failure); choose another path", code: 2)
         }
         let isRegular = source.isRegular
-        let observer = FlowsPageObserver(limit: FlowsPage.maxFlows, decrypts: decryption != nil)
-        let inspection: Inspection
-        var filter = filter
-        if isRegular {
-            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
-            filter = criteria.applied(to: filter, in: inspection)
-            if inspection.problem?.isInvalidUsage != true, let code = readAgain(inspection, filter, observer) {
-                return code
-            }
-        } else {
-            inspection = Inspection.of(
+        var observer = FlowsPageObserver(limit: FlowsPage.maxFlows, decrypts: decryption != nil)
+        let inspection =
+            isRegular
+            ? Inspection.diagnosing(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
+            : Inspection.diagnosing(
                 source, limits: .deliveringParts, filter: filter, observer: observer, accepts: accepts,
-                tunnels: tunnels,
-                view: view, measures: measures)
-        }
+                tunnels: tunnels, view: view, measures: measures)
         if inspection.problem?.isInvalidUsage == true { return end(inspection) }
+        let filter = criteria.applied(to: filter, in: inspection)
+        let report = inspection.diagnosis(filter)
+        if fails != nil, report.flows.isEmpty, !self.filter.isOpen, inspection.problem == nil {
+            let flows = ByteText.count(inspection.analysis.table.conversations.count, "flow")
+            return fail("there is no \(filter.text): the file has \(flows)", code: 2)
+        }
+        if isRegular {
+            let numbers = FlowsPage.numbers(inspection, filter, options.sort, worst: fails == nil ? nil : report)
+            let shown = Set(numbers.prefix(FlowsPage.maxFlows))
+            observer = FlowsPageObserver(
+                limit: FlowsPage.maxFlows, decrypts: decryption != nil, evidence: report.evidence(of: shown))
+            if let code = readAgain(shown, observer) { return code }
+        }
         if let number = filter.number, number >= inspection.analysis.table.conversations.count,
             inspection.problem == nil
         {
@@ -403,11 +419,15 @@ extension InspectShow {
             inspection, filter: filter,
             options: FlowsPage.Options(
                 name: file == "-" ? "standard input" : file, columns: columns, order: options.sort,
-                version: ProductVersion.text, isDecrypted: decryption != nil),
-            records: observer.records, remarks: remarks)
+                version: ProductVersion.text, isDecrypted: decryption != nil, isDiagnosis: fails != nil),
+            records: observer.records, report: report, remarks: remarks)
         if let failure = write(page, to: path) { return failure }
         if isOrdinary { printCounts(inspection.count(filter), observer.records.count, path) }
-        return max(code, end(inspection))
+        code = max(code, end(inspection))
+        guard let fails else { return code }
+        if isOrdinary { output.write(DiagnosisText.sentence(report) + "\n") }
+        if let worst = report.worst, fails(worst) { return 1 }
+        return code == 0 && report.flows.isEmpty ? fail("there is no flow that can be judged", code: 3) : code
     }
 
     /// Returns an exit code if the options can't be used with these files; `nil` if they can.
@@ -435,13 +455,10 @@ extension InspectShow {
     /// Reads the file again to collect the details of the flows that the page shows in full.
     ///
     /// - Returns: an exit code if the file could not be opened again; `nil` on success.
-    private func readAgain(_ inspection: Inspection, _ filter: ConnectionFilter, _ observer: FlowsPageObserver)
-        -> Int32?
-    {
-        let numbers = FlowsPage.numbers(inspection, filter, options.sort).prefix(FlowsPage.maxFlows)
+    private func readAgain(_ numbers: Set<Int>, _ observer: FlowsPageObserver) -> Int32? {
         if numbers.isEmpty { return nil }
         var chosen = ConnectionFilter()
-        chosen.numbers = Set(numbers)
+        chosen.numbers = numbers
         do throws(CaptureSourceError) {
             let source = try CaptureSource(path: file)
             _ = Inspection.of(

@@ -47,7 +47,7 @@
     if (computed.visibility === "hidden" || node.getClientRects().length === 0) continue;
     const isDrawn = node instanceof SVGElement;
     let behind = back(node);
-    if (isDrawn && node.parentElement.classList.contains("h")) {
+    if (isDrawn && node.parentElement.matches(".h, .part")) {
       behind = numbers(getComputedStyle(node.parentElement.querySelector("rect")).fill);
     }
     const [a, b] = [luminance(numbers(isDrawn ? computed.fill : computed.color)), luminance(behind)];
@@ -74,6 +74,7 @@
     });
     const frame = drawing.getBoundingClientRect();
     for (const [box, node] of texts) {
+      if (box.width === 0) continue;
       if (box.right > frame.right + 1 || box.left < frame.left - 1 || box.bottom > frame.bottom + 1) say("is cut", node);
     }
   }

@@ -60,16 +60,22 @@ package struct DiagnosisText {
     ///
     /// - Parameter noteCount: the number of flows that are not shown because they have only notes.
     package func summary(_ report: DiagnosisReport, noteCount: Int) -> String {
-        let count = report.problemCount
-        var text =
-            "\(count == 0 ? "none" : "\(count)") of \(ByteText.count(report.flows.count, "flow")) \(count > 1 ? "have" : "has") a problem"
-        let warnings = report.flows.count { $0.severity == .warning }
-        if warnings > 0 { text += ", \(warnings) \(warnings == 1 ? "has" : "have") a warning" }
+        var text = Self.sentence(report)
         if noteCount > 0 {
             text +=
                 "; \(ByteText.count(noteCount, "other")) \(noteCount == 1 ? "has" : "have") only notes (`--verbose`)"
         }
         return WrappedText.sentence(text, width: width)
+    }
+
+    /// Returns how many flows have problems, and how many have only warnings.
+    package static func sentence(_ report: DiagnosisReport) -> String {
+        let count = report.problemCount
+        var text =
+            "\(count == 0 ? "none" : "\(count)") of \(ByteText.count(report.flows.count, "flow")) \(count > 1 ? "have" : "has") a problem"
+        let warnings = report.flows.count { $0.severity == .warning }
+        if warnings > 0 { text += ", \(warnings) \(warnings == 1 ? "has" : "have") a warning" }
+        return text
     }
 
     private func heading(_ flow: FlowDiagnosis) -> String {
@@ -112,17 +118,7 @@ package struct DiagnosisText {
 
     /// Returns the time budget as text: a line for each state, with a bar.
     private func budget(_ flow: FlowDiagnosis) -> String {
-        var rows: [(name: String, time: Int64, limit: String?)] = []
-        for (state, time) in flow.budget.used {
-            if state.isTransfer {
-                if rows.contains(where: { $0.name == "transfer" }) { continue }
-                let parts = flow.budget.used.filter(\.state.isTransfer)
-                let main = parts.max { $0.time < $1.time }
-                rows.append((state.name, flow.budget.transfer, main.flatMap { limit($0.state, flow) }))
-            } else {
-                rows.append((state.name, time, nil))
-            }
-        }
+        var rows = flow.budgetRows
         let total = max(flow.duration, 1)
         if !isVerbose { rows.removeAll { $0.time * 200 < total } }
         guard flow.duration > 0, !rows.isEmpty else { return "" }
@@ -144,11 +140,6 @@ package struct DiagnosisText {
                 "    the capture goes on for \(DurationText.text(nanoseconds: flow.trailing)) after the last packet\n"
         }
         return text
-    }
-
-    /// Returns a description of what limited the longest part of the transfer.
-    private func limit(_ state: FlowState, _ flow: FlowDiagnosis) -> String? {
-        state.limit.map { "limited mainly by \($0)" }
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

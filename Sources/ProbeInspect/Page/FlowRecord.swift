@@ -87,8 +87,10 @@ package struct FlowRecord {
 
     /// Adds a packet.
     ///
-    /// - Parameter payload: the captured part of the packet's payload.
-    package mutating func add(_ packet: InspectedPacket, payload: Span<UInt8>) {
+    /// - Parameters:
+    ///   - payload: the captured part of the packet's payload.
+    ///   - isEvidence: whether a finding cites the packet. Such a packet is always kept.
+    package mutating func add(_ packet: InspectedPacket, payload: Span<UInt8>, isEvidence: Bool = false) {
         let summary = packet.summary
         if start == nil { start = summary.time }
         let exact = DurationText.difference(from: start ?? summary.time, to: summary.time)
@@ -100,8 +102,10 @@ package struct FlowRecord {
         packetCount += 1
         if head.count < Self.headLength {
             head.append(rung)
-        } else if unusual.count < Self.unusualLength,
-            !summary.marks.isEmpty || packet.isWindowFull || !summary.flags.isDisjoint(with: [.syn, .fin, .rst])
+        } else if isEvidence
+            || (unusual.count < Self.unusualLength
+                && (!summary.marks.isEmpty || packet.isWindowFull
+                    || !summary.flags.isDisjoint(with: [.syn, .fin, .rst])))
         {
             unusual.append(rung)
         } else if tail.count < Self.tailLength {

@@ -1,9 +1,10 @@
 import ProbeBase
+import ProbeDiagnose
 import ProbeReport
 import ProbeWire
 
-/// The section of the page about one flow. It contains facts, the data that the two sides exchanged, the two graphs and
-/// the ladder.
+/// The section of the page about one flow. It contains the diagnosis, facts, the data that the two sides exchanged, the
+/// two graphs and the ladder.
 struct FlowSection {
     let report: ConnectionReport
     let record: FlowRecord
@@ -11,6 +12,9 @@ struct FlowSection {
     let remark: String?
     /// Whether decrypted TLS data is shown.
     let isDecrypted: Bool
+    /// The diagnosis of the flow; `nil` if it was not diagnosed.
+    let diagnosis: FlowDiagnosis?
+    let findings: FindingMarkup
 
     private var conversation: Conversation { report.conversation }
 
@@ -25,7 +29,13 @@ struct FlowSection {
             + .element(
                 "small", [:], .text("\(conversation.client)"), .element("span", ["class": "to"], " to "),
                 .text("\(conversation.server)"))
-        var parts: HTMLText = .element("h2", ["id": "\(id)-h"], title) + facts
+        var parts: HTMLText = .element("h2", ["id": "\(id)-h"], title)
+        if let diagnosis {
+            parts += findings.html(diagnosis)
+            if let bar = BudgetBar(diagnosis, id: "\(id)-b") { parts += bar.html }
+            parts += .element("h3", [:], "Facts")
+        }
+        parts += facts
         if let remark { parts += PageFrame.alarm(remark) }
         parts += exchangedData + graphs + ladder
         parts += .element("p", ["class": "back"], .element("a", ["href": "#flows"], "All flows"))
@@ -165,9 +175,14 @@ struct FlowSection {
         for comment in rung.comments { cell += .element("div", ["class": "comment"], comment) }
         let isOdd = marks.contains { $0 != "window update" && !$0.hasPrefix("SACK") }
         let kind = (isClient ? "client" : "server") + (isOdd ? " odd" : rung.isTurn ? " turn" : "")
+        let number = rung.packet.number
         return .element(
-            "tr", ["role": "row", "class": kind],
-            .element("td", ["role": "cell"], "\(rung.packet.summary.packetIndex + 1)"),
+            "tr",
+            [
+                "role": "row", "class": kind,
+                "id": findings.linked.contains(number) ? FindingMarkup.anchor(packet: number) : nil,
+            ],
+            .element("td", ["role": "cell"], "\(number)"),
             .element("td", ["role": "cell"], DurationText.seconds(rung.time)),
             .element("td", ["role": "cell"], cell)) + .newline
     }

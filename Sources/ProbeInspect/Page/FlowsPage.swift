@@ -1,9 +1,10 @@
 import ProbeBase
+import ProbeDiagnose
 import ProbeReport
 import ProbeWire
 
 /// The flows of a capture as a self-contained HTML page without scripts. The page contains a table of all flows and,
-/// for the first flows, the exchanged data, the time-sequence graphs and the ladder.
+/// for the first flows, the diagnosis, the exchanged data, the time-sequence graphs and the ladder.
 package struct FlowsPage {
     /// The settings of the page.
     package struct Options: Sendable {
@@ -16,16 +17,19 @@ package struct FlowsPage {
         package var version: String
         /// Whether the records contain decrypted TLS data.
         package var isDecrypted: Bool
+        /// Whether flows with findings come first, and the table shows these findings.
+        package var isDiagnosis: Bool
 
         package init(
             name: String, columns: [ConnectionColumn] = ConnectionColumn.standard, order: ConnectionOrder? = nil,
-            version: String = "", isDecrypted: Bool = false
+            version: String = "", isDecrypted: Bool = false, isDiagnosis: Bool = false
         ) {
             self.name = name
             self.columns = columns
             self.order = order
             self.version = version
             self.isDecrypted = isDecrypted
+            self.isDiagnosis = isDiagnosis
         }
     }
 
@@ -37,6 +41,10 @@ package struct FlowsPage {
     private let filter: ConnectionFilter
     private let options: Options
     private let records: [Int: FlowRecord]
+    /// The diagnosis of the capture; `nil` if it was not diagnosed.
+    private let report: DiagnosisReport?
+    /// The diagnosis of each flow, by flow number.
+    private let diagnoses: [Int: FlowDiagnosis]
     /// Remarks about individual flows, by flow number.
     private let remarks: [Int: String]
     /// The numbers of the flows, in the order in which the page shows them.
@@ -44,23 +52,32 @@ package struct FlowsPage {
 
     package init(
         _ inspection: Inspection, filter: ConnectionFilter, options: Options, records: [Int: FlowRecord],
-        remarks: [Int: String] = [:]
+        report: DiagnosisReport? = nil, remarks: [Int: String] = [:]
     ) {
         self.inspection = inspection
         self.filter = filter
         self.options = options
         self.records = records
         self.remarks = remarks
-        numbers = Self.numbers(inspection, filter, options.order)
+        self.report = report
+        diagnoses = Dictionary(uniqueKeysWithValues: report?.flows.map { ($0.number, $0) } ?? [])
+        numbers = Self.numbers(inspection, filter, options.order, worst: options.isDiagnosis ? report : nil)
     }
 
     /// Returns the numbers of the flows that the filter includes, in the order in which the page shows them.
+    ///
+    /// - Parameter report: the diagnosis whose worst flows come first; `nil` if the diagnosis does not affect the order.
     package static func numbers(
-        _ inspection: Inspection, _ filter: ConnectionFilter, _ order: ConnectionOrder?
+        _ inspection: Inspection, _ filter: ConnectionFilter, _ order: ConnectionOrder?,
+        worst report: DiagnosisReport? = nil
     ) -> [Int] {
         let conversations = inspection.analysis.table.conversations
         let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
-        return order?.sorted(numbers, of: conversations, inspection.timings) ?? numbers
+        let ordered = order?.sorted(numbers, of: conversations, inspection.timings) ?? numbers
+        guard let report else { return ordered }
+        let first = report.first.map(\.number)
+        let others = Set(ordered).subtracting(first)
+        return first + ordered.filter { others.contains($0) }
     }
 
     /// The HTML document in UTF-8.
@@ -68,13 +85,17 @@ package struct FlowsPage {
         PageFrame.document(title: "\(options.name): TCP flows", styles: [.flows]) { body in
             body += header
             body.append("main") { main in
+                let findings = FindingMarkup(linked: linked)
+                if let report, !report.shared.isEmpty {
+                    main += findings.section(report.shared, shown: Set(shown))
+                }
                 main += table
                 for number in shown {
                     guard let record = records[number] else { continue }
                     main +=
                         FlowSection(
                             report: inspection.report(number), record: record, remark: remarks[number],
-                            isDecrypted: options.isDecrypted
+                            isDecrypted: options.isDecrypted, diagnosis: diagnoses[number], findings: findings
                         ).html
                 }
             }
@@ -85,6 +106,14 @@ package struct FlowsPage {
     /// The numbers of the flows that are shown in full.
     private var shown: [Int] { numbers.filter { records[$0] != nil } }
 
+    /// The numbers of the packets that findings cite and that a ladder on the page shows.
+    private var linked: Set<Int> {
+        guard let report else { return [] }
+        let evidence = report.evidence(of: Set(shown))
+        let packets = shown.lazy.flatMap { records[$0]?.rungs ?? [] }.map(\.rung.packet.number)
+        return Set(packets.filter { evidence.contains($0) })
+    }
+
     private var header: HTMLText {
         var alarms = HTMLText.empty
         if let problem = inspection.problem {
@@ -92,12 +121,14 @@ package struct FlowsPage {
         }
         if let unfollowed = inspection.unfollowed(filter) { alarms += PageFrame.alarm(unfollowed) }
         let summary = ConnectionTableText.summary(inspection, shown: numbers.count)
-        return PageFrame.header(options.name, facts: [summary], alarms)
+        let facts = [summary] + (report.map { [DiagnosisText.sentence($0)] } ?? [])
+        return PageFrame.header(options.name, facts: facts, alarms)
     }
 
     private var footer: HTMLText {
         let version = options.version.isEmpty ? "" : ", tcpprobe \(options.version)"
-        return .element("footer", [:], .element("p", [:], "Written by tcpprobe inspect --html\(version)."))
+        let command = options.isDiagnosis ? "diagnose" : "inspect"
+        return .element("footer", [:], .element("p", [:], "Written by tcpprobe \(command) --html\(version)."))
     }
 
     // MARK: The table
@@ -123,23 +154,37 @@ package struct FlowsPage {
                     ["role": "cell", "class": column.isRightAligned ? "right" : "left", "data-label": column.title],
                     content)
             }
+            if options.isDiagnosis {
+                cells += .element(
+                    "td", ["role": "cell", "class": "left", "data-label": "finding"], findings(of: number))
+            }
             rows += .element("tr", ["role": "row"], cells) + .newline
         }
         var content: HTMLText = .element("h2", ["id": "flows"], "Flows")
         content += .element("p", ["class": "soft"], extent)
         guard !numbers.isEmpty else { return .element("section", ["aria-labelledby": "flows"], content) }
-        let heads = options.columns.map { column in
+        var heads = options.columns.map { column in
             HTMLText.element(
                 "th",
                 ["scope": "col", "role": "columnheader", "class": column.isRightAligned ? "right" : "left"],
                 column.title)
         }.joined
+        if options.isDiagnosis {
+            heads += .element("th", ["scope": "col", "role": "columnheader", "class": "left"], "finding")
+        }
         content += .element(
             "table", ["class": "flows", "role": "table"],
             .element("caption", [:], "Flows in the capture; each number links to its flow"),
             .element("thead", ["role": "rowgroup"], .element("tr", ["role": "row"], heads)),
             .element("tbody", ["role": "rowgroup"], rows))
         return .element("section", ["aria-labelledby": "flows"], content)
+    }
+
+    /// Returns the most serious finding of a flow in a few words, such as `problem: zero-window and 2 more`.
+    private func findings(of number: Int) -> String {
+        guard let findings = diagnoses[number]?.findings, let first = findings.first else { return "" }
+        let more = findings.count > 1 ? " and \(findings.count - 1) more" : ""
+        return "\(first.severity.rawValue): \(first.id.rawValue)\(more)"
     }
 
     /// A sentence that states which flows are shown in full, and which flows are shown only in the table.
@@ -156,6 +201,7 @@ package struct FlowsPage {
         if numbers.count > Self.maxRows {
             text += ", which ends after \(NumberText.count(Self.maxRows, "row"))"
         }
-        return text + ". Use --flow, --port, --with and --sort to choose other flows."
+        let choices = options.isDiagnosis ? "--flow, --port and --with" : "--flow, --port, --with and --sort"
+        return text + ". Use \(choices) to choose other flows."
     }
 }

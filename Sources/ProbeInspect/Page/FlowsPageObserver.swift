@@ -8,6 +8,7 @@ package final class FlowsPageObserver: InspectionObserver {
     package private(set) var records: [Int: FlowRecord] = [:]
     private let limit: Int
     private let decrypts: Bool
+    private let evidence: Set<Int>
     /// The observers that split the streams of each flow into lines.
     private var streams: [Int: any InspectionObserver] = [:]
 
@@ -16,9 +17,11 @@ package final class FlowsPageObserver: InspectionObserver {
     /// - Parameters:
     ///   - limit: the maximum number of flows to collect.
     ///   - decrypts: whether encrypted TLS data is omitted from the streams. `show` adds the decrypted data.
-    package init(limit: Int, decrypts: Bool = false) {
+    ///   - evidence: the numbers of the packets that findings cite, counting from 1. The ladders include these packets.
+    package init(limit: Int, decrypts: Bool = false, evidence: Set<Int> = []) {
         self.limit = limit
         self.decrypts = decrypts
+        self.evidence = evidence
     }
 
     package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
@@ -28,7 +31,7 @@ package final class FlowsPageObserver: InspectionObserver {
             records[number] = FlowRecord()
             streams[number] = stream(of: number)
         }
-        records[number]?.add(packet, payload: payload)
+        records[number]?.add(packet, payload: payload, isEvidence: evidence.contains(packet.number))
         streams[number]?.observe(packet, payload: payload, in: conversation)
     }
 

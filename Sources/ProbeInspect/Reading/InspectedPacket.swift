@@ -17,6 +17,9 @@ package struct InspectedPacket: Sendable {
     /// Whether the scale of the packet's window is known, because the handshake was captured.
     package var isWindowScaled = true
 
+    /// The number of the packet in the file, counting from 1.
+    package var number: Int { summary.packetIndex + 1 }
+
     /// Descriptions of what is unusual about the packet, including whether the packet fills the receiver's window, and
     /// which data the packet reports as received after a gap.
     package var marks: [String] {

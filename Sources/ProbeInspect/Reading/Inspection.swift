@@ -145,14 +145,16 @@ package struct Inspection: Sendable {
     ///   - accepts: decides which packets are read; `nil` to read all packets.
     ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
     ///   - view: which of the packets captured at the ends of links are read.
+    ///   - measures: whether the result has `timings`.
     package static func diagnosing(
         _ source: consuming CaptureSource, limits: ConversationLimits = .passing,
         filter: ConnectionFilter = ConnectionFilter(), observer: (any InspectionObserver)? = nil,
-        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, view: LinkView = .received
+        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, view: LinkView = .received,
+        measures: Bool = false
     ) -> Inspection {
         var limits = limits
         limits.gapTolerance = .memory
-        if observer == nil, accepts == nil, workers(for: source) > 1,
+        if observer == nil, accepts == nil, !measures, workers(for: source) > 1,
             let shared = shared(source, limits: limits, tunnels: tunnels, view: view, diagnoses: true)
         {
             return shared
@@ -161,7 +163,7 @@ package struct Inspection: Sendable {
             &source,
             InspectionPass(
                 limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
-                diagnoses: true),
+                measures: measures, diagnoses: true),
             view)
     }
 

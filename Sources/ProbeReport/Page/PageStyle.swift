@@ -321,6 +321,27 @@ package enum PageStyle: Sendable {
           .flows td::before { content: attr(data-label) " "; color: var(--soft); font-size: .82rem; }
         }
 
+        .answers { margin: 0; padding: 0; list-style: none; }
+        .answers > li { margin: .6rem 0; padding-left: .8rem; border-left: 4px solid var(--none-back); overflow-wrap: anywhere; }
+        .answers > .problem { border-color: var(--bad); } .answers > .warning { border-color: var(--amber); }
+        .answers p { margin: 0; max-width: 75ch; } .answers .answer { font-weight: 600; } .answers .tag { margin: 0; }
+        .labels { font-size: .82rem; }
+        .answers dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem .9rem; margin: .2rem 0 0; font-size: .87rem; }
+        .answers dt { color: var(--soft); } .answers dd { margin: 0; max-width: 75ch; }
+        .budget { margin: 0; }
+        .bar { display: block; width: 100%; height: 1.9rem; }
+        .tint-good { --tint: var(--good); } .tint-bad { --tint: var(--bad); } .tint-warn { --tint: var(--warn); }
+        .tint-odd { --tint: var(--odd); } .tint-new { --tint: var(--new); } .tint-none { --tint: var(--none); }
+        .part rect { fill: var(--tint); stroke: var(--card); stroke-width: 2; }
+        .part text { fill: var(--card); font-size: .8rem; font-weight: 600; text-anchor: middle; dominant-baseline: central; }
+        .part.hollow rect { fill: var(--card); stroke: var(--tint); } .part.hollow text { fill: var(--tint); }
+        .states { display: flex; flex-wrap: wrap; gap: .15rem 1.2rem; margin: .4rem 0 0; padding: 0; list-style: none; font-size: .87rem;
+          font-variant-numeric: tabular-nums; }
+        .states li { display: flex; gap: .4rem; align-items: baseline; }
+        .key { flex: none; min-width: 1.5rem; border: 2px solid var(--tint); border-radius: 3px; background: var(--tint); color: var(--card);
+          font-size: .75rem; font-weight: 600; line-height: 1.2; text-align: center; print-color-adjust: exact; }
+        .key.hollow { background: var(--card); color: var(--tint); }
+
         .properties { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12rem), 1fr)); gap: .5rem 1.2rem; margin: 0; }
         .properties dt { color: var(--soft); font-size: .82rem; }
         .properties dd { margin: 0; display: flex; flex-wrap: wrap; gap: .25rem; overflow-wrap: anywhere; }
@@ -373,6 +394,7 @@ package enum PageStyle: Sendable {
         .server .arrow::before { right: auto; left: 0; border-left: 0; border-right: 8px solid var(--tint); }
         .odd .arrow { --tint: var(--bad); }
         .turn .arrow code { font-weight: 700; }
+        .ladder tr:target { background: var(--warn-back); }
         .comment { padding: 0 .8rem .3rem; color: var(--soft); font-size: .8rem; overflow-wrap: anywhere; }
         .server .comment { text-align: right; }
         .ladder .more td { width: auto; padding: .4rem 0; border: 0; text-align: center; color: var(--soft); }
