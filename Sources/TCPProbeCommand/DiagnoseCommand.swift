@@ -19,13 +19,14 @@ struct DiagnoseCommand: ParsableCommand {
               tcpprobe diagnose capture.pcapng --port 5432 --since 14:03
               tcpprobe diagnose capture.pcapng --json | jq 'select(.findings != [])'
               tcpprobe diagnose capture.pcapng --html diagnosis.html
+              tcpprobe diagnose capture.pcapng --flow 3 --write repro.scn
               tcpprobe explain zero-window
 
             EXIT CODES:
-              0         no flow has a problem
-              1         a flow has a problem, or what --fail-on selects
+              0         no flow has a problem; with --write, the scenario was written
+              1         a flow has a problem, or what --fail-on selects; never with --write
               2         invalid usage, a missing file, or a file that is not a capture
-              3         the file is damaged, or no flow can be judged
+              3         the file is damaged, or no flow can be judged; with --write, no scenario recreates the finding
             """)
 
     @Argument(
@@ -38,6 +39,12 @@ struct DiagnoseCommand: ParsableCommand {
 
     @OptionGroup var connections: ConnectionOptions
     @OptionGroup var packets: PacketFilterOption
+
+    @Option(
+        help: ArgumentHelp(
+            "End of a link at which packets are seen, as named in `link LEFT <-> RIGHT`: left or right. By default, each packet is seen as its receiver saw it, and packets that the link dropped are not seen.",
+            valueName: "side"))
+    var side: LinkEnd?
 
     @Option(
         help: ArgumentHelp(
@@ -68,6 +75,16 @@ struct DiagnoseCommand: ParsableCommand {
         completion: .file(extensions: ["html"]))
     var html: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a scenario that recreates the most important finding of the flow, after running it in a private network to check that its capture has the same finding. Without --flow, only one flow may have a problem or a warning.",
+            valueName: "file"),
+        completion: .file(extensions: ["scn"]))
+    var write: String?
+
+    @Flag(help: "With --write, replace an existing scenario.")
+    var force = false
+
     /// The lowest severity at which a finding makes the command fail.
     enum FailureLevel: String, ExpressibleByArgument, CaseIterable {
         case problem, warning, note, never
@@ -80,6 +97,13 @@ struct DiagnoseCommand: ParsableCommand {
             case .never: false
             }
         }
+    }
+
+    /// The end of a link at which packets are seen.
+    enum LinkEnd: String, ExpressibleByArgument, CaseIterable {
+        case left, right
+
+        var view: LinkView { self == .left ? .at(.left) : .at(.right) }
     }
 
     func validate() throws {
@@ -95,6 +119,12 @@ struct DiagnoseCommand: ParsableCommand {
             throw ValidationError("--html and \(option) are mutually exclusive")
         }
         if html != nil, files.count > 1 { throw ValidationError("--html accepts only one file") }
+        if write != nil, files.count > 1 { throw ValidationError("--write accepts only one file") }
+        if force, write == nil { throw ValidationError("--force requires --write") }
+        if write != nil, json || verbose || absolute || width != nil {
+            let option = json ? "--json" : verbose ? "--verbose" : absolute ? "--absolute" : "--width"
+            throw ValidationError("--write and \(option) are mutually exclusive")
+        }
         if json, verbose || absolute || width != nil {
             let option = verbose ? "--verbose" : absolute ? "--absolute" : "--width"
             throw ValidationError("--json and \(option) are mutually exclusive")
@@ -102,6 +132,7 @@ struct DiagnoseCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let write { throw ExitCode(try writeReproduction(to: write)) }
         let filter = try connections.filter(number: flow)
         let criteria = try connections.criteria
         let packetFilter = try packets.filter()
@@ -135,7 +166,7 @@ struct DiagnoseCommand: ParsableCommand {
         ).run(.diagnosis(path, fails: failOn.includes))
     }
 
-    private func name(_ file: String) -> String { file == "-" ? "standard input" : Escaped.text(file) }
+    func name(_ file: String) -> String { file == "-" ? "standard input" : Escaped.text(file) }
 
     private func diagnose(
         _ file: String, _ filter: ConnectionFilter, _ criteria: ConnectionCriteria, _ packetFilter: PacketFilter?,
@@ -154,7 +185,8 @@ struct DiagnoseCommand: ParsableCommand {
         let inspection: Inspection
         do throws(CaptureSourceError) {
             inspection = Inspection.diagnosing(
-                try CaptureSource(path: file), accepts: accepts, tunnels: noTunnels ? .named : .opened)
+                try CaptureSource(path: file), accepts: accepts, tunnels: noTunnels ? .named : .opened,
+                view: side?.view ?? .received)
         } catch {
             let problem = InspectionProblem.source(error)
             return fail("\(problem)", problem.isInvalidUsage ? 2 : 3)

@@ -149,34 +149,16 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
-/// The path to which a scenario is written. The scenario's payload files are written to the same folder.
+/// The scenario that is written, and its payload files, which are written to the same folder.
 private struct RecordedFile: Sendable {
-    private let folder: Folder
-    private let path: String
-    private let name: String
+    private let destination: ScenarioDestination
+    private var path: String { destination.path }
     /// The file name of the scenario without `.scn`.
-    let stem: String
+    var stem: String { destination.stem }
 
     init(_ path: String, replaces: Bool) throws {
-        self.path = path
-        name = path.split(separator: "/").last.map(String.init) ?? path
-        guard name.hasSuffix(".scn"), name.count > 4 else {
-            throw Failure.invalidUsage("\(Escaped.text(path)): the scenario's name must end with .scn")
-        }
-        stem = String(name.dropLast(4))
-        guard !SmallFile.isFolder(path) else { throw Failure.invalidUsage("\(Escaped.text(path)) is a folder") }
-        if SmallFile.exists(path), !replaces {
-            throw Failure.invalidUsage("\(Escaped.text(path)) already exists; use --force to replace it")
-        }
-        let slash = path.lastIndex(of: "/")
-        do throws(SystemError) {
-            folder = try Folder(slash.map { String(path[...$0]) } ?? ".")
-            try folder.requireWritable()
-        } catch {
-            throw Failure.invalidUsage("can't write \(Escaped.text(path)): \(error.reason)")
-        }
-        let parent = slash.map { String(path[...$0]) } ?? "."
-        takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])
+        destination = try ScenarioDestination(path, replaces: replaces)
+        takenNames = replaces ? [] : Set(SmallFile.names(in: destination.parent) ?? [])
     }
 
     /// The names of existing files, which must not be replaced.
@@ -194,8 +176,8 @@ private struct RecordedFile: Sendable {
             return error.isTLS ? 2 : 3
         }
         do throws(SystemError) {
-            for file in script.files { try folder.replace(file.name, with: file.bytes) }
-            try folder.replace(name, with: script.bytes)
+            for file in script.files { try destination.folder.replace(file.name, with: file.bytes) }
+            try destination.folder.replace(destination.name, with: script.bytes)
         } catch {
             Console.standardError.write("error: can't write \(Escaped.text(path)): \(error.reason)\n")
             return 3
