@@ -184,6 +184,9 @@ let package = Package(
             dependencies: ["ProbeCrowd", "ProbeLink", "ProbeNames", "ProbeProxy", "ProbeSystem", "ProbeBase"],
             swiftSettings: settings),
         .testTarget(name: "ProbeTLSTests", dependencies: ["ProbeTLS", "ProbeBase"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeDiagnoseTests", dependencies: ["ProbeDiagnose", "ProbeScenario", "ProbeBase"],
+            swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeDiagnoseTests", dependencies: ["ProbeDiagnose"], swiftSettings: settings),
         .testTarget(

@@ -84,7 +84,7 @@ extension DiagnoseCommand {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
         let file = files[0]
-        let filter = try connections.filter(number: flow)
+        let all = try connections.filter(number: nil)
         let criteria = try connections.criteria
         let accepts: PacketPredicate? = try packets.filter().map { filter in
             { record, bytes in
@@ -101,26 +101,41 @@ extension DiagnoseCommand {
             throw failure(.source(error))
         }
         if let problem = inspection.problem, problem.isInvalidUsage { throw failure(problem) }
-        let chosen = criteria.applied(to: filter, in: inspection)
-        let flows = observer.result(inspection, filter: chosen).flows
+        // Findings about several flows are found only if all flows are diagnosed.
+        let report = observer.result(inspection, filter: criteria.applied(to: all, in: inspection))
+        let flows = flow.map { number in report.flows.filter { $0.number == number } } ?? report.flows
         guard !flows.isEmpty else {
             if let problem = inspection.problem { throw failure(problem) }
+            let chosen = criteria.applied(to: try connections.filter(number: flow), in: inspection)
             let count = ByteText.count(inspection.analysis.table.conversations.count, "flow")
             throw Failure.invalidUsage("\(name(file)): there is no \(chosen.text): the file has \(count)")
         }
         let serious = flows.filter { $0.severity.map { $0 != .note } ?? false }
         let found = serious.isEmpty ? flows.filter { !$0.findings.isEmpty } : serious
+        if found.count > 1 {
+            let what = serious.isEmpty ? "a finding" : "a problem or a warning"
+            throw Failure.invalidUsage(
+                "\(name(file)): \(found.count) flows have \(what); choose one with --flow, such as --flow \(found[0].number)"
+            )
+        }
+        try requireOwnFinding(found.first ?? flows[0], report)
         guard let first = found.first else {
             let what = flow.map { "flow \($0) has no finding" } ?? "no flow has a finding"
             throw Failure.machine("\(name(file)): \(what), so there is nothing to recreate")
         }
-        if found.count > 1 {
-            let what = serious.isEmpty ? "a finding" : "a problem or a warning"
-            throw Failure.invalidUsage(
-                "\(name(file)): \(found.count) flows have \(what); choose one with --flow, such as --flow \(first.number)"
-            )
-        }
         return first
+    }
+
+    /// Checks that a finding about several flows does not explain more than the flow's own findings.
+    private func requireOwnFinding(_ flow: FlowDiagnosis, _ report: DiagnosisReport) throws {
+        guard let shared = report.shared.first(where: { $0.flows.contains(flow.number) })?.finding,
+            let obstacle = ReproductionObstacle(shared.id)
+        else { return }
+        let text = "\(shared.id.rawValue), which flow \(flow.number) is a part of, can't be recreated by a scenario"
+        guard let own = flow.findings.first, own.severity <= shared.severity else {
+            throw Failure.machine("\(text): \(obstacle.reason)")
+        }
+        Console.standardError.write("note: \(text); \(own.id.rawValue) is recreated instead\n")
     }
 
     private func failure(_ problem: InspectionProblem) -> ExitCode {

@@ -37,9 +37,13 @@ extension Condition {
             return script
         }
         script.connect()
-        script.add("C send \(Self.clientHello)", "S expect 54 bytes")
-        if place == .client { script.deliver(Self.serverHello(version: "03 03"), from: .server) }
+        script.add("# A ClientHello.", "C send \(Self.clientHello)", "S expect 54 bytes")
+        if place == .client {
+            script.add("# A ServerHello.")
+            script.deliver(Self.serverHello(version: "03 03"), from: .server)
+        }
         script.add(
+            "# The alert, with its level and its description.",
             "\(own) send hex(15 03 03 00 02 \(isFatal ? "02" : "01") \(Hex.byte(code)))",
             "\(ReproductionScript.name(place.opposite)) expect 7 bytes")
         script.close(first: place)
@@ -54,8 +58,11 @@ extension Condition {
     private var tlsHandshakeStalled: ReproductionScript {
         var script = ReproductionScript("the TLS handshake stalls because the \(place.word) sends nothing")
         script.connect()
-        script.add("C send \(Self.clientHello)", "S expect 54 bytes")
-        if place == .client { script.deliver(Self.serverHello(version: "03 03"), from: .server) }
+        script.add("# A ClientHello.", "C send \(Self.clientHello)", "S expect 54 bytes")
+        if place == .client {
+            script.add("# A ServerHello.")
+            script.deliver(Self.serverHello(version: "03 03"), from: .server)
+        }
         script.wait(2200)
         script.close()
         return script
@@ -71,7 +78,8 @@ extension Condition {
         script.connect()
         script.add(
             "together {", "  C start tls failed protocol-version", "  do {", "    S expect 5 bytes",
-            "    S expect any bytes", "    S send \(Self.serverHello(version: "03 01"))", "  }", "}", "C close",
+            "    S expect any bytes", "    # A ServerHello with TLS 1.0.",
+            "    S send \(Self.serverHello(version: "03 01"))", "  }", "}", "C close",
             "S ignore rest", "S expect closed", "S close")
         return script
     }

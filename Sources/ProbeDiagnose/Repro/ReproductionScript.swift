@@ -75,16 +75,9 @@ struct ReproductionScript {
     func text(origin: String, sentence: String, _ place: FindingSide) -> String {
         var lines = ["scenario \"\(title)\"", "about \"\(Self.quoted("Recreates \(origin): \(sentence)"))\""]
         lines.append("timeout \(deadline)s")
-        lines += [
-            "",
-            "# To run this against a program, let the program play the client or the server. Instead of the server:",
-            "#   process P = my-server --port ${P.port}        with `link C <-> P`, `client C -> P`, and the steps",
-            "#                                                 `P start` and `P expect listening` before the others",
-            "# Instead of the client, for a program or for the transport under test:",
-            "#   process P = my-client ${S.address} ${S.port}  with `link P <-> S`, and `P start` instead of `C connect`",
-            "#   subject T -> S                                with `link T <-> S`, and `T start` instead of `C connect`",
-            "# Then remove the other steps of the actor that was replaced, or adapt them.",
-        ]
+        lines.append("")
+        lines += Self.advice(place)
+        lines.append("")
         lines.append("server S\(option(.server))")
         lines.append("client C -> S\(option(.client))")
         lines += furtherClients.map { "client \($0) -> S" }
@@ -92,6 +85,25 @@ struct ReproductionScript {
         lines.append("")
         lines += steps
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Returns comments that say how to replace an endpoint by a program.
+    private static func advice(_ place: FindingSide) -> [String] {
+        let server = [
+            "# `process P = my-server --port ${P.port}`, with `link C <-> P` and `client C -> P`. Begin the steps with",
+            "# `P start` and `P expect listening`, and remove the steps of S.",
+        ]
+        let client = [
+            "# `process P = my-client ${S.address} ${S.port}`, with `link P <-> S` and `P start` instead of `C connect`,",
+            "# or by `subject T -> S`, with `link T <-> S` and `T start`, for a transport. Remove the steps of C.",
+        ]
+        return switch place {
+        case .client: ["# C causes the condition. To see how a server copes with it, replace S by"] + server
+        case .server: ["# S causes the condition. To see how a client copes with it, replace C by"] + client
+        default:
+            ["# The link causes the condition. To see how a server copes with it, replace S by"] + server
+                + ["# To see how a client copes with it, replace C by"] + client
+        }
     }
 
     private func option(_ side: ConversationSide) -> String { options[side].map { " \($0)" } ?? "" }
