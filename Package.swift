@@ -188,7 +188,6 @@ let package = Package(
             name: "ProbeDiagnoseTests", dependencies: ["ProbeDiagnose", "ProbeScenario", "ProbeBase"],
             swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
-        .testTarget(name: "ProbeDiagnoseTests", dependencies: ["ProbeDiagnose"], swiftSettings: settings),
         .testTarget(
             name: "ProbeInspectTests",
             dependencies: [

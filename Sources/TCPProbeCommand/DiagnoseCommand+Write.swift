@@ -91,18 +91,17 @@ extension DiagnoseCommand {
                 filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
             }
         }
-        let observer = DiagnosisObserver()
         let inspection: Inspection
         do throws(CaptureSourceError) {
-            inspection = Inspection.of(
-                try CaptureSource(path: file), limits: .passing, observer: observer, accepts: accepts,
-                tunnels: noTunnels ? .named : .opened, view: side?.view ?? .received)
+            inspection = Inspection.diagnosing(
+                try CaptureSource(path: file), accepts: accepts, tunnels: noTunnels ? .named : .opened,
+                view: side?.view ?? .received)
         } catch {
             throw failure(.source(error))
         }
         if let problem = inspection.problem, problem.isInvalidUsage { throw failure(problem) }
         // Findings about several flows are found only if all flows are diagnosed.
-        let report = observer.result(inspection, filter: criteria.applied(to: all, in: inspection))
+        let report = inspection.diagnosis(criteria.applied(to: all, in: inspection))
         let flows = flow.map { number in report.flows.filter { $0.number == number } } ?? report.flows
         guard !flows.isEmpty else {
             if let problem = inspection.problem { throw failure(problem) }

@@ -95,14 +95,13 @@ struct ReproductionCheck {
                 reason: result.verdict == .skipped
                     ? "the scenario can't be run here: \(reason)" : "the scenario did not pass: \(reason)")
         }
-        let observer = DiagnosisObserver()
         let inspection: Inspection
         do throws(CaptureSourceError) {
-            inspection = Inspection.of(try CaptureSource(path: path), limits: .passing, observer: observer, view: view)
+            inspection = Inspection.diagnosing(try CaptureSource(path: path), view: view)
         } catch {
             return .different(reason: "\(InspectionProblem.source(error))")
         }
-        let flows = observer.result(inspection, filter: ConnectionFilter()).flows
+        let flows = inspection.diagnosis(ConnectionFilter()).flows
         if let flow = reproduction.flow(in: flows) { return .same(flow: flow.number) }
         return .different(reason: "when the scenario was run, \(reproduction.difference(in: flows))")
     }

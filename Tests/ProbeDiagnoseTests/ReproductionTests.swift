@@ -80,7 +80,7 @@ struct ReproductionTests {
     }
 
     @Test func commentsSayWhichEndpointToReplace() throws {
-        let client = try Self.steps(Self.finding(.zeroWindow, .problem, .client))
+        let client = try Self.steps(Self.finding(.closedWindow, .problem, .client))
         #expect(client.contains { $0.hasPrefix("# C causes the condition.") })
         #expect(!client.contains { $0.contains("subject T -> S") })
         let path = try Self.steps(Self.finding(.loss, .problem, .pathToClient))

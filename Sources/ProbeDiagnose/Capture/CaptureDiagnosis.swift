@@ -114,7 +114,19 @@ struct StallWatch: Sendable {
 
     /// The stalls, in order. A share of the connections also keeps those of a single flow.
     private var found: [Stall] = []
-    private var recent: [(flow: Int, time: UInt64)] = []
+    private struct RecentFlow: Sendable {
+        var flow: Int
+        var time: UInt64
+        /// The times of the three packets before the last one, the oldest first.
+        var earlier: (UInt64, UInt64, UInt64) = (0, 0, 0)
+
+        mutating func note(_ time: UInt64) {
+            earlier = (earlier.1, earlier.2, self.time)
+            self.time = time
+        }
+    }
+
+    private var recent: [RecentFlow] = []
     private var lastTime: UInt64 = 0
     private static let shortest: UInt64 = 500_000_000
     private static let resumption: UInt64 = 100_000_000
@@ -128,7 +140,8 @@ struct StallWatch: Sendable {
         defer { lastTime = max(lastTime, time) }
         if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest, found.count < Self.keptStalls {
             let last = lastTime
-            let active = Set(recent.lazy.filter { $0.time &+ Self.shortest >= last }.map(\.flow))
+            // A flow with fewer packets is idle most of the time, so its silence means nothing.
+            let active = Set(recent.lazy.filter { $0.earlier.0 &+ Self.shortest >= last }.map(\.flow))
             found.append(Stall(start: lastTime, end: time, active: active))
         }
         if let last = found.last, time <= last.end + Self.resumption, time >= last.end {
@@ -136,15 +149,17 @@ struct StallWatch: Sendable {
         }
         // Most packets belong to the flow of the packet before.
         if let last = recent.last, last.flow == flow {
-            recent[recent.count - 1].time = time
+            recent[recent.count - 1].note(time)
             return
         }
+        var entry = RecentFlow(flow: flow, time: 0)
         if let index = recent.lastIndex(where: { $0.flow == flow }) {
-            recent.remove(at: index)
+            entry = recent.remove(at: index)
         } else if recent.count == Self.keptFlows {
             recent.removeFirst()
         }
-        recent.append((flow, time))
+        entry.note(time)
+        recent.append(entry)
     }
 
     mutating func merge(_ other: StallWatch, _ numbers: (own: [Int], other: [Int])) {

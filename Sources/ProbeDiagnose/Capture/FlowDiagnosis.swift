@@ -81,10 +81,10 @@ package struct FlowDiagnosis: Sendable {
         packetCount = conversation.packetCount
         roundTrip = flow.roundTrip
         let isEstablished = flow.handshakeEnd != nil
-        let isRefused = flow.set.refusal != nil
+        let isRefused = flow.set.refusal != nil && flow.server.syn == nil
         let hasFailed =
             isRefused || (!isEstablished && flow.client.syn != nil)
-            || (flow.reset?.isObeyed == true && flow.server.dataPacketCount == 0)
+            || (flow.reset?.isObeyed == true && flow.reset?.side == .server && flow.server.dataPacketCount == 0)
         outcome = Outcome(
             hasSYN: flow.client.syn != nil, isEstablished: isEstablished, isRefused: isRefused,
             isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0,

@@ -135,7 +135,7 @@ extension FindingExplanation {
         case .noSACK: noSACK
         case .smallMSS: smallMSS
         case .fastOpenRejected: fastOpenRejected
-        case .zeroWindow: zeroWindow
+        case .closedWindow: zeroWindow
         case .windowLimited: windowLimited
         case .smallWindow: smallWindow
         case .applicationLimited: applicationLimited

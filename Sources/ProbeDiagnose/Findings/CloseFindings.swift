@@ -29,8 +29,10 @@ struct CloseFindings: FindingGroup {
                     : nil,
             ].compactMap(\.self)
             let isProven = goesOn && reset.isForeign && reset.isOddlyNumbered
+            // Load balancers in front of a server often send a reset of their own after both sides have closed.
+            let isAfterClose = reset.hasOwnFIN && reset.hasPeerFIN
             add(
-                .injectedReset, .problem, isProven ? .certain : .likely, .middlebox, evidence,
+                .injectedReset, isAfterClose ? .note : .problem, isProven ? .certain : .likely, .middlebox, evidence,
                 "A reset in the name of the \(side.word) was probably sent by another machine: \(reasons.joined(separator: ", and ")).",
                 next:
                     "look for a firewall, an intrusion prevention system or a load balancer on the path that resets connections",
@@ -43,8 +45,8 @@ struct CloseFindings: FindingGroup {
 
     private mutating func addObeyed(_ reset: ResetObservation) {
         let side = reset.side
-        let peer = side.opposite
-        let outstanding = reset.ownOutstanding + reset.peerOutstanding
+        // An alert that announces the end of a TLS connection is no data that could be lost.
+        let outstanding = reset.isOnlyAlertOutstanding ? 0 : reset.ownOutstanding + reset.peerOutstanding
         let severity: FindingSeverity =
             outstanding > 0 && !(reset.hasOwnFIN && reset.hasPeerFIN) || reset.isInsideMessage
             ? .problem
@@ -66,7 +68,6 @@ struct CloseFindings: FindingGroup {
                 ("silence", .seconds(nanoseconds: reset.silence)),
             ],
             explains: 0)
-        _ = peer
     }
 
     private func reason(of reset: ResetObservation) -> (key: String, text: String) {
@@ -80,7 +81,7 @@ struct CloseFindings: FindingGroup {
         let timeouts: [Int64] = [30, 60, 300, 350, 3600]
         for timeout in timeouts {
             let expected = timeout * Time.second
-            if abs(reset.silence - expected) * 50 <= expected {
+            if abs(reset.silence - expected) <= expected / 50 {
                 return (
                     "idle-timeout",
                     "the connection had been idle for \(text(reset.silence)), probably until a timeout of \(timeout) s"
@@ -113,7 +114,7 @@ struct CloseFindings: FindingGroup {
 
     private mutating func addHalfClosed() {
         let flow = context.flow
-        guard flow.clockSteps.isEmpty else { return }
+        guard flow.isTimeReliable else { return }
         for side in ConversationSide.allCases {
             guard let closed = flow[side].finAcknowledged else { continue }
             let other = side.opposite

@@ -26,8 +26,8 @@ struct FlowContext {
             return client.address.isLoopback ? .both : .unknown
         }
         if client.address.isLoopback { return .both }
-        if toServer * 10 < toServer + toClient { return .server }
-        if toClient * 10 < toServer + toClient { return .client }
+        if toServer < (toServer + toClient) / 10 { return .server }
+        if toClient < (toServer + toClient) / 10 { return .client }
         return .middle
     }
 

@@ -21,7 +21,7 @@ struct LossFindings: FindingGroup {
 
     private mutating func addTimeouts(sender side: ConversationSide) {
         let sender = context.flow[side]
-        guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.clockSteps.isEmpty else { return }
+        guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.isTimeReliable else { return }
         let time = sender.timeoutTime
         let share = context.share(time)
         let severity: FindingSeverity =
@@ -167,7 +167,8 @@ struct LossFindings: FindingGroup {
         let flow = context.flow
         let sender = flow[side]
         guard flow.phase != .setUp || sender.fin != nil else { return }
-        if sender.unanswered.count >= 4, flow.reset == nil || flow.reset?.side == side, flow[side.opposite].fin == nil,
+        if sender.unanswered.count >= 4, context.duration - sender.unanswered.since >= 500 * Time.millisecond,
+            flow.reset == nil || flow.reset?.side == side, flow[side.opposite].fin == nil,
             sender.zero == nil || sender.zero?.openedAt != nil
         {
             let time = context.duration - sender.unanswered.since
@@ -198,10 +199,10 @@ struct LossFindings: FindingGroup {
     private mutating func addQueue(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
-        guard flow.clockSteps.isEmpty else { return }
-        let beyond = Queueing(sender.delays, sender.queueing)
+        guard flow.isTimeReliable else { return }
+        let beyond = Queueing(sender.loadedDelays, sender.queueing, low: sender.shortestDelay)
         // If the capture was made near the receiver, the queue is between the sender and the capture point.
-        let before = Queueing(sender.echo.delays, sender.echo.queueing)
+        let before = Queueing(sender.echo.delays, sender.echo.queueing, low: sender.echo.shortest)
         guard let worse = [beyond, before].compactMap(\.self).max(by: { $0.rise < $1.rise }), worse.rise > 0 else {
             return
         }
@@ -227,7 +228,9 @@ struct LossFindings: FindingGroup {
 
     private mutating func addCopies() {
         let flow = context.flow
-        if flow.lateCopyCount > 0 {
+        // A copy and its original make up a pair. A capture on both sides of a router contains every packet twice.
+        let isCapturedTwice = (flow.copyCount + flow.lateCopyCount) * 4 >= flow.packetCount
+        if flow.lateCopyCount > 0, !isCapturedTwice {
             let share = Double(flow.lateCopyCount) / Double(max(flow.packetCount, 1))
             add(
                 .duplicatePackets, share >= 0.01 ? .warning : .note, flow.isLateCopyProven ? .certain : .likely,
@@ -239,12 +242,13 @@ struct LossFindings: FindingGroup {
                 numbers: [("packets", .integer(flow.lateCopyCount)), ("share", .number(share))])
         }
         // If every packet is captured twice, half of all packets are copies. The threshold is half of that share.
-        if flow.copyCount > 0, flow.copyCount * 4 >= flow.packetCount {
+        if flow.copyCount + flow.lateCopyCount > 0, isCapturedTwice {
             add(
-                .capturedTwice, .note, .certain, .capture, flow.copyEvidence,
-                "The capture contains \(count(flow.copyCount, "packet")) of this flow twice.",
+                .capturedTwice, .note, .certain, .capture,
+                flow.copyCount > 0 ? flow.copyEvidence : flow.lateCopyEvidence,
+                "The capture contains \(count(flow.copyCount + flow.lateCopyCount, "packet")) of this flow twice.",
                 next: "capture on one interface instead of all (`-i any`), or on one side of the bridge or router",
-                numbers: [("packets", .integer(flow.copyCount))])
+                numbers: [("packets", .integer(flow.copyCount + flow.lateCopyCount))])
         }
     }
 }
@@ -258,10 +262,8 @@ private struct Queueing {
     /// Whether at least five measurements exceed the minimum by more than 100 ms.
     let isRepeated: Bool
 
-    init?(_ delays: SampleSeries<Int64>, _ correlation: Correlation) {
-        guard delays.samples.count >= 8, let low = delays.samples.min(), let high = delays.quantile(0.95) else {
-            return nil
-        }
+    init?(_ delays: SampleSeries<Int64>, _ correlation: Correlation, low: Int64?) {
+        guard delays.samples.count >= 8, let low, let high = delays.quantile(0.95) else { return nil }
         self.low = low
         rise = high - low
         self.correlation = correlation

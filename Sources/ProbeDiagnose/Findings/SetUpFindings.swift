@@ -35,6 +35,16 @@ struct SetUpFindings: FindingGroup {
     private mutating func addRefusal() {
         let flow = context.flow
         guard let refusal = flow.set.refusal, let syn = flow.client.syn else { return }
+        if flow.server.syn != nil {
+            add(
+                .injectedReset, .problem, .likely, .middlebox, Evidence(refusal.packet, flow.server.syn?.packet ?? 0),
+                "A reset in the name of the server answered the SYN, but the server accepted the connection afterward.",
+                next:
+                    "look for a firewall or an intrusion prevention system on the path that resets connections",
+                rivals: ["a server that began to listen in the meantime"],
+                numbers: [("at", .seconds(nanoseconds: refusal.time))])
+            return
+        }
         var evidence = flow.client.synPackets
         evidence.add(refusal.packet)
         let wait = refusal.time - syn.time
@@ -95,7 +105,8 @@ struct SetUpFindings: FindingGroup {
             return
         }
         guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1 else { return }
-        let isAnswer = flow.server.synCount > 1
+        // A repeated SYN is answered by a repeated SYN-ACK even if no packet was lost.
+        let isAnswer = flow.server.synCount > flow.client.synCount
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
         let time = (flow.handshakeEnd ?? 0) - (flow.client.syn?.time ?? 0)
@@ -116,9 +127,10 @@ struct SetUpFindings: FindingGroup {
     private mutating func addSlowHandshake() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, let syn = flow.client.syn, flow.client.synCount == 1,
-            flow.server.synCount == 1, flow.clockSteps.isEmpty
+            flow.server.synCount == 1, flow.isTimeReliable
         else { return }
-        let time = end - syn.time
+        // The client, not the server, is responsible for the time until its ACK, which may be missing from the capture.
+        let time = (flow.server.syn?.time ?? end) - syn.time + min(flow.delay(to: .client), end - syn.time)
         // The handshake is compared with later round trips only, because delays in the handshake itself could hide that
         // later round trips are shorter.
         let later = flow.laterRoundTrip ?? time

@@ -36,7 +36,8 @@ enum Suppression {
         case .timeoutStall:
             if other.id == .loss { return other.severity > cause.severity }
             return other.id == .tailLoss
-        case .vanished: return [.timeoutStall, .loss, .tailLoss, .keepAliveFailed].contains(other.id)
+        case .vanished:
+            return [.timeoutStall, .loss, .tailLoss, .keepAliveFailed].contains(other.id) || resets.contains(other.id)
         case .halfClosed: return resets.contains(other.id) && cause.severity <= other.severity
         case .acceptQueueFull:
             if cause.severity == .problem { return !other.id.isAboutCapture }

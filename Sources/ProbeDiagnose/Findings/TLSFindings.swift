@@ -13,7 +13,10 @@ struct TLSFindings: FindingGroup {
     private mutating func addAlert(sender side: ConversationSide) {
         let flow = context.flow
         guard let alert = flow[side].progress.tls.alert, flow[side].progress.tls.recordCount > 0 else { return }
-        let isSetUp = flow.client.progress.tls.hasApplicationData && flow.server.progress.tls.hasApplicationData
+        let (own, other) = (flow[side].progress, flow[side.opposite].progress)
+        let isSetUp =
+            own.tls.hasApplicationData || other.tls.hasApplicationData || other.kind != .tls
+            || (own.tls.hasFinished && other.tls.hasFinished)
         guard let content = alert.content else {
             // Once the handshake is complete, an encrypted alert is nearly always `close_notify`.
             if isSetUp {
@@ -66,7 +69,7 @@ struct TLSFindings: FindingGroup {
     private mutating func addStalledHandshake() {
         let flow = context.flow
         let (own, other) = (flow.client.progress, flow.server.progress)
-        guard own.kind == .tls, own.tls.hasHello, flow.clockSteps.isEmpty, own.tls.alert == nil, other.tls.alert == nil
+        guard own.kind == .tls, own.tls.hasHello, flow.isTimeReliable, own.tls.alert == nil, other.tls.alert == nil
         else { return }
         if let stall = flow.tlsStall {
             addStall(stall.side, stall.wait, Evidence(stall.request, stall.packet))

@@ -44,6 +44,8 @@ struct ResetObservation: Sendable {
     var isObeyed: Bool
     /// The number of the peer's last packet with data, which probably caused the reset.
     var cause: Int
+    /// Whether nothing but TLS alerts was outstanding.
+    var isOnlyAlertOutstanding: Bool
 }
 
 extension ResetObservation {
@@ -52,7 +54,8 @@ extension ResetObservation {
         let other = flow[packet.side.opposite]
         let firstWindow = Int64(other.windows.samples.first?.window ?? 0)
         self.init(
-            side: packet.side, time: packet.time, packet: packet.number, ownOutstanding: own.outstanding,
+            side: packet.side, time: packet.time, packet: packet.number,
+            ownOutstanding: max(0, own.dataEnd - max(own.acknowledged, 1)),
             peerOutstanding: max(0, other.dataEnd - max(other.acknowledged, 1)), hasOwnFIN: own.fin != nil,
             hasPeerFIN: other.fin != nil, silence: flow.lastSilence, isAfterClose: false,
             hasHandshake: own.syn != nil || own.packetCount > 1,
@@ -60,7 +63,8 @@ extension ResetObservation {
                 && other.edges.last.map { $0.edge - other.acknowledged < firstWindow } ?? false,
             isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
             isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
-            cause: other.lastDataPacket)
+            cause: other.lastDataPacket,
+            isOnlyAlertOutstanding: own.isOnlyAlertOutstanding && other.isOnlyAlertOutstanding)
     }
 }
 
@@ -106,7 +110,10 @@ extension FlowObservation {
         if side == .client, packet.flags.contains(.rst) { return true }
         if side == .client, server.syn != nil, client.syn != nil, tcp.flags.contains(.ack) {
             let delay = packet.time - server.lastSYNTime
-            if server.synCount == 1 { server.shortestDelay = min(server.shortestDelay ?? delay, delay) }
+            // A FIN or data that completes the handshake may follow an ACK that was not captured.
+            if server.synCount == 1, packet.length == 0, !packet.flags.contains(.fin) {
+                server.shortestDelay = min(server.shortestDelay ?? delay, delay)
+            }
             set.completion = (packet.time, packet.number)
             open(at: packet.time)
         } else if client.syn == nil || server.syn == nil, client.syn == nil || packet.length > 0 || side == .client {
@@ -160,7 +167,7 @@ extension FlowObservation {
     mutating func noteLateSYN(_ packet: DiagnosedPacket) {
         // A copy of the SYN-ACK is captured immediately after it, whereas a server retransmits it only after a timeout.
         guard packet.side == .server, let completion = set.completion,
-            packet.time - max(server.lastSYNTime, completion.time) > 150_000_000
+            packet.time - max(server.lastSYNTime, completion.time) > max(150_000_000, delay(to: .server))
         else { return }
         server.lastSYNTime = packet.time
         set.repeatedAfterCompletion.add(packet.number)

@@ -137,7 +137,9 @@ extension FlowObservation {
         let isRequested =
             packet.kind == .fastRetransmission || self[side].duplicateAcks >= 3
             || (self[side].hasSACKSinceAcknowledgment && self[side].recoveryEnd != nil)
-        let isTimeout = !isProbe && !isRequested && !isSpurious && wait >= Self.timeout
+        // If a segment has already been sent again, only the timer makes the sender send it once more.
+        let isBackoff = (earlier?.sends ?? 1) >= 2
+        let isTimeout = !isProbe && (!isRequested || isBackoff) && !isSpurious && wait >= Self.timeout
         if packet.kind == .fastRetransmission, self[side].recoveryEnd == nil {
             self[side].recoveryEnd = self[side].sentEnd
         }

@@ -28,6 +28,9 @@ package struct FlowObservation: Sendable {
     var icmp: ICMPObservation?
     var clockSteps = Evidence()
     private var lastClockStep: Int64?
+    private var largestClockStep: Int64 = 0
+    /// Whether times can be compared. Records that were merely stored in another order don't matter.
+    var isTimeReliable: Bool { largestClockStep < 100_000_000 }
     var copyCount = 0
     var copyEvidence = Evidence()
     var lateCopyCount = 0
@@ -86,15 +89,18 @@ package struct FlowObservation: Sendable {
         let raw = Int64(clamping: Int128(summary.time) - Int128(origin))
         let side = summary.side
         if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
-            noteClockStep(summary.packetIndex + 1, at: max(now, raw))
+            noteClockStep(summary.packetIndex + 1, by: self[side].lastTime - raw, at: max(now, raw))
         }
         // A copy is not an additional packet of the flow, so it must not extend the flow's duration.
         if summary.kind == .copy { return noteCopy(summary, tcp, max(now, raw)) }
         let time = max(now, raw)
-        if let value = tcp.options.timestamp?.value,
-            let packet = self[side].timestamps.note(value, at: time, packet: summary.packetIndex + 1)
+        // The timestamp in a SYN may come from a proxy that has another clock.
+        if !tcp.isSYN, let value = tcp.options.timestamp?.value,
+            let step = self[side].timestamps.note(
+                value, at: time, packet: summary.packetIndex + 1, patience: max(20_000_000, roundTrip ?? 0)),
+            !self[side.opposite].timestamps.contradicts(step)
         {
-            noteClockStep(packet, at: time)
+            noteClockStep(step.packet, by: step.gap, at: time)
             isClockStepProven = true
         }
         lastSilence = time - now
@@ -113,7 +119,7 @@ package struct FlowObservation: Sendable {
             acknowledgment: summary.relativeAcknowledgment, window: summary.window,
             isDuplicateAck: summary.isDuplicateAck, isZeroWindow: summary.isZeroWindow,
             stamp: tcp.options.timestamp?.value, echo: tcp.options.timestamp?.echo,
-            identification: tcp.identification)
+            identification: tcp.identification, isEarlier: raw < now)
         take(packet, tcp, payload: payload, isObeyedReset: isObeyedReset)
     }
 
@@ -136,6 +142,9 @@ package struct FlowObservation: Sendable {
             noteLateSYN(packet)
         }
         if packet.flags.contains(.rst) {
+            if let acknowledgment = packet.acknowledgment, acknowledgment <= self[side.opposite].sentEnd {
+                self[side.opposite].acknowledged = max(self[side.opposite].acknowledged, acknowledgment)
+            }
             noteReset(packet, tcp, isObeyed: isObeyedReset)
             self[side].lastTime = packet.time
             return
@@ -170,7 +179,8 @@ package struct FlowObservation: Sendable {
 
     /// Records a step of the capture's clock. A step usually affects the packets of both sides, so a second step within
     /// a second is ignored.
-    private mutating func noteClockStep(_ packet: Int, at time: Int64) {
+    private mutating func noteClockStep(_ packet: Int, by step: Int64, at time: Int64) {
+        largestClockStep = max(largestClockStep, step)
         if let last = lastClockStep, time - last < 1_000_000_000 { return }
         lastClockStep = time
         clockSteps.add(packet)
@@ -210,6 +220,8 @@ package struct FlowObservation: Sendable {
     }
 
     private static let keptWaits = 32
+    /// The minimum number of bytes in flight that can fill a queue: three full segments.
+    static let queueingFlight: Int64 = 3 * 1_460
     static let longestPause: Int64 = 10_000_000_000
 
     /// Determines the states in which the time since the last data or FIN was spent.
@@ -342,7 +354,8 @@ package struct FlowObservation: Sendable {
             return
         }
         let wait = packet.time - last.time - delay(to: side)
-        guard last.side != side, wait >= 0 else { return }
+        // After an upgrade, for example to WebSocket, what the server sends is not necessarily an answer.
+        guard last.side != side, wait >= 0, !server.progress.http.isTunnel else { return }
         let request = self[side.opposite].lastDataPacket
         let isSetUp = client.progress.tls.hasApplicationData && server.progress.tls.hasApplicationData
         if wait >= 2_000_000_000, client.progress.kind == .tls, !isSetUp, wait > tlsStall?.wait ?? 0 {
@@ -420,6 +433,16 @@ package struct FlowObservation: Sendable {
         answeringAlert = packet.number
     }
 
+    /// Records a segment that was captured after segments that follow it in the stream.
+    private mutating func noteLate(_ packet: DiagnosedPacket) {
+        let side = packet.side
+        // A capture of several queues may store packets in another order than they arrived.
+        if packet.isEarlier { return }
+        guard self[side].isSentLater(packet) else { return self[side].noteReordered(packet) }
+        self[side].lost.before += 1
+        self[side].lost.evidence.add(packet.number)
+    }
+
     /// Returns whether a packet is the first one to resend data that was sent with the SYN but not accepted by the
     /// server.
     private func isRejectedWithSYN(_ packet: DiagnosedPacket) -> Bool {
@@ -433,7 +456,7 @@ package struct FlowObservation: Sendable {
         let side = packet.side
         let sentEnd = self[side].sentEnd
         if packet.kind == .outOfOrder || end <= sentEnd {
-            if packet.kind == .outOfOrder { self[side].noteReordered(packet) }
+            if packet.kind == .outOfOrder { noteLate(packet) }
             self[side].fillHole(packet.start..<end)
             self[side].progress.lose()
             return
@@ -549,4 +572,6 @@ struct DiagnosedPacket {
     var stamp: UInt32?
     var echo: UInt32?
     var identification: UInt16
+    /// Whether the packet was captured before the previous packet of the capture, according to its time.
+    var isEarlier: Bool
 }

@@ -36,24 +36,47 @@ struct TimestampClock: Sendable {
     /// by the network also has an old timestamp.
     private var suspect: (time: Int64, packet: Int, gap: Int64, before: (time: Int64, value: UInt32))?
 
-    /// Records a packet. Returns the first packet after a step of the capture's clock, once later packets have
-    /// confirmed the step. A step is suspected if more than half a second passed on the capture's clock, but less than
-    /// a tenth of that time on the sender's clock.
-    mutating func note(_ value: UInt32, at time: Int64, packet: Int) -> Int? {
+    /// The last sample before the latest gap of more than half a second.
+    private var beforeGap: (time: Int64, value: UInt32)?
+
+    /// A step of the capture's clock that the side's packets have confirmed.
+    struct Step {
+        /// The first packet after the step.
+        var packet: Int
+        var time: Int64
+        var gap: Int64
+    }
+
+    /// Records a packet. Returns a step of the capture's clock, once later packets have confirmed the step. A step is
+    /// suspected if more than half a second passed on the capture's clock, but less than a tenth of that time on the
+    /// sender's clock.
+    ///
+    /// - Parameter patience: the time after which a packet that was delayed by the network is no longer expected.
+    mutating func note(_ value: UInt32, at time: Int64, packet: Int, patience: Int64) -> Step? {
         defer {
             if first == nil { first = (time, value) }
             last = (time, value)
         }
         if let suspect {
-            guard time - suspect.time >= 5_000_000 else { return nil }
+            guard time - suspect.time >= patience else { return nil }
             self.suspect = nil
-            let isBehind = lag(from: suspect.before, to: (time, value)) * 10 >= suspect.gap * 8
-            return isBehind ? suspect.packet : nil
+            let isBehind = lag(from: suspect.before, to: (time, value)) >= suspect.gap / 20 * 19
+            return isBehind ? Step(packet: suspect.packet, time: suspect.time, gap: suspect.gap) : nil
         }
         guard let last, time - last.time > 500_000_000 else { return nil }
+        beforeGap = last
         let gap = time - last.time
-        if lag(from: last, to: (time, value)) * 10 >= gap * 9 { suspect = (time, packet, gap, last) }
+        if lag(from: last, to: (time, value)) >= gap / 10 * 9 { suspect = (time, packet, gap, last) }
         return nil
+    }
+
+    /// Returns whether the side's own packets show that the capture's clock did not step, because the sender's clock
+    /// advanced with it.
+    func contradicts(_ step: Step) -> Bool {
+        guard let last, last.time >= step.time else { return false }
+        // A side that sent packets meanwhile shows that there was no step at all.
+        guard let beforeGap, beforeGap.time >= step.time - step.gap - 500_000_000 else { return first != nil }
+        return lag(from: beforeGap, to: last) < step.gap / 2
     }
 
     /// Returns by how much the sender's clock fell behind the capture's clock between two packets, in nanoseconds.

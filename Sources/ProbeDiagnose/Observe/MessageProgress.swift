@@ -58,8 +58,12 @@ struct MessageProgress: Sendable {
 
     private static func recognize(_ bytes: Span<UInt8>, _ side: ConversationSide) -> Kind {
         if let type = bytes.byte(at: 0), 20...23 ~= type {
-            guard let major = bytes.byte(at: 1), let minor = bytes.byte(at: 2) else { return .undecided }
-            return major == 3 && minor <= 4 ? .tls : .unknown
+            guard bytes.count >= 6 else { return .undecided }
+            // A connection begins with a hello, or with an alert that rejects it.
+            let length = Int(bytes.big16(at: 3) ?? 0)
+            let isHello = type == 22 && 4...18_432 ~= length && 1...2 ~= bytes.byte(at: 5) ?? 0
+            let isAlert = type == 21 && length == 2
+            return bytes.byte(at: 1) == 3 && bytes.byte(at: 2) ?? 9 <= 4 && (isHello || isAlert) ? .tls : .unknown
         }
         let beginnings = side == .client ? HTTPProgress.methods : ["HTTP/1."]
         for text in beginnings where text.utf8.elementsEqual((0..<min(bytes.count, text.utf8.count)).map { bytes[$0] })
@@ -207,7 +211,10 @@ struct HTTPProgress: Sendable {
     private var remaining: Int64 = 0
     private var announced: Int64?
     private var isChunked = false
-    private var isUpgrade = false
+    /// Whether the length of the message can't be determined from its head.
+    private var isOpenEnded = false
+    /// Whether the server has switched to another protocol, such as WebSocket.
+    private(set) var isTunnel = false
     private var hasNoBody = false
     /// Whether the last request is a HEAD request, whose answer has no body.
     private(set) var isHead = false
@@ -297,7 +304,7 @@ struct HTTPProgress: Sendable {
         isFirstLine = true
         announced = nil
         isChunked = false
-        isUpgrade = false
+        isOpenEnded = false
         hasNoBody = false
         line.removeAll(keepingCapacity: true)
     }
@@ -305,11 +312,15 @@ struct HTTPProgress: Sendable {
     private mutating func takeFirstLine(isRequest: Bool) -> Bool {
         if isRequest {
             guard Self.methods.contains(where: { line.starts(with: $0.utf8) }) else { return false }
+            guard String(decoding: line, as: UTF8.self).contains(" HTTP/1.") else { return false }
+            // What follows CONNECT is not HTTP.
+            isOpenEnded = line.starts(with: "CONNECT ".utf8)
             isHead = line.starts(with: "HEAD ".utf8)
             return true
         }
         guard line.starts(with: "HTTP/1.".utf8) else { return false }
         let status = line.dropFirst(9).prefix(3)
+        if status.elementsEqual("101".utf8) { isTunnel = true }
         hasNoBody =
             status.first == UInt8(ascii: "1") || status.elementsEqual("204".utf8) || status.elementsEqual("304".utf8)
         return true
@@ -321,15 +332,17 @@ struct HTTPProgress: Sendable {
         if name == "content-length" {
             announced = Int64(String(decoding: line[(colon + 1)...], as: UTF8.self).filter { $0 != " " })
         }
-        if name == "transfer-encoding" { isChunked = true }
-        if name == "upgrade" { isUpgrade = true }
+        let value = String(decoding: line[(colon + 1)...], as: UTF8.self).lowercased()
+        if name == "transfer-encoding", value.contains("chunked") { isChunked = true }
+        // The body of a request that expects `100-continue` is not sent if the server rejects the request.
+        if name == "upgrade" || (name == "expect" && value.contains("100-continue")) { isOpenEnded = true }
     }
 
     private mutating func endHead(isRequest: Bool) {
         messageCount += 1
         remaining = announced.map { max(0, $0) } ?? 0
         if hasNoBody { remaining = 0 }
-        if isUpgrade || (!isRequest && announced == nil && !isChunked && !hasNoBody) {
+        if isOpenEnded || (!isRequest && announced == nil && !isChunked && !hasNoBody) {
             state = .open
         } else if isChunked, !hasNoBody {
             state = .chunkSize

@@ -94,6 +94,9 @@ extension PendingInterval {
         let room = side == .client ? clientRoom : serverRoom
         let segment = Int64(max(sender.largestPayload, 1))
         let isOutstanding = facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
+        // A closed window does not limit a sender that has nothing to send.
+        let isClosed = facts.contains(side == .client ? .clientBlocked : .serverBlocked)
+        if isClosed { return .transferApplication }
         if let room, !sender.isRoomUnknown, room < min(segment, flow.segmentSize(of: side)) || room < Int64(length) {
             return .transferReceiveWindow
         }

@@ -68,7 +68,7 @@ package struct Evidence: Sendable {
     init(_ packets: Int...) { for packet in packets { add(packet) } }
 
     mutating func add(_ packet: Int) {
-        if first.contains(packet) || last == packet { return }
+        if packet < 1 || first.contains(packet) || last == packet { return }
         if first.count < Self.kept { first.append(packet) } else { last = packet }
     }
 

@@ -46,8 +46,10 @@ extension SideObservation {
         guard delay >= 0 else { return }
         shortestDelay = min(shortestDelay ?? delay, delay)
         if segment.start > 0 { shortestDataDelay = min(shortestDataDelay ?? delay, delay) }
-        delays.append(delay)
-        queueing.add(Double(segment.flight), Double(delay))
+        if segment.flight >= FlowObservation.queueingFlight {
+            loadedDelays.append(delay)
+            queueing.add(Double(segment.flight), Double(delay))
+        }
         if delay > slowestDelay?.delay ?? -1 { slowestDelay = (delay, packet.number) }
         rate.note(
             acknowledgment, at: packet.time, delay: delay, shortest: shortestDelay ?? delay)
@@ -161,7 +163,9 @@ extension SideObservation {
         if let earlier { evidence.add(earlier.packet) }
         evidence.add(packet.number)
         stuck = .init(
-            position: packet.start, end: end, payload: packet.length, copies: (earlier?.sends ?? 0) + 1,
+            position: packet.start, end: end, payload: packet.length,
+            copies: earlier.map { $0.start == packet.start && $0.lastLength == packet.length } == true
+                ? (earlier?.sends ?? 0) + 1 : 1,
             evidence: evidence, time: earlier?.time ?? packet.time)
     }
 }
@@ -189,8 +193,12 @@ extension SideObservation {
             return
         }
         // New data does not count: a sender may send many segments before the first acknowledgment arrives.
-        if unanswered.count == 0 { unanswered.since = packet.time }
-        if unanswered.count == 0 || packet.kind != .new { unanswered.count += 1 }
+        if unanswered.count == 0 {
+            unanswered.since = packet.time
+            unanswered.position = packet.start
+        }
+        guard packet.start == unanswered.position else { return }
+        unanswered.count += 1
         unanswered.evidence.add(packet.number)
     }
 

@@ -109,7 +109,8 @@ struct SideObservation: Sendable {
     var shortestDelay: Int64?
     /// The shortest time from a packet with data to its acknowledgment, as seen at the capture point.
     var shortestDataDelay: Int64?
-    var delays = SampleSeries<Int64>(capacity: 96)
+    /// The delays of segments that were sent while several segments were in flight, so that a queue could form.
+    var loadedDelays = SampleSeries<Int64>(capacity: 96)
     var queueing = Correlation()
     var slowestDelay: (delay: Int64, packet: Int)?
     /// Measures the delays between the peer's acknowledgments and the data that this side sends in response to them.
@@ -169,6 +170,8 @@ struct SideObservation: Sendable {
 
     struct Unanswered: Sendable {
         var count = 0
+        /// The position of the data whose transmissions are counted.
+        var position: Int64 = 0
         var since: Int64 = 0
         var evidence = Evidence()
     }
@@ -271,6 +274,15 @@ struct SideObservation: Sendable {
     /// The position after the last byte of data that was sent. A FIN is not data.
     var dataEnd: Int64 { fin?.position ?? sentEnd }
 
+    /// Whether all data that the peer has not acknowledged is a TLS alert, or what looks like one in TLS 1.3.
+    var isOnlyAlertOutstanding: Bool {
+        let bytes = dataEnd - max(acknowledged, 1)
+        guard bytes > 0 else { return true }
+        let tls = progress.tls
+        guard progress.kind == .tls, !tls.isInsideRecord, bytes <= Int64(tls.lastLength) + 5 else { return false }
+        return tls.lastType == 21 || (tls.lastType == 23 && tls.mayHaveCloseNotify)
+    }
+
     /// Returns the number of bytes that the peer's window allows the side to send at the given time; `nil` if it is
     /// unknown.
     func room(at time: Int64, delay: Int64) -> Int64? {
@@ -314,6 +326,7 @@ struct EchoClock: Sendable {
             let delay = time - first.time
             guard gap <= max(delay / 4, 3_000_000) else { continue }
             shortest = min(shortest ?? delay, delay)
+            guard end - first.acknowledgment >= FlowObservation.queueingFlight else { continue }
             delays.append(delay)
             queueing.add(Double(end - first.acknowledgment), Double(delay))
         }

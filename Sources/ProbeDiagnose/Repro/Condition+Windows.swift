@@ -4,7 +4,7 @@ import ProbeBase
 extension Condition {
     var window: ReproductionScript? {
         switch id {
-        case .zeroWindow: zeroWindow
+        case .closedWindow: zeroWindow
         case .windowLimited: windowLimited
         case .smallWindow: smallWindow
         case .sillyWindow: sillyWindow

@@ -120,7 +120,7 @@ package struct DiagnosisText {
     private func budget(_ flow: FlowDiagnosis) -> String {
         var rows = flow.budgetRows
         let total = max(flow.duration, 1)
-        if !isVerbose { rows.removeAll { $0.time * 200 < total } }
+        if !isVerbose { rows.removeAll { $0.time < total / 200 } }
         guard flow.duration > 0, !rows.isEmpty else { return "" }
         let nameWidth = rows.map(\.name.count).max() ?? 0
         var text = "  where the time went\n"
