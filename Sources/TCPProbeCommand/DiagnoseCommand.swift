@@ -114,8 +114,9 @@ struct DiagnoseCommand: ParsableCommand {
             throw ValidationError("--width \(width): expected a number from 40 to 10000")
         }
         try ReportTarget("--html", html)?.validate()
-        if html != nil, json || verbose || absolute || width != nil {
-            let option = json ? "--json" : verbose ? "--verbose" : absolute ? "--absolute" : "--width"
+        if html != nil, json || verbose || absolute || width != nil || write != nil {
+            let option =
+                json ? "--json" : verbose ? "--verbose" : absolute ? "--absolute" : width != nil ? "--width" : "--write"
             throw ValidationError("--html and \(option) are mutually exclusive")
         }
         if html != nil, files.count > 1 { throw ValidationError("--html accepts only one file") }
@@ -162,7 +163,8 @@ struct DiagnoseCommand: ParsableCommand {
         InspectShow(
             file: file, filter: filter, criteria: criteria, packetFilter: packetFilter, output: output, width: nil,
             paint: Paint(isOn: false), options: try ShowOptions.parse(noTunnels ? ["--no-tunnels"] : []),
-            columns: ConnectionColumn.standard, hasHeading: false, isLast: true, chosenView: nil, isSideShown: false
+            columns: ConnectionColumn.standard, hasHeading: false, isLast: true, chosenView: side?.view,
+            isSideShown: false
         ).run(.diagnosis(path, fails: failOn.includes))
     }
 

@@ -169,7 +169,7 @@ import Testing
         #expect(sections.prefix(3) == ["57", "0", "1"])
         #expect(page.contains("1 of 60 flows has a problem"))
         #expect(page.contains("data-label=\"finding\">problem: refused"))
-        #expect(page.contains("Use --flow, --port and --with to choose others."))
+        #expect(page.contains("Use --flow, --port and --with to choose other flows."))
         #expect(page.contains("Written by tcpprobe diagnose --html."))
         // The page of `inspect` keeps the order of the capture.
         let inspected = try self.page(capture.bytes, isDiagnosis: false)
