@@ -111,7 +111,7 @@ final class WheneverRule {
     let span: SourceSpan
     let regex: ByteRegex
     let block: Block
-    /// The loop in which the rule was set up, with the values that its variables had at that time.
+    /// The loop in which the `whenever` was executed, with the values that the loop's variables had at that time.
     let loop: LoopScope?
     var uses = 0
 
@@ -135,7 +135,7 @@ struct InitialReading {
     /// The `stop reading` step, if there is one. The capture must then show that the receive window closes.
     private var stop: SourceSpan?
 
-    /// Creates the default mode, in which bytes are read as soon as they arrive.
+    /// Creates the default reading mode, in which bytes are read as soon as they arrive.
     init() {}
 
     init(_ mode: Connection.Reading, stop: SourceSpan? = nil) {

@@ -80,7 +80,7 @@ final class BlockInterpreter {
                 _ = try await run(block.steps, from: time)
             }
         case .sequence(let block):
-            // Mark only the block's current step as running, and not its later steps.
+            // Mark only the block's current step as running, not the block's later steps.
             if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps.prefix(1)) }
             _ = try await run(block.steps, from: time)
         case .together(let block):

@@ -18,7 +18,8 @@ extension CaseContext {
         }
     }
 
-    /// Queues an answer. Answers run one after the other, concurrently with the steps.
+    /// Queues the answer of a `whenever` to a line. Such answers run one after the other, concurrently with the steps
+    /// of the case.
     private func answer(_ rule: WheneverRule, _ groups: [(String, Value)], _ owner: ConnectionActor) {
         owner.answers.append((rule, groups))
         if owner.isAnswering { return }
@@ -26,7 +27,7 @@ extension CaseContext {
         startAnswering(owner.name)
     }
 
-    /// Waits until the answers in progress have ended, because they belong to the case.
+    /// Waits until all running `whenever` answers have ended, because they belong to the case.
     func finishAnswers() async throws(Finding) {
         let begun = MonotonicTime.now
         let end = begun + scaled(scenario.timeout)

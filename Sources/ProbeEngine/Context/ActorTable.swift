@@ -18,7 +18,7 @@ struct ActorTable {
 
     var values: Dictionary<String, RuntimeActor>.Values { actors.values }
 
-    /// The actor with the given name; `nil` if there is no such actor (yet).
+    /// The actor with the given name; `nil` if no such actor exists yet.
     subscript(name: String) -> RuntimeActor? { actors[name] }
 
     /// Makes a name refer to an actor from now on. In a loop, a name may have referred to another actor before.
@@ -74,7 +74,7 @@ struct ActorTable {
         Dictionary(subjects.map { ($0.number, $0.name) }) { _, last in last }
     }
 
-    /// Returns the value of a property such as `${S.port}`; `nil` if the value is not known (yet).
+    /// Returns the value of a property such as `${S.port}`; `nil` if the value is not known yet.
     func property(_ property: String, of name: String) -> Value? {
         func port(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .integer(Int($0.port)) } }
         func host(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .bytes(Array("\($0.address)".utf8)) } }

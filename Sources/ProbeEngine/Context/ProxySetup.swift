@@ -89,7 +89,7 @@ struct ProxySetup {
         }
     }
 
-    /// Reports to the observer the bytes that plain `forward` steps passed on to each side.
+    /// Notifies the observer of the bytes that plain `forward` steps have passed on to each side.
     private func reportForwarded() {
         guard let observe = context.settings.observe else { return }
         for case .proxy(let actor) in context.actors.values {

@@ -19,8 +19,8 @@ struct SecretLog {
     private static let largestLog = 8 << 20
     private static let largestFile = 1 << 20
 
-    /// Adds a line, which is given without its terminator. A line that isn't a key log entry, such as a comment, is
-    /// ignored.
+    /// Adds a line of a key log, which is given without its terminator. A line that isn't a key log entry, such as a
+    /// comment, is ignored.
     mutating func add(_ line: String) {
         guard Self.isWellFormed(line.utf8), !known.contains(line) else { return }
         guard size + line.utf8.count < Self.largestLog else {
@@ -81,7 +81,7 @@ struct SecretLog {
         return path
     }
 
-    /// Reads the files that programs have written. The programs must have ended.
+    /// Reads the files to which programs have written their TLS secrets. The programs must have ended.
     mutating func readFiles() {
         for path in files {
             if let bytes = SmallFile.foreign(path, limit: Self.largestFile) { add(file: bytes) }

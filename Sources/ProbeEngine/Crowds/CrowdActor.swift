@@ -26,8 +26,8 @@ final class CrowdActor {
     var ports = SourceAddresses.ports
     /// The source addresses of the members' connections, as given by `from`.
     var sources: ClosedRange<UInt32>?
-    /// The source addresses of the members since the last start, and the addresses to use when none of these addresses
-    /// has a free port. If `nil`, the system chooses an address.
+    /// The source addresses of the members since the crowd's last start, and the addresses to use when none of these
+    /// addresses has a free port. If `nil`, the system chooses an address.
     var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
     /// The address of a crowd of servers, to which clients connect.
@@ -55,8 +55,8 @@ final class CrowdActor {
     var hasFailureBound = false
     /// Whether the crowd failed to report the state of its members when it ended.
     var isSilent = false
-    /// The finding about the first of the earlier starts whose failures no step has judged; `nil` if there is no such
-    /// start.
+    /// The finding about the first earlier start of the crowd with failures that no step has judged; `nil` if there is
+    /// no such start.
     var unhandledFinding: Finding?
     /// Whether the latencies of the current start have been added to the timeline.
     var isReported = false

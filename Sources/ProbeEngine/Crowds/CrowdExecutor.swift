@@ -100,8 +100,8 @@ struct CrowdExecutor {
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
-        // A server in the script may identify the crowd's connections by their source ports. In this case, the system
-        // chooses the source address if there is no `from`.
+        // If a server in the script identifies the crowd's connections by their source ports and there is no `from`,
+        // the system chooses the source address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
             case .port? = server.sinks.steering
         {

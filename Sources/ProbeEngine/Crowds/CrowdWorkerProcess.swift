@@ -21,7 +21,7 @@ final class CrowdWorkerProcess {
     private var asked = 0
     private var answered = 0
     private var answers: [Int: CrowdSnapshot] = [:]
-    /// The worker's stalls, as reported by its answers.
+    /// The worker's stalls, as reported in its answers.
     private(set) var standstills = Standstills()
     /// The time at which the last answer arrived; before the first answer, the time at which the worker was started.
     private(set) var lastHeard = MonotonicTime.now

@@ -188,8 +188,8 @@ struct PendingCrowdExpectation: PendingExpectation {
             return .pending(until: window.limit(of: end, from: question.time))
         }
         if isFinal, window.isOver { return .impossible(missed(window), .missed) }
-        // The last question is asked at the deadline or later. If the machine stalled, the window is extended and
-        // further questions are asked.
+        // The last question is asked at the deadline or later. If the machine stalled, the time window of the
+        // expectation is extended, and further questions are asked.
         let end = max(window.deadline, window.start)
         let next = nextQuestion ?? window.now
         let due = isFinal ? next : min(next, end)

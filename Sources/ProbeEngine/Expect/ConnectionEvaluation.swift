@@ -354,7 +354,7 @@ extension ConnectionEvaluation {
 
     /// The part of the sequence of bytes and TLS events that the current step must expect.
     private struct Sequence {
-        /// The events that precede `next` and need no step, such as a user_canceled alert.
+        /// The TLS events that precede `next` and that no step needs to expect, such as a user_canceled alert.
         var passed: ArraySlice<TLSEvent>
         /// The next TLS event that a step must expect; it arrived after `unread` bytes.
         var next: TLSEvent?

@@ -20,7 +20,7 @@ struct ConnectionView {
         /// Whether the handshake has completed. After the handshake, a FIN must be preceded by close_notify.
         var isUp = true
         var bytesAfterEnd: TLSEvent.BytesAfterEnd?
-        /// The number of received bytes of an incomplete record.
+        /// The number of received bytes of an incomplete TLS record.
         var unfinished = 0
 
         /// Whether the peer's close_notify has arrived.

@@ -27,7 +27,7 @@ struct ResolvedResourceExpectation {
     /// The name by which a message about timing refers to the expected event.
     var eventName: String { "a value that satisfies \(description)" }
 
-    /// Whether a single measurement decides the expectation.
+    /// Whether a single measurement is enough to evaluate the expectation.
     var isMomentary: Bool { if case .amount = wanted { false } else { true } }
 
     func isMet(by measure: ResourceMeasure) -> Bool {

@@ -55,7 +55,7 @@ struct SubjectReports {
         case requested
         /// The subject was asked to begin TLS, and must complete its handshake before it delivers anything else.
         case due
-        /// The subject reported the TLS version and the protocol that the handshake negotiated.
+        /// The subject reported the TLS version and the protocol that were negotiated in the handshake.
         case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
     }
     var security = Security.none

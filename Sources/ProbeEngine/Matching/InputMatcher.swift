@@ -8,7 +8,7 @@ struct InputMatcher {
     enum Result {
         /// The first `take` bytes must be consumed. The last of the matched bytes was read at the time `completed`.
         case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
-        /// These ranges must be consumed; the bytes between them stay unread.
+        /// The given ranges must be consumed; the bytes between them stay unread.
         case taken([Range<Int>], completed: MonotonicTime?, bindings: [(String, Value)])
         case mismatch(Mismatch)
         /// The expected input may still arrive.
@@ -16,7 +16,7 @@ struct InputMatcher {
     }
 
     struct Mismatch {
-        /// The grammatical subject of the summary.
+        /// The grammatical subject of the summary of a mismatch.
         enum Subject {
             /// The actor, as in `S received …`.
             case actor
@@ -83,7 +83,7 @@ struct InputMatcher {
         case .bytes(let bytes): return exact(bytes, &progress)
         case .line(let text, let name) where framing == .websocket,
             .message(let text, let name) where framing == .websocket:
-            // Only a text message is accepted, unless any message is expected.
+            // Only a text message is accepted, unless the step accepts any message.
             let kind: WebSocketMessageKind? = if case .any = text { nil } else { .text }
             return webSocket.message(text, name, kind, &progress)
         case .messageOfKind(let kind, let text, let name): return webSocket.message(text, name, kind, &progress)

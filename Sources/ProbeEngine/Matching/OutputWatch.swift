@@ -21,9 +21,9 @@ final class OutputWatch {
         /// The index of the first line that was searched for the pattern before the line was dropped. All later lines
         /// were searched, too.
         let firstSearched: Int
-        /// Whether lines that match are kept for an `expect output`.
+        /// Whether lines that match the pattern are kept for an `expect output`.
         var isWanted: Bool
-        /// The first dropped line that matches.
+        /// The first dropped line that matches the pattern.
         var found: Found?
     }
 

@@ -161,7 +161,8 @@ package actor CaseRun {
 
     /// Starts running the answers of a connection's `whenever` block, concurrently with the steps.
     func startAnswering(_ connection: String) {
-        // The answers don't belong to the `retry` block of the step that is running when a line arrives.
+        // The answers of a `whenever` block don't belong to the `retry` block whose step is running when a line
+        // arrives.
         StepContext.$attempt.withValue(nil) {
             StepContext.$isInDefinition.withValue(true) {
                 _ = Task(executorPreference: reactor) { await self.runAnswers(of: connection) }

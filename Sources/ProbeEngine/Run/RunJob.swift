@@ -2,7 +2,7 @@ package import ProbeScenario
 package import ProbeTransport
 import Synchronization
 
-/// One case to run: its plan, the case within the plan, and the script from which it came.
+/// One case to run: its plan, the case within the plan, and the script from which the plan was compiled.
 package struct RunJob: Sendable {
     package var plan: Plan
     package var casePlan: CasePlan

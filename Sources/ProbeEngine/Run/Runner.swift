@@ -123,7 +123,7 @@ package struct Runner: Sendable {
         if case .expected = configuration.rules.disposition(of: result) { return nil }
         var (job, configuration) = (job, configuration)
         job.needsFreshSubject = true
-        // The case keeps the capture of its first run.
+        // Only the capture of the case's first run is kept.
         configuration.keep = .none
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }

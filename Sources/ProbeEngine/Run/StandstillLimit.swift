@@ -33,8 +33,8 @@ struct StandstillLimit: Equatable {
     }
 
     private static let unknown = Duration.milliseconds(500)
-    /// The minimum time after which TCP retransmits unacknowledged data (TCP_RTO_MIN). The timer restarts with each
-    /// segment.
+    /// The minimum retransmission timeout of TCP (TCP_RTO_MIN). The retransmission timer starts when data is sent, and
+    /// restarts when new data is acknowledged (RFC 6298, section 5).
     private static let retransmission = Duration.milliseconds(200)
     /// The assumed minimum time after which TCP sends a tail-loss probe. The actual time is two round trips.
     private static let probe = Duration.milliseconds(20)

@@ -19,8 +19,8 @@ package struct PlanDigest: Sendable {
 
     /// Adds a case with its scripts.
     ///
-    /// - Parameter path: the path of the script. The script's hash is stored under this path, for the script's other
-    ///   cases.
+    /// - Parameter path: the path of the script. The script's hash is stored under this path, so that it can be reused
+    ///   for the script's other cases.
     package mutating func add(_ key: CaseKey, path: String, sources: SourceMap) {
         var hash = FNV1a()
         hash.add(key)

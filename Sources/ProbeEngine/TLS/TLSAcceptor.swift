@@ -47,7 +47,7 @@ struct TLSAcceptor {
             }
         } catch {
             // If the process is out of descriptors, for example, the connections stay in the queue. If the listener
-            // were still watched, it would be reported as ready endlessly.
+            // were still watched, it would be reported as ready again and again.
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept connections: \(error)"))
         }

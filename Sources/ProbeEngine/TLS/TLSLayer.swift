@@ -328,7 +328,7 @@ final class TLSLayer: ConnectionLayer {
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
-    /// The number of received bytes of an incomplete record.
+    /// The number of received bytes of an incomplete TLS record.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
 
     /// The reason and the time of a failed handshake, or of the peer's refusal after the handshake. A refusal can

@@ -94,7 +94,7 @@ struct CaseCapture {
         do {
             try subscription?.add(scope, since: WallClock.now)
         } catch {
-            // The capture has ended. Every fence reports that the capture has ended, so the case's `wire` steps are
+            // The capture has ended, which is reported when a `wire` step waits for packets. The step is then
             // inconclusive.
             return
         }
@@ -105,7 +105,7 @@ struct CaseCapture {
         do {
             try subscription?.leaveOut(crowd)
         } catch {
-            // The capture has ended, and every fence reports that it has ended.
+            // The capture has ended, which is reported when a `wire` step waits for packets.
             return
         }
     }

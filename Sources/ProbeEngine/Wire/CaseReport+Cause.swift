@@ -8,8 +8,8 @@ extension CaseReport {
     /// The number of packets that are diagnosed. A case with more packets is diagnosed with `tcpprobe diagnose`.
     private static let diagnosedPackets = 100_000
 
-    /// Returns the first finding about the case's connections, as a sentence after the names of the connection's
-    /// actors; `nil` if the packets show neither a problem nor a warning.
+    /// Returns the most severe finding about the case's connections, as a sentence that follows the names of the
+    /// connection's client and server; `nil` if the packets show neither a problem nor a warning.
     func cause() -> String? {
         let names = context.wireNames()
         let traffic = names.traffic

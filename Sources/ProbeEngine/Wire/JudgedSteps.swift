@@ -4,8 +4,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// The `wire` steps that a case has judged, each with the connection to which it applied and the packets captured by
-/// then.
+/// The `wire` steps that a case has judged, each with the connection to which it applied and the packets that had been
+/// captured when the step was judged.
 struct JudgedSteps {
     private struct Entry {
         var span: SourceSpan

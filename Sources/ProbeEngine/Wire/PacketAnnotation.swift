@@ -40,7 +40,7 @@ struct AnnotationLog {
 
     init(_ settings: RunConfiguration) { isKept = settings.capture != nil && settings.keep != .none }
 
-    /// Records what a step did, and on which packet the comment belongs.
+    /// Records what a step did, and which packet the comment about it belongs to.
     mutating func add(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
         guard isKept else { return }
         entries.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
@@ -68,7 +68,7 @@ struct AnnotationPlacement {
     private let order: [Int]
     /// The packets of each connection end, in chronological order.
     private let byEnd: [WireEnd?: [Int]]
-    /// The packets with data of each connection end, in the order of the byte stream.
+    /// For each connection end, the packets with data, in the order of the byte stream.
     private let data: [WireEnd?: [Int]]
 
     init(_ order: [Int], names: WireNames, clock: ClockRelation) {

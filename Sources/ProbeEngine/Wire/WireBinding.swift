@@ -88,7 +88,8 @@ struct WireBinding {
         candidates.filter { $0.value == [name] }.keys.sorted()
     }
 
-    /// Returns the connections that either an actor or another opener may have opened.
+    /// Returns the connections whose origin is ambiguous: the named actor may have opened them, but so may another
+    /// actor or another user of the server.
     func possiblyOpened(by name: String) -> [Int] {
         candidates.filter { $0.value.count > 1 && $0.value.contains(name) }.keys.sorted()
     }
