@@ -19,7 +19,7 @@ package enum JSONValue: Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// Returns the value of the member with this name; `nil` if there is no such member or the value is not an object.
+    /// Returns the value of the member with this name; `nil` if this value is not an object or has no such member.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == name }?.value

@@ -237,7 +237,7 @@ package enum Escaped {
 }
 
 extension UnicodeScalar {
-    /// Whether a human-readable text may contain the character unescaped. Control characters, line breaks, invisible
+    /// Whether human-readable text may contain the character unescaped. Control characters, line breaks, invisible
     /// characters and characters that change the direction of the text must be escaped. Messages and all reports use
     /// this definition.
     package var isVisible: Bool {
