@@ -200,7 +200,7 @@ struct RegexParser {
 /// The meaning of an escape.
 enum RegexEscape {
     case byte(UInt8)
-    /// Several bytes, which form a non-ASCII character.
+    /// The bytes of a non-ASCII character.
     case bytes([UInt8])
     case set(ByteSet)
     case assertion(RegexAssertion)

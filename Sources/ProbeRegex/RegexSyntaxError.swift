@@ -35,7 +35,7 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         case repeatBoundsReversed(Int, Int)
         /// A range in a class, such as `b-a`, is reversed.
         case rangeReversed
-        /// One end of a range is a class, or a character of more than one byte.
+        /// One end of a range in a class, such as `a-\d`, is itself a class, or a character of more than one byte.
         case badRangeEnd
         /// A negated class contains a non-ASCII character. A class matches single bytes, so it can't match "anything
         /// but é".
