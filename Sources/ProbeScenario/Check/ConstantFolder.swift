@@ -23,7 +23,7 @@ struct ConstantFolder {
     /// Returns the constant value of a name that has no entry in `values`, or only its length; `nil` if the name has no
     /// constant value.
     private let others: (String) -> Folded?
-    /// The framing; `nil` if a step changes it.
+    /// The framing of the scenario; `nil` if a step changes it.
     var framing: Framing?
 
     init(framing: Framing, others: @escaping (String) -> Folded? = { _ in nil }) {

@@ -101,7 +101,7 @@ struct CrowdChecker {
         switch expectation {
         case .count(let count, let comparison, let number):
             guard case .integer(let wanted) = names.constants.fold(number) else { return }
-            // A negative number has already been reported.
+            // A negative number has already been reported as an error.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
                 names.report(
                     .outOfRange,

@@ -17,7 +17,7 @@ struct DefinitionGraph {
     /// Reports definitions that are recursive, too deeply nested, or too large.
     init(checking context: ParseContext) {
         self.context = context
-        // Without definitions, the number of steps is the number of parsed steps.
+        // Without definitions, only the parsed steps need to be counted.
         guard !definitions.isEmpty || context.stepCount > Self.maxSteps else { return }
         for name in definitions.keys.sorted() { _ = height(of: name, depth: 0) }
         if canInline { checkSizes() }

@@ -94,7 +94,7 @@ struct NameChecker {
         }
     }
 
-    /// Checks an actor that a name resolves to.
+    /// Checks an actor to which a host name resolves.
     ///
     /// - Parameter first: the first actor of the statement.
     /// - Returns: whether a name can resolve to this actor.

@@ -354,7 +354,7 @@ extension NameScope {
                 // Any process that knows the server's port may connect.
                 if name == server, address?.port != nil { return nil }
             case .process:
-                // A program may know the server's port.
+                // A program may connect, because it may know the server's port.
                 if isDoubtful(name) || state.actors[name]?.lifecycle != .idle { return nil }
             case .proxy(let target):
                 // A proxy connects when a client connects to it.

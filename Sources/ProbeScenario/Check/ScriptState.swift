@@ -147,7 +147,7 @@ struct ScriptState {
         return delta
     }
 
-    /// Applies the changes made in several branches, exactly one of which was taken.
+    /// Applies the changes made in several branches, exactly one of which is taken.
     mutating func join(_ branches: [Delta]) {
         let variables = Self.merged(branches.map(\.variables), over: variables) {
             Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)

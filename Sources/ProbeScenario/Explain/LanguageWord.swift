@@ -37,7 +37,7 @@ package struct LanguageWord: Sendable {
 }
 
 extension LanguageWord {
-    /// All words. Words with the same spelling are explained in the order of this list.
+    /// All explained words. Words with the same spelling are explained in the order of this list.
     package static let all: [LanguageWord] =
         timeClauses + sendClauses + clauses + options + selections + properties + framings + capabilities
         + requirements + reasons + verdicts + notation
@@ -419,7 +419,7 @@ extension LanguageWord {
         return pages.joined(separator: "\n")
     }
 
-    /// Returns up to twelve forms in the reference that contain the words.
+    /// Returns up to twelve forms from the reference that contain the given words.
     private static func uses(of text: String) -> [String] {
         let wanted = text.split(separator: " ")
         let forms = LanguageTable.all.flatMap { listed in

@@ -4,7 +4,7 @@ import ProbeBase
 /// control characters are escaped, and a long line is cut to a window around the span. The position of the carets takes
 /// the width of wide characters into account.
 package struct SourceExcerpt: Sendable, Equatable {
-    /// The maximum width of the window, in columns.
+    /// The maximum width of the part of a line that is shown, in columns.
     package static let widest = 100
 
     /// The line number, starting at 1.

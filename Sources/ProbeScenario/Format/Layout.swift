@@ -176,7 +176,7 @@ struct Layout {
     }
 
     private mutating func flush() {
-        // A `link` step begins with the same word as the declaration.
+        // A `link` step begins with the same word as the declaration of a link.
         if current.actorWord == "link", !Self.declaresLink(current.code) { current.actorWord = nil }
         if !current.isBlank { lines.append(current) }
         current = Line(indent: 0)

@@ -6,7 +6,7 @@ package import ProbeBase
 package struct LanguageEntry: Sendable {
     /// One row of the reference: a form of the construct and its meaning.
     package struct Row: Sendable {
-        /// The forms as they appear in a script, without the actor.
+        /// The forms of the construct as they appear in a script, without the actor.
         package var forms: [String]
         package var meaning: String
     }

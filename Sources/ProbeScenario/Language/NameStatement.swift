@@ -61,7 +61,7 @@ extension NameStatement {
 package enum NamedAddress: Sendable {
     /// A server, a process or a subject that listens.
     case actor(Name)
-    /// An unused address in the networks of a link.
+    /// An unused address in one of a link's networks.
     case nobody(IPAddress, SourceSpan)
 }
 

@@ -15,7 +15,7 @@ package struct TLSOptions: Sendable {
         case issuedByRun
     }
 
-    /// The flaw of a generated certificate.
+    /// The flaw in a generated certificate.
     package enum Flaw: String, Sendable, CaseIterable {
         case expired
         case notYetValid = "not-yet-valid"

@@ -441,16 +441,16 @@ extension Lexer {
 package struct TypographicCharacter: Sendable {
     package enum Replacement: Sendable {
         case space
-        /// The symbol that the language uses instead of the character.
+        /// The symbol that the language uses instead of the typographic character.
         case sign(String)
         case quote
-        /// The letter or digit that the character resembles.
+        /// The letter or digit that the typographic character resembles.
         case character(String)
     }
 
     let name: String
     let replacement: Replacement
-    /// Whether the character is invisible and does not separate words.
+    /// Whether the typographic character is invisible and does not separate words.
     var isInvisible = false
 
     /// Creates a typographic character; `nil` if the character is not typographic.

@@ -70,7 +70,7 @@ package enum OperandWords {
         switch words.last {
         case "within", "after", "every", "wait": true
         case "timeout", "case-timeout": words.count == 1
-        // After `for` alone, as in `for i in 1..3`, a name follows.
+        // A `for` at the start of a statement, as in `for i in 1..3`, is followed by a name rather than a duration.
         case "for": words.count > 1
         default: false
         }

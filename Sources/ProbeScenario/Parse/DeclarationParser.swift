@@ -333,7 +333,7 @@ struct DeclarationParser: GrammarPart {
         let name = try cursor.parseNewName("a name", example)
         try cursor.expect(.assign, "`=`", example)
         let words = try literals.parseCommandWords()
-        // The ports are counted later, when the whole scenario has been parsed.
+        // The ports of the process are counted later, when the whole scenario has been parsed.
         add(name, .process(ProcessCommand(words: words, portCount: 0)), .process, from: first)
     }
 }

@@ -50,7 +50,7 @@ final class ParseContext {
     }
 
     enum HeaderItem {
-        // Each integer is an index into a list of the scenario.
+        // The integer is an index into the scenario's list of parameters or of constants.
         case parameter(Int)
         case constant(Int)
         case table(String)

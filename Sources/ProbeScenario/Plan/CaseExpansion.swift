@@ -388,7 +388,8 @@ extension Diagnostic.Message {
             hint: "shorten the lists of `each`, whose lengths multiply, or split the script")
     }
 
-    /// The message for a value whose cuts exceed the size limit in total. The length and the limit are given in bytes.
+    /// The message for a value that is too large to be cut in every possible way: the copies would exceed the size
+    /// limit. The length and the limit are given in bytes.
     static func cutsTooLarge(length: Int, limit: Int) -> Self {
         Self(
             .tooManyCases,
