@@ -42,7 +42,7 @@ package enum ExploreOutcome: Sendable {
 /// A failure, and the smallest scenario that was found for it.
 package struct ExploreFinding: Sendable {
     package var signature: Signature
-    /// The first result that has the signature.
+    /// The first result that has this failure's signature.
     package var result: CaseResult
     package var shrunk: ShrinkResult
 

@@ -156,7 +156,7 @@ package struct Explorer {
         }
         var finding = await smallest(candidate, signature, result, report.base)
         if finding.isTooRare {
-            // The rate includes the run in which the failure was first observed.
+            // The failure rate includes the run in which the failure was first observed.
             finding.shrunk.rate.failed += 1
             finding.shrunk.rate.runs += 1
             if rare[signature] == nil { report.rare.append(finding) }

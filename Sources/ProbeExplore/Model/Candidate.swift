@@ -1,4 +1,4 @@
-/// A scenario to run: the explored scenario with some parts removed and the others varied.
+/// A scenario to run: the explored scenario with some parts removed and others varied.
 package struct Candidate: Hashable, Sendable {
     package var variation: Variation
     /// The numbers of the removed steps. If a block is removed, its contents are also removed.

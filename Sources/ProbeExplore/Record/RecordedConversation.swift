@@ -3,7 +3,8 @@ package import ProbeBase
 /// The data that the two sides of a connection sent, and the related events, in the order in which the recorder
 /// observed them.
 package struct RecordedConversation: Sendable, Equatable {
-    /// The names that were exchanged in a TLS handshake, if they could be read.
+    /// The server name and the application protocols in a TLS handshake, if they could be read, and whether there is a
+    /// client certificate.
     package struct Handshake: Sendable, Equatable {
         package var serverName: String?
         package var offeredProtocols: [String]
@@ -58,7 +59,7 @@ package struct RecordedConversation: Sendable, Equatable {
     package static let turnCost = 64
 
     /// Adds an event. If the last turn consists of bytes from the same side, further bytes are appended to it. Nothing
-    /// is added after the limit has been reached.
+    /// is added once the recording has reached its size limit.
     package mutating func add(_ event: Event, from side: ConversationSide, at time: Duration) {
         if isCut { return }
         guard case .bytes(let more) = event else {

@@ -26,7 +26,7 @@ package struct RecordedScript: Sendable {
         /// The maximum number of units. Further lines and messages are omitted, because a longer script is slow to
         /// load.
         package var maxUnits = 50_000
-        /// The names that payload files must not have.
+        /// The file names that must not be used for payloads.
         package var takenNames: Set<String> = []
 
         package init() {}
@@ -35,7 +35,7 @@ package struct RecordedScript: Sendable {
     /// The reason why no script can be created from the recordings.
     package struct Obstacle: Error, Sendable, Equatable {
         package let text: String
-        /// Whether the reason is that the connection is encrypted.
+        /// Whether no script can be created because the connection is encrypted.
         package var isTLS = false
     }
 

@@ -24,7 +24,7 @@ struct RecordedUnit: Equatable {
     var time: Duration
     /// Whether the unit is the first unit of its turn.
     var begins = false
-    /// For a unit that ends the stream, whether the stream ended in another way in the other recording.
+    /// For a unit that ends the stream, whether the stream ended in a different way in the other recording.
     var isUncertain = false
 
     /// Whether the side sends no more data after this unit.

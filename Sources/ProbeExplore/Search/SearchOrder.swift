@@ -10,8 +10,8 @@ package struct SearchOrder: Sendable {
     private static let shortForPairs = 160
     /// The maximum number of offsets at which a longer send is cut; trying every offset would take minutes.
     private static let maxSingles = 16_384
-    /// If this number of consecutive random variations repeat earlier variations, the search assumes that there are no
-    /// new variations.
+    /// The number of consecutive random variations that repeat earlier ones after which the search assumes that no new
+    /// variations are left.
     private static let maxRepeats = 2_000
 
     private let sites: [SendSite]

@@ -24,7 +24,7 @@ package struct ShrinkResult: Sendable {
     package struct CutTable: Sendable, Equatable {
         /// The offsets at which a cut caused the same failure, in ascending order.
         package var failing: [Int]
-        /// The offsets at which a cut caused another failure, in ascending order.
+        /// The offsets at which a cut caused a different failure, in ascending order.
         package var failingDifferently: [Int] = []
         /// The offsets at which a cut caused no failure, as confirmed by enough runs, in ascending order.
         package var passing: [Int]

@@ -9,8 +9,8 @@ struct NamedPaths {
     struct Place {
         /// The offset before the path, at which a folder can be inserted.
         var start: Int
-        /// The range of the variable, if the argument is only a variable. Such a variable must be replaced with a
-        /// string that contains the variable.
+        /// The range of the variable, if the argument consists of nothing but a variable. Such an argument must be
+        /// rewritten as a string that interpolates the variable (`"${x}"`).
         var variable: Range<Int>?
         /// The path; `nil` if it can't be determined before the script runs.
         var path: String?
