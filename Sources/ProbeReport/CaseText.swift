@@ -50,8 +50,8 @@ package struct CaseText {
         if result.verdict == .skipped || result.verdict == .unsupported { return head }
         let tail = remarks(result)
         if timelineLimit <= 0 { return head + tail }
-        // The limit includes the lines of the findings and three more lines: the line that names the case, an empty
-        // line and the summary.
+        // Besides the timeline, the limit covers the lines of the findings and three more lines: the line that names
+        // the case, an empty line and the summary.
         let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
         let limit = max(min(CaseText.minTimelineLines, timelineLimit), timelineLimit - used)
         return head + TimelineText(result: result, paint: paint, limit: limit).text + tail

@@ -8,7 +8,7 @@ struct SummaryText {
     private static let limit = 20
     /// The maximum number of findings that are stored for comparison with the findings of later cases.
     private static let kept = 1000
-    /// The maximum number of keys of the stored findings.
+    /// The maximum number of keys that are stored for findings.
     private static let keptKeys = 4 * kept
 
     let options: ReportOptions

@@ -103,7 +103,7 @@ struct TimelineSelection {
         for (index, entry) in entries.enumerated().reversed() {
             guard case .stepFailed(let span) = entry.kind else { continue }
             add(index)
-            // The step of the finding, and the entries directly before its failure.
+            // Include the start of the failed step, and the entries directly before the failure.
             let step = entries[..<index].lastIndex {
                 if case .step(let other, _, _) = $0.kind { other == span } else { false }
             }
@@ -134,7 +134,7 @@ struct TimelineSelection {
                 lasts[landmark] = index
             }
         }
-        // Connections of programs have no names and can number in the thousands, so the number of landmarks is limited.
+        // Connections of programs have no names and can number in the thousands, so the number of entries is limited.
         return Array(Set(firsts.values).union(lasts.values).sorted(by: >).prefix(Self.maxLandmarks))
     }
 }

@@ -34,7 +34,7 @@ struct TimelineText {
     private func text(of entry: TimelineEntry) -> String {
         let time = DurationText.milliseconds(entry.time, width: 10)
         if case .stepFailed = entry.kind {
-            // The mark is in the left margin, so that the line is easy to find among many packets.
+            // A failed step is marked in the left margin, so that its line is easy to find among many packets.
             return paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
         }
         return "    \(paint(.faint, time))  \(cut(line(entry)))\n"

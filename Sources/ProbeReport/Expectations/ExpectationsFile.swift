@@ -78,7 +78,7 @@ package struct ExpectationsFile: Sendable {
         if lines.isEmpty { header = pending } else { footer = pending }
     }
 
-    /// The problems as text, in the same layout as the diagnostics of a script.
+    /// The problems in the file as text, in the layout of a script's diagnostics.
     package var diagnostics: String {
         problems.map { problem in
             let renderer = DiagnosticRenderer(sources: SourceMap([source]))

@@ -107,7 +107,7 @@ enum FailureMarkup {
     private static func lines(_ text: String, _ kind: (Substring) -> String?) -> HTMLText {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        // The console's indentation is removed.
+        // The indentation of the console report is removed.
         return lines.map { line in
             let shown = HTMLText.lines(String(line.hasPrefix("  ") ? line.dropFirst(2) : line))
             guard let kind = kind(line) else { return shown + .newline }

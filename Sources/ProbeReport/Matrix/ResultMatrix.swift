@@ -110,7 +110,7 @@ struct ResultMatrix: Sendable {
     /// The number of subjects, without the column for cases that have no subject.
     var subjectCount: Int { subjects.count { $0 != nil } }
 
-    /// The number of cells of cases with a subject.
+    /// The number of cells for cases with a subject.
     var subjectCellCount: Int {
         rows.reduce(0) { count, row in
             count + zip(subjects, row.cells).count { $0 != nil && $1 != nil }

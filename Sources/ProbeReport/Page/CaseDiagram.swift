@@ -67,7 +67,7 @@ struct CaseDiagram {
                 guard let segment = packet.segment, segment.payloadLength > 0 else { continue }
                 let flow = Flow(from: segment.from, to: segment.to)
                 let send = sends[segment.from, default: 0]
-                // Bytes that a program sends are not cut by a step.
+                // A program's segments never end at a cut, because no step sends them.
                 if let before = last[flow], send > 0, before.send == send, before.end == segment.sequence {
                     cuts.insert(before.index)
                 }

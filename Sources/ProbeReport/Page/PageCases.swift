@@ -28,7 +28,8 @@ struct PageCases: Sendable {
         var all = 24 << 20
         var passedDiagrams = 4 << 20
         var passedScripts = 6 << 20
-        /// The maximum size of the parts that can't be omitted. Results beyond this limit are only counted.
+        /// The maximum total size of the parts of a page that can't be omitted. Results beyond this limit are only
+        /// counted.
         var least = 96 << 20
     }
 

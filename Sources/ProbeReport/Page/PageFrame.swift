@@ -50,7 +50,7 @@ package enum PageFrame {
         .element("header", [:], .element("h1", [:], title), Self.facts(facts), content)
     }
 
-    /// Returns short texts on one line.
+    /// Returns a paragraph that shows the given short texts on one line.
     package static func facts(_ facts: [String]) -> HTMLText {
         .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], $0) }.joined)
     }

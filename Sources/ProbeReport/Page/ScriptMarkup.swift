@@ -6,7 +6,7 @@ import ProbeScenario
 struct ScriptMarkup {
     /// The maximum number of lines that are shown. In a longer script, only the lines around the failures are shown.
     private static let maxLines = 400
-    /// The maximum number of bytes shown of a line.
+    /// The maximum number of bytes of a line that are shown.
     private static let widestLine = 2000
 
     let file: SourceFile

@@ -157,7 +157,7 @@ package struct SequenceDrawing {
 }
 
 extension SequenceDiagram.Tone {
-    /// The class in the style sheet; `nil` if the tone has none.
+    /// The tone's class in the style sheet; `nil` if there is none.
     fileprivate var style: String? {
         switch self {
         case .plain: nil

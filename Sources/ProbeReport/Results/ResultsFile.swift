@@ -18,7 +18,7 @@ package struct ResultsFile: Sendable {
         var verdict: Verdict
         var duration: Int64
         var capturePath: String?
-        /// The sources of the case, as an index into ``ResultsFile/maps``.
+        /// The index of the case's sources in ``ResultsFile/maps``.
         var sources: Int
         /// The range of the result in the bytes of the file; `nil` if the result has no further data.
         var range: Range<Int>?

@@ -22,7 +22,7 @@ package struct ResultsRecorder: Recorder {
     private var isBegun = false
     private var isFirst = true
     private var ended: Set<CaseKey> = []
-    /// The part of ``passedTimelines`` that this shard has not used.
+    /// The number of bytes that this shard may still write for timelines of cases that passed.
     private var timelinesLeft: Int
     private var messages: [String] = []
     /// The scripts and included files, each listed once.
