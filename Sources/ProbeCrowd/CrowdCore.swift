@@ -693,7 +693,7 @@ extension CrowdCore {
         }
         let received = members[member].input
         if case .eof = wait, members[member].flags.contains(.ignoresRest) {
-            // Only the end of the connection is awaited.
+            // The member waits only for the end of the connection.
             let rest = received.count - Int(members[member].taken)
             return members[member].flags.contains(.atEnd) ? .met(rest) : .pending(scanned: 0)
         }

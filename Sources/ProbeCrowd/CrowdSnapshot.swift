@@ -15,7 +15,7 @@ package struct CrowdSnapshot: Sendable {
     package var sent = 0
     /// The number of connections to a crowd of servers that were reset because the crowd already had all its members.
     package var refused = 0
-    /// The number of connections made from the order's alternative addresses, because no port was free at the primary
+    /// The number of connections made from alternative source addresses, because no port was free at the primary
     /// addresses.
     package var elsewhere = 0
     /// The number of members that received bytes that their script did not consume.

@@ -28,7 +28,8 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     mutating func fail(at instruction: Int, _ reason: String) {
         snapshot.failed += 1
         var failure = Failure(instruction: instruction, reason: reason)
-        // An obstacle is always counted separately, because it makes the case end in `error`.
+        // A failure that is due to an obstacle is always counted separately, because an obstacle makes the case end in
+        // `error`.
         if failures[failure] == nil, failures.count >= Self.maxFailures, CrowdSnapshot.Obstacle(reason) == nil {
             failure.reason = "another reason"
         }

@@ -44,7 +44,7 @@ package struct LatencyRecord: Sendable, Equatable {
 
     /// How waits that have not ended are counted in a percentile.
     private enum UnfinishedWaits {
-        /// Waits in progress count with their duration so far.
+        /// Waits in progress are included, with their duration so far.
         case soFar
         /// Waits in progress count as if they ended now, and waits that have not begun count as if they took no time.
         case shortest
