@@ -31,7 +31,8 @@ package struct CaptureNotes: Sendable, Equatable {
         package var serverCandidates: [String] = []
         /// The names that referred to an end of the connection, but refer to a newer connection at the end of the case.
         package var earlierNames: [EarlierName] = []
-        /// The reason why a failure on the connection says nothing about any actor; `nil` if there is no such reason.
+        /// The reason why a failure on the connection can't be attributed to a particular actor; `nil` if there is no
+        /// such reason.
         package var doubt: String?
         /// Whether the connection belonged to a failed attempt of a `retry`, to which no statement applies.
         package var isDiscarded = false
@@ -59,7 +60,7 @@ package struct CaptureNotes: Sendable, Equatable {
         case end(Int, ConversationSide)
         /// All connections except those with the given indices in `connections`.
         case every(except: [Int])
-        /// The connection that the statement names did not exist, for the given reason.
+        /// No connection matched the names in the statement, for the given reason.
         case nothing(String)
         /// The statement could not be judged, for the given reason.
         case inconclusive(String)

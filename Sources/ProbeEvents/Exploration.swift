@@ -1,7 +1,7 @@
 /// The result of `explore` or `shrink` for a case: how many variations or faults were tried, and which scenarios were
 /// written.
 package struct Exploration: Sendable, Equatable {
-    /// The law that every candidate (a variation or a fault) must satisfy.
+    /// The condition that must hold for every candidate, which is a variation or a fault.
     package enum Law: String, Sendable {
         /// Variations that do not change the byte stream must not change the verdict.
         case stream

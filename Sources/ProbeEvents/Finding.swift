@@ -76,7 +76,7 @@ extension Finding {
     package struct Excess: Sendable {
         package var actor: String
         package var limit: Duration
-        /// The amount by which the latency exceeds the limit.
+        /// The amount by which the crowd's latency exceeds its limit.
         package var time: Duration
         /// Whether the latency includes a program's response. The latency of `connect` does not, because the kernel
         /// alone establishes a connection.

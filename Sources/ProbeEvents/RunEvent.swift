@@ -3,6 +3,8 @@ package enum RunEvent: Sendable {
     case started(caseCount: Int)
     /// A message about the whole run, for example that there is no capture.
     case message(String)
+    /// A case began.
+    ///
     /// - Parameter subject: the subject's name, as it will be in ``CaseResult/subject``.
     case caseStarted(id: String, subject: String? = nil)
     case caseEnded(CaseResult)
