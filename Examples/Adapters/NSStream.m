@@ -190,7 +190,7 @@ static NSString *version(NSStream *stream) {
     while ([unsent length] && [output hasSpaceAvailable]) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
         if (count <= 0) {
-            // GNUstep also returns -1 if the kernel accepts no bytes at the moment. That is not an error of the stream.
+            // GNUstep also returns -1 if the kernel accepts no bytes at the moment. That is not an error on the stream.
             if ([output streamStatus] == NSStreamStatusError) [self fail:[output streamError]];
             return;
         }
