@@ -210,7 +210,7 @@ public final class LineClient: Sendable {
 
     /// Reports all complete lines, and keeps the bytes after them.
     ///
-    /// - Returns: false if a line exceeds the limit.
+    /// - Returns: false if a line exceeds the maximum length.
     private func deliver(_ bytes: inout [UInt8]) -> Bool {
         var start = 0
         var index = 0
