@@ -7,7 +7,7 @@ TOO_LATE = "after 4s"
 
 
 def choose(rng, left, right):
-    """Returns an ending that these sides can have."""
+    """Returns a random kind of ending that is possible with these two sides."""
     kinds = {left.kind, right.kind}
     if "program" in kinds:
         return rng.choice(["close", "close", "reset", "half", "theirs"])
