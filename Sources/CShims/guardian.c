@@ -109,7 +109,7 @@ static void reap_guards(struct guardian *guardian) {
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (WIFSTOPPED(status)) {
-            // The program may have stopped its guard. A stopped guard sends no news.
+            // The program may have stopped its guard. A stopped guard reports nothing.
             kill(pid, SIGCONT);
             continue;
         }

@@ -27,7 +27,7 @@ static int close_keeping_errno(int fd) {
     return -1;
 }
 
-// Writes a setting below /proc/sys/net of the calling thread's network. A setting that the kernel does not have is
+// Writes a setting below /proc/sys/net in the calling thread's network. A setting that the kernel does not have is
 // ignored.
 static int set(const char *name, const char *value) {
     char path[160];
@@ -147,8 +147,8 @@ static int make_pair(const char *name, int end_network) {
     struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, "link0", 6);
     add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
-    // Both ends have the same link-layer address, because with IFF_NOARP, a host uses its own address as that of the
-    // next hop.
+    // Both ends of the link have the same link-layer address, because with IFF_NOARP, a host uses its own address as
+    // that of the next hop.
     add(&message, IFLA_ADDRESS, end_address, sizeof end_address);
     end(&message, peer);
     end(&message, data);
