@@ -17,13 +17,13 @@ package protocol CrowdConnections: AnyObject {
     func reset(_ member: Int)
 }
 
-/// The result of a connection attempt.
+/// The result of a member's attempt to connect.
 package enum CrowdConnect: Equatable {
     case connected, pending
     case failed(String)
 }
 
-/// The result of a write.
+/// The result of a write to a member's connection.
 package enum CrowdWrite: Equatable {
     /// The given number of bytes, at least one, was written.
     case wrote(Int)
@@ -32,7 +32,7 @@ package enum CrowdWrite: Equatable {
     case failed(String)
 }
 
-/// The result of a read.
+/// The result of a read from a member's connection.
 package enum CrowdRead: Equatable {
     /// The given number of bytes, at least one, was read.
     case bytes(Int)

@@ -693,7 +693,7 @@ extension CrowdCore {
         }
         let received = members[member].input
         if case .eof = wait, members[member].flags.contains(.ignoresRest) {
-            // The member waits only for the end of the connection.
+            // With `ignore rest`, the member waits only for the end of the connection.
             let rest = received.count - Int(members[member].taken)
             return members[member].flags.contains(.atEnd) ? .met(rest) : .pending(scanned: 0)
         }

@@ -86,7 +86,7 @@ package struct MemberProgram: Sendable {
         }
     }
 
-    /// Returns, for each instruction, the decision made by the first deciding instruction at or after it.
+    /// Returns, for each instruction, the decision of the first instruction, at or after it, that makes a decision.
     ///
     /// - Parameter decide: returns the decision of an instruction, or `nil` to leave the decision to the instructions
     ///   that follow.
