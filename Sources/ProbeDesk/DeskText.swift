@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// The messages of a session.
+/// The texts that an interactive session shows.
 enum DeskText {
     /// Returns the text of `help`, which is intended for new users: it refers to other pages for the language and its
     /// steps.

@@ -26,8 +26,8 @@ package struct SessionScript: Sendable {
     package private(set) var count = 0
     /// The number of bytes from peers that may still be written out, as counted by ``StreamStatements``.
     private var room: Int
-    /// The number of bytes that steps expect only by count, because the limit on bytes that are written out was
-    /// reached.
+    /// The number of received bytes for which steps expect only a count, because the limit on bytes that are written
+    /// out was reached.
     private var unwritten = 0
 
     /// The name of the session's own end of the connection.
@@ -192,7 +192,8 @@ package struct SessionScript: Sendable {
     /// The contents of a scenario file.
     package struct Saved: Sendable, Equatable {
         package var bytes: [UInt8]
-        /// The number of bytes from peers that are expected only by count, because the limit was reached.
+        /// The number of bytes from peers for which the file expects only a count, because the limit on bytes that are
+        /// written out was reached.
         package var unwritten: Int
     }
 
