@@ -293,7 +293,7 @@ extension EditorServer {
                     analysis: try analysis(of: uri), uri: uri, clientCapabilities: clientCapabilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
-                // The document was found above and is therefore open, so no error can occur.
+                // The document has already been found and is therefore open, so no error can occur.
             }
         }
     }
