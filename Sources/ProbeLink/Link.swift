@@ -94,7 +94,7 @@ package final class Link: Sendable {
 
     /// The commands that did not have the requested effect, each with the packets that passed instead.
     package var shortfalls: [LinkShortfall] { state.withLock { $0.core.shortfalls } }
-    /// Whether the log was too small for all records.
+    /// Whether the log had no room for some records.
     package var overflowed: Bool { state.withLock { $0.core.overflowed } }
 
     /// The number of packets that were lost because the harness was too slow, not because of a fault.

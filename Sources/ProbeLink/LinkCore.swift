@@ -20,7 +20,7 @@ package struct LinkCore: Sendable {
 
     enum Content {
         case frame(FrameInTransit)
-        /// An RST that follows the packet queued before it.
+        /// An RST that is sent after the packet that was queued before it.
         case reset(LinkStreamKey, id: Int, member: Int)
     }
 
@@ -113,8 +113,8 @@ package struct LinkCore: Sendable {
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// Subtracts a packet from the number of affected packets, because the packet waited to be swapped, but was
-    /// forwarded in its original order.
+    /// Subtracts one from the number of affected packets, because a packet that was waiting to be swapped was forwarded
+    /// in its original position.
     mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
@@ -255,7 +255,7 @@ package struct LinkCore: Sendable {
         streams[other]?.isReset = true
     }
 
-    /// Sends the sender of a packet a frame that the link created; does nothing if `frame` is `nil`.
+    /// Sends a frame that the link created to the sender of a packet; does nothing if `frame` is `nil`.
     mutating func answer(_ frame: [UInt8]?, to side: LinkSide, _ faults: [Int], _ wall: UInt64) {
         guard let frame else { return }
         emit(FrameInTransit(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)

@@ -18,7 +18,7 @@ struct LinkEffect: Sendable {
         case impossible
         /// Another fault already acted on the packet.
         case takenByAnother
-        /// No further packet followed that could have been swapped with the packet.
+        /// No later packet arrived with which the packet could have been swapped.
         case notFollowed
     }
 
@@ -86,7 +86,7 @@ struct LinkEffect: Sendable {
 
 /// A link command that did not have the requested effect, and the packets that passed instead.
 package struct LinkShortfall: Sendable, Equatable {
-    /// The number of the command.
+    /// The unique number of the link command.
     package let id: Int
     /// The ordinals in the command's selection that were not affected although others were; empty if no ordinal was
     /// affected at all.

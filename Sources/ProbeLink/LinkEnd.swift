@@ -9,7 +9,7 @@ package struct LinkEnd: Sendable {
     /// The socket that sends fence markers, which cross the link like the packets of this end.
     let marker: FrameSocket
 
-    /// Creates the network of the end, and a pair of interfaces that connects it to the middle network.
+    /// Creates the network at this end of the link, and a pair of interfaces that connects it to the middle network.
     init(_ side: LinkSide, of number: Int, middle: NetworkNamespace) throws(SystemError) {
         let namespace = try NetworkNamespace()
         let host = side == .left ? 1 : 2
