@@ -39,7 +39,7 @@ package enum NameCarrier: Sendable {
     case udp, tcp
 }
 
-/// The reply to a question.
+/// A resolver's reply to a question.
 package struct NameReply: Sendable, Equatable {
     /// The question as text, such as `dual.test AAAA`.
     package var question: String
