@@ -15,7 +15,7 @@ package struct ForwardQueue {
 
     /// The next action for the caller.
     package enum Action: Sendable, Equatable {
-        /// Writes bytes, as a separate segment if `isApart` is set.
+        /// Writes bytes; if `isApart` is set, they are sent as a separate segment.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
         /// Does nothing until the given time, unless more bytes, a FIN or an RST arrive.
@@ -310,7 +310,8 @@ package struct ForwardQueue {
     private func nextCount(at now: MonotonicTime) -> Int {
         var count = chunks[first].bytes.count
         if style.isJoined || style.cut != nil {
-            // A cut is at an offset in the stream, so bytes from several reads are forwarded in one piece.
+            // Cuts are defined by offsets in the stream, not by reads, so one piece may contain bytes from several
+            // reads.
             count = chunks[first...].prefix { $0.arrived + delay <= now }.reduce(0) { $0 + $1.bytes.count }
         }
         if let length = cuts.lengthOfPiece(at: position) { count = min(count, length) }

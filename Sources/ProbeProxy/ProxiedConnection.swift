@@ -17,7 +17,7 @@ package final class ProxiedConnection {
     /// The queue of each direction, by the side that receives its bytes.
     var queues: [ConversationSide: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
     private var timers: [ConversationSide: TimerQueue.ID] = [:]
-    /// The current send to each side.
+    /// The send that is in progress to each side.
     private var operations: [ConversationSide: SendOperation] = [:]
     /// The sides whose end of stream has been handled.
     private var noted: Set<ConversationSide> = []
@@ -51,7 +51,7 @@ package final class ProxiedConnection {
     package var onBytes: ((ConversationSide, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
     /// Called when a side has ended its direction of the connection.
     package var onEnd: ((ConversationSide, ForwardEnd, MonotonicTime) -> Void)?
-    /// Called once, when both connections have been closed.
+    /// Called once, when the client's connection and the onward connection have both been closed.
     package var onClosed: () -> Void = {}
     /// Called with each piece that must be sent as a separate segment.
     package var willCut: (Connection, SendOperation) -> Void = { _, _ in }
@@ -70,10 +70,11 @@ package final class ProxiedConnection {
 
     package subscript(side: ConversationSide) -> Connection { side == .client ? client : server }
 
-    /// Whether both connections have been closed.
+    /// Whether the client's connection and the onward connection have both been closed.
     package var isOver: Bool { client.raw < 0 && server.raw < 0 }
 
-    /// Examines the state of both connections, because the onward connection may already have failed.
+    /// Examines the client's connection and the onward connection, because the onward connection may already have
+    /// failed.
     package func begin() { changed() }
 
     private func applyPendingFaults() {
@@ -90,7 +91,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Aborts both connections and discards bytes that have not been forwarded.
+    /// Aborts the client's connection and the onward connection, and discards bytes that have not been forwarded.
     package func abort() {
         for side in ConversationSide.allCases {
             self[side].onChange = {}
@@ -286,7 +287,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Closes the sockets once both directions have ended.
+    /// Closes the sockets once both directions of the proxied connection have ended.
     private func closeIfOver() {
         for side in ConversationSide.allCases {
             let leg = self[side]
