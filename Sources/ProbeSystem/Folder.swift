@@ -113,14 +113,14 @@ package struct FileStatus: Sendable {
         size = Int64(status.st_size)
     }
 
-    /// Creates the status of an open descriptor; `nil` if the descriptor is closed.
+    /// Reads the status of an open descriptor; `nil` if the descriptor is closed.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Creates the status of the file at a path, following links; `nil` if it can't be accessed.
+    /// Reads the status of the file at a path, following links; `nil` if the file can't be accessed.
     package init?(at path: String) {
         var status = stat()
         guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }

@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 
-/// An error of the machine that a program under test can report by the name of its errno.
+/// A machine error that a program under test can report by the name of its errno.
 package enum MachineError: String, Sendable, CaseIterable {
     case EADDRNOTAVAIL, EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EPERM
 

@@ -81,9 +81,10 @@ package struct OutputLog: Sendable {
     private var keptOpen: Set<Int> = []
     /// Whether a kept unfinished line was lost because the memory limit was reached.
     package private(set) var hasLostOpen = false
-    /// The index after the last kept line that was discarded because the memory limit was reached; 0 if none was.
+    /// The index after the last kept line that was discarded because the memory limit was reached; 0 if no kept line
+    /// was discarded.
     package private(set) var lostBefore = 0
-    /// The index of the last line that was split; -1 if none was.
+    /// The index of the last line that was split; -1 if no line was split.
     package private(set) var lastBroken = -1
     private var open: [ChildProcess.Stream: Int] = [:]
     /// For each stream, the index of the last split line that has no continuation yet.

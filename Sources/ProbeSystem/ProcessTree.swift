@@ -7,7 +7,7 @@ import Glibc
 package struct ProcessTree: Sendable, Equatable {
     private let root: Int32
 
-    /// Creates the tree below a guard.
+    /// Creates the process tree below a guard.
     ///
     /// - Parameter root: the guard's process, which is not counted.
     init(below root: Int32) { self.root = root }

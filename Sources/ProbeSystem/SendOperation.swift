@@ -68,7 +68,7 @@ package final class SendOperation {
         lastProgress = now
     }
 
-    /// The lengths of the send's pieces.
+    /// The length of each piece of the send.
     package var lengths: [Int] {
         ends.indices.map { ends[$0] - ($0 == 0 ? 0 : ends[$0 - 1]) }
     }

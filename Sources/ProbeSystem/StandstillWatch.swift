@@ -13,7 +13,7 @@ package struct StandstillWatch: Sendable {
 
     package init(ignoresWork: Bool = false) { self.ignoresWork = ignoresWork }
 
-    /// Restarts the watch when the loop starts, or resumes after a period in which nothing was due.
+    /// Restarts the measurement when the loop starts, or when it resumes after a period in which nothing was due.
     package mutating func restart() { lastRun = .now }
 
     /// Records that the loop has done work. Work that takes a long time delays the events that the loop waits for, and

@@ -3,8 +3,8 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Errors of the machine rather than of the program under test: a resource is exhausted, forbidden or disabled. A case
-/// with such an error ends in `error`.
+/// Machine errors, which are caused by the machine rather than by the program under test: a resource is exhausted,
+/// forbidden or disabled. A case with such an error ends in `error`.
 package enum Surroundings {
     /// A resource of the whole process was exhausted.
     package struct Shortage: Sendable {

@@ -21,7 +21,7 @@ package struct SystemError: Error, Sendable, Hashable {
         explanation = nil
     }
 
-    /// Advice on an error of the machine; empty for other errors.
+    /// Advice on a machine error; empty for other errors.
     package var advice: [String] { Surroundings.advice(on: code).map { [$0] } ?? [] }
 
     /// The remaining amounts of the exhausted resource; empty for other errors.
