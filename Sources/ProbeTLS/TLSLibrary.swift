@@ -4,7 +4,7 @@ import COpenSSL
 package enum TLSLibrary {
     /// The reason why the library can't be used.
     package struct Unavailable: Error, Sendable, Equatable {
-        /// The message of the dynamic loader.
+        /// The message from the dynamic loader.
         package let reason: String
     }
 
