@@ -346,7 +346,7 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
-    /// By default, the transports lack none of the assumed capabilities.
+    /// By default, the transports have all of the assumed capabilities.
     public var lacks: Set<TransportCapability> { [] }
 
     /// By default, the factory does not declare its framings.

@@ -17,7 +17,7 @@ struct ReadQueue: Sendable {
         /// No read can be completed.
         case waiting
         case answer([UInt8], tag: Int)
-        /// The delimiter was not received within the limit.
+        /// The delimiter was not received within the maximum number of bytes.
         case tooLong(tag: Int)
     }
 

@@ -223,7 +223,7 @@ extension BSDConnectionLoop {
 
     private func fail(_ failure: ConnectRace.Failure) {
         reportAll(connection.inspect { $0.connectFailed(failure) })
-        // If `stop()` was called before connecting failed, the stop is reported instead of the failure.
+        // If `stop()` was called before the attempt to connect failed, the stop is reported instead of the failure.
         _ = stillConnecting()
     }
 

@@ -347,7 +347,7 @@ extension BSDConnectionState {
         /// these bytes.
         var unwritten = 0
 
-        /// Starts both timers when the connection is established.
+        /// Starts the timer for heartbeats and the timer for the peer's silence when the connection is established.
         mutating func begin(now: Int64) { (lastSent, lastHeard) = (now, now) }
 
         /// Returns how many of the written bytes belong to messages rather than to a heartbeat.

@@ -7,7 +7,7 @@ struct BSDFraming: Sendable {
     private let unit: Framing.Unit?
     private let limit: Int
     private let discardsTooLong: Bool
-    /// The answer to a heartbeat, which is not delivered.
+    /// The answer to a heartbeat; the answer is not delivered as a message.
     private var answer: [UInt8]?
 
     /// Creates the framing that a configuration specifies.

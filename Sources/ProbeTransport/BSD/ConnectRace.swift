@@ -4,7 +4,7 @@
 /// latest attempt has had no result for ``delay``. Earlier attempts continue, so that a slow first address can still
 /// succeed. The first success wins. The schedule has no clock: the caller passes times as monotonic nanoseconds.
 struct ConnectRace: Sendable {
-    /// The failure of one attempt, or of all attempts.
+    /// The failure of one connection attempt, or of all connection attempts.
     struct Failure: Sendable, Equatable {
         var reason: StopReason
         var detail: String

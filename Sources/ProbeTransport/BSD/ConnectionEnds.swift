@@ -13,7 +13,7 @@ struct ConnectionEnds: Sendable, Equatable {
     var interface: String?
     var preference: AddressPreference?
 
-    /// Creates the ends that a configuration describes.
+    /// Creates the ends of the connection that a configuration describes.
     ///
     /// - Throws: `invalid` if the local address is not numeric.
     init(_ configuration: TransportConfiguration) throws(TransportError) {

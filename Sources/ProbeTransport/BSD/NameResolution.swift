@@ -18,7 +18,7 @@ final class NameResolution: Sendable {
     /// The addresses in the resolver's order (RFC 6724), without duplicates; `nil` while the resolution is running.
     var result: Result<[SocketAddress], Failure>? { answer.withLock { $0 } }
 
-    /// Begins the resolution. `wake` is called on the separate thread when ``result`` has been set. `wake` is not
+    /// Begins the resolution. `wake` is called on the resolution's thread when ``result`` has been set. `wake` is not
     /// called for a numeric address, or if no thread could be started.
     init(host: String, port: UInt16, wake: @escaping @Sendable () -> Void) {
         let numeric = Self.look(host: host, port: port, flags: AI_NUMERICHOST)

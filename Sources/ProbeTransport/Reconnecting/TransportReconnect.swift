@@ -2,7 +2,7 @@
 public struct TransportReconnect: Sendable, Equatable {
     /// The wait after a connection is lost, and after the first failed attempt.
     public var shortest: Duration
-    /// The upper limit of the wait.
+    /// The maximum wait before an attempt to reconnect.
     public var longest: Duration
 
     /// Creates the limits for the wait.
