@@ -10,7 +10,7 @@ final class NIOEndHandler: ChannelInboundHandler {
     /// The events of a channel after it has become active.
     enum Event {
         case read(ByteBuffer)
-        /// The TLS handshake is complete. The value is the negotiated protocol, if any.
+        /// The TLS handshake is complete. The value is the negotiated application protocol (ALPN), if any.
         case secured(String?)
         case inputClosed
         case idle

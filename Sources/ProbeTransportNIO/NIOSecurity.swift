@@ -49,7 +49,8 @@ struct NIOSecurity: Sendable {
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    /// The TLS version that was negotiated by the handshake; `nil` for a version that the transport does not support.
+    /// The TLS version negotiated in the handshake; `nil` if no version has been negotiated, or for a version other
+    /// than TLS 1.2 and TLS 1.3.
     var negotiatedVersion: ProbeBase.TLSVersion? {
         // `nioSSL_tlsVersion` fails only if no TLS handler is in the pipeline.
         switch (try? nioSSL_tlsVersion()) ?? nil {

@@ -67,7 +67,7 @@ final class NIOWebSocketRefusalHandler: ChannelInboundHandler, RemovableChannelH
         if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
     }
 
-    /// Closes the channel, except after an error of the upgrader, because the upgrader then passes the request on to
+    /// Closes the channel, except after an error in the upgrader, because the upgrader then passes the request on to
     /// this handler.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !(error is NIOWebSocketUpgradeError) { context.close(promise: nil) }

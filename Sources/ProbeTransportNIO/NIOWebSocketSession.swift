@@ -42,7 +42,7 @@ final class NIOWebSocketSession {
 
     // MARK: Opening
 
-    /// Sets the opening request of a client. The request is sent when the connection and, if needed, TLS are
+    /// Sets the opening request for a client. The request is sent when the connection and, if needed, TLS are
     /// established.
     func prepare(_ request: HTTPRequestHead, needsTLS: Bool) {
         (self.request, self.needsTLS) = (request, needsTLS)
