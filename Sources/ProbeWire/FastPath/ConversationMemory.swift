@@ -25,7 +25,7 @@ final class ConversationMemory: @unchecked Sendable {
     private static let firstLength = 8
     private static let cacheLine = 64
     private static let largePage = 1 << 21
-    /// The number of bytes from the start of one connection to the start of the next.
+    /// The stride in bytes: the distance from the start of one connection's memory to the start of the next one's.
     static let stride = roundedUp(MemoryLayout<Conversation>.stride, to: cacheLine)
 
     init() {}

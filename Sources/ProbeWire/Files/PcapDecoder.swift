@@ -87,7 +87,7 @@ struct PcapDecoder: Sendable {
     @inline(__always)
     func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
         guard bytes.count &- offset >= variant.recordHeaderLength else { return nil }
-        // The bounds were checked above, and no record header is shorter than 16 bytes.
+        // The bounds have already been checked, and no record header is shorter than 16 bytes.
         let header = unsafe bytes.extracting(unchecked: offset..<offset &+ 16)
         guard let seconds = word(header, 0), let fraction = word(header, 4), var captured = word(header, 8),
             var original = word(header, 12)

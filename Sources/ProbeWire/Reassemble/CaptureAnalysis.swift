@@ -22,7 +22,7 @@ package struct CaptureAnalysis: Sendable {
     private var fragments = FragmentReassembler()
 
     private let tunnels: TunnelReading
-    /// The ICMP errors about segments of flows. Only the first errors of each flow are kept.
+    /// The ICMP errors about segments of flows. Only the first errors about each flow are kept.
     package internal(set) var icmpErrors = ICMPErrors()
     /// The last segment that `add` read; `nil` if it was reassembled from fragments. This is for observers of single
     /// packets.

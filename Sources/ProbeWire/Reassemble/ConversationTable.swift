@@ -31,7 +31,7 @@ package struct ConversationTable: Sendable {
     private var sweepPosition = 0
     private var nextSweep = 0
     let limits: ConversationLimits
-    /// The initial value of each flow.
+    /// The initial flow, of which each new flow is a copy.
     private let blank: HalfConnection
 
     package init(limits: ConversationLimits = .live) {

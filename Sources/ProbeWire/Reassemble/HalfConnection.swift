@@ -37,7 +37,7 @@ package struct HalfConnection: Sendable {
     package internal(set) var largestSegment = 0
     package internal(set) var stream: StreamAssembler
     private var events = ColdStorage<Events>()
-    // The following values are present in nearly every flow, but used for few packets.
+    // The following values are present in nearly every flow, but are used for few packets.
 
     package private(set) var synTime: UInt64?
     /// The SYN's sequence number.

@@ -16,7 +16,7 @@ package struct ICMPErrors: Sendable {
         package var text: String { "\(error.text), from \(error.reporter)" }
     }
 
-    /// The number of errors of each flow, by flow number.
+    /// The number of ICMP errors about each flow, by flow number.
     private var counts: [Int: Int] = [:]
     private var last: (conversation: Int, report: Report)?
 
@@ -24,7 +24,7 @@ package struct ICMPErrors: Sendable {
 
     package func count(of conversation: Int) -> Int { counts[conversation] ?? 0 }
 
-    /// The flows with errors, and the number of errors in each flow.
+    /// The flows about which there were ICMP errors, and the number of errors about each flow.
     package var conversations: [(number: Int, count: Int)] { counts.map { (number: $0.key, count: $0.value) } }
 
     /// Returns the ICMP error in the last packet, unless there is none or it has already been returned. This function

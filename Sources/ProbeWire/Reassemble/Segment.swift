@@ -85,7 +85,7 @@ package struct RepeatedSegment: Sendable, Hashable {
     package var kind: SegmentKind
     /// Whether the packet carried a byte whose value differs from that of an earlier packet.
     package var hasConflict: Bool
-    /// Whether it has not yet been decided if the packet replaced a lost segment.
+    /// Whether it is still unknown whether the packet replaced a lost segment.
     package var isDoubtful = false
 }
 
@@ -95,7 +95,7 @@ package struct CloseMark: Sendable, Hashable {
     package enum Refusal: Sendable, Hashable {
         /// The sequence number of the RST is not the one that the receiver expects next (RFC 5961, section 3.2).
         case outsideWindow
-        /// Both sides continued after the RST.
+        /// Both sides continued the connection after the RST.
         case ignored
 
         package var text: String {

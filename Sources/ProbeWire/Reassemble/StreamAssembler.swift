@@ -200,7 +200,7 @@ package struct StreamAssembler: Sendable {
 
     // MARK: Delivery
 
-    /// Appends a completely captured payload at the stream's end. No bytes may be waiting.
+    /// Appends a completely captured payload at the stream's end. No bytes may be waiting after a gap.
     @inline(__always)
     mutating func append(_ payload: Span<UInt8>) {
         deliver(payload, wireLength: Int64(payload.count))
