@@ -2,7 +2,7 @@ public import ArgumentParser
 public import ProbeBase
 
 extension Framing: ExpressibleByArgument {
-    /// The values that the help lists.
+    /// The framings that the help lists for an option.
     public static var allValueStrings: [String] { allCases.map(\.rawValue) + ["'\"DELIMITER\"'"] }
 
     /// Creates a framing from its name; `nil` if the name is unknown.

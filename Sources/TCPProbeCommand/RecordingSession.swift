@@ -41,7 +41,8 @@ final class RecordingSession {
     var address: SocketAddress { proxy.address }
 
     /// Writes the scenario and returns an exit code. Called once, on a separate thread, when recording has ended
-    /// because the recorded connections have ended or reached the limit, or because Ctrl-C was pressed.
+    /// because the recorded connections have ended or reached the limit on recorded bytes, or because Ctrl-C was
+    /// pressed.
     var write: @Sendable ([RecordedConversation]) -> Int32 = { _ in 0 }
 
     init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
@@ -133,8 +134,8 @@ final class RecordingSession {
 
     // MARK: Connections that continue
 
-    /// Ends the session when all connections have ended. A connection that was recorded up to the limit may continue
-    /// for an unlimited time.
+    /// Ends the session once the scenario has been written and all connections have ended. A recorded connection may
+    /// continue for an unlimited time, even if it has reached the limit on recorded bytes.
     private func endIfOver() {
         guard written.code.withLock({ $0 }) != nil, recordings.allSatisfy(\.isOver) else { return }
         proxy.stopListening()
