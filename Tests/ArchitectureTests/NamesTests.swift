@@ -1,6 +1,6 @@
 import Testing
 
-/// If two types have the same name, they duplicate each other, or at least one of the names is too vague.
+/// If two types have the same name, either they duplicate each other, or at least one of the names is too vague.
 struct NamesTests {
     @Test func typeNamesAreUnique() {
         var declarations: [String: [String]] = [:]

@@ -8,7 +8,8 @@ struct Room: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { folder }
 
-    /// All rooms, in the order of the table in docs/ARCHITECTURE.md. A room is above all rooms that it imports.
+    /// All rooms (the package's targets in `Sources/`), in the order of the table in docs/ARCHITECTURE.md. A room is
+    /// above all rooms that it imports.
     static let all: [Room] = rows()
 
     private static func rows() -> [Room] {
