@@ -1,4 +1,4 @@
-// Returns the layout errors of a page, one error per line.
+// Returns the layout errors in a page, one error per line.
 (() => {
   const wrong = [];
   const say = (what, node) => {
