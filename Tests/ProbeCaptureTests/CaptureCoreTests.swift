@@ -15,7 +15,7 @@ import Testing
             acknowledgment: SequenceNumber(0), flags: .syn)
     }
 
-    /// A subscription to all packets receives neither packets of ports for which the capture was not opened nor packets
+    /// A subscription to all packets receives neither packets on ports for which the capture was not opened nor packets
     /// that belong to another subscription.
     @Test func unfilteredSubscriptionKeepsToItsPorts() throws {
         let core = try CaptureCore(

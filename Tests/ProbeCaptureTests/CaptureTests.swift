@@ -101,8 +101,8 @@ struct CaptureTests {
         }
     }
 
-    /// Packets of a connection that began before a subscription do not belong to it, because they are from an earlier
-    /// case.
+    /// Packets of a connection that began before a subscription do not belong to the subscription, because the
+    /// connection is from an earlier case.
     @Test func earlierConnectionsAreNotSubscribedTo() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
