@@ -113,7 +113,7 @@ struct SessionScriptTests {
         try Self.add(statement, to: &script)
     }
 
-    /// Bytes beyond the limit are expected only by count, and the saved scenario still consumes all of them.
+    /// For bytes beyond the limit, the saved scenario expects only a count, but it still consumes all of them.
     @Test(arguments: ["\n", "a\n", "\u{1B}\n", "a", "\r\n", "0123456789\n"], [1, 64, 65, 1000, 100_000])
     func writtenBytesAreBounded(_ piece: String, _ limit: Int) throws {
         let bytes = Array(repeating: Array(piece.utf8), count: 50_000).flatMap { $0 }
