@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of a connection's `expect` for received bytes.
+/// Tests the outcomes of `expect` steps that wait for received bytes.
 struct ConnectionEvaluationTests {
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String,

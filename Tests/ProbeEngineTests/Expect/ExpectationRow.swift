@@ -12,7 +12,7 @@ import Testing
 /// The step begins at 0 and its deadline is at 100 ms, unless a row specifies other times. A send fails after 50 ms
 /// without progress.
 struct ExpectationRow: Sendable, CustomTestStringConvertible {
-    /// The raw value of an ``ExpectationKind``, or the spelling of a connection's expectation.
+    /// The raw value of an ``ExpectationKind``, or the spelling of an expectation about a connection.
     var kind: String
     var now: Int
     /// The outcome: `pending until 100ms`, `satisfied at 5ms …`, `failed: …`, or `missed, failed: …`.

@@ -15,7 +15,7 @@ struct ExpectationTableTests {
         #expect(rows.count >= 3 || isMomentary)
     }
 
-    /// The expectations of a connection that have a row in the language reference, in which a single integer format
+    /// The expectations about a connection that have a row in the language reference, in which a single integer format
     /// represents all integer formats.
     private static let spellingsOfConnections = LanguageTable.expectationEntries(of: .connection)
         .filter { !$0.rows.isEmpty }.map(\.spelling)

@@ -6,7 +6,7 @@ import Testing
 @testable import ProbeEngine
 @testable import ProbeSystem
 
-/// The outcomes of a program's `expect`.
+/// Tests the outcomes of `expect` steps for a program.
 struct ProcessEvaluationTests {
     private static func row(
         _ wanted: ResolvedProcessExpectation, _ now: Int, _ outcome: String,
@@ -164,7 +164,7 @@ struct ProcessEvaluationTests {
         .resource(ResolvedResourceExpectation(resource: resource, wanted: .any(name: "n")))
     }
 
-    /// The program's usage, measured at 10 ms unless a row specifies another time.
+    /// The program's resource usage, measured at 10 ms unless a row specifies another time.
     private static func uses(
         _ amount: Int, at moment: Int = 10, over: Duration = .zero
     ) -> @Sendable (inout ProcessView) -> Void {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of a connection's `expect` for sent bytes.
+/// Tests the outcomes of `expect` steps that wait for sent bytes.
 struct SendEvaluationTests {
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, _ state: SendOperation.State?,

@@ -34,7 +34,7 @@ extension SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported lost eof, expected line \"a\"",
             reported((lost(.eof), 5))),
-        // A `started` report of the earlier connection doesn't satisfy an expectation about the next connection.
+        // A `started` report about the earlier connection doesn't satisfy an expectation about the next connection.
         row(.started, 10, "pending until 100ms", reported((.started, 4), (lost(.eof), 5))),
         row(.started, 10, "satisfied at 6ms", reported((.started, 4), (lost(.eof), 5), (.started, 6))),
         row(

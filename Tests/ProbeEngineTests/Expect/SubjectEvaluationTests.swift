@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of a subject's `expect`.
+/// Tests the outcomes of `expect` steps for a subject.
 struct SubjectEvaluationTests {
     static func row(
         _ wanted: ResolvedSubjectExpectation, _ now: Int, _ outcome: String,

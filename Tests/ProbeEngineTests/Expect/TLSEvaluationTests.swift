@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` on a connection with TLS.
+/// Tests the outcomes of `expect` steps on a connection with TLS.
 struct TLSEvaluationTests {
     /// Returns a row about a connection with TLS.
     ///

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` for WebSocket frames, however the frames are divided into segments.
+/// Tests the outcomes of `expect` steps that wait for WebSocket frames, however the frames are divided into segments.
 struct WebSocketEvaluationTests {
     private typealias Opcode = WebSocketFrame.Opcode
 

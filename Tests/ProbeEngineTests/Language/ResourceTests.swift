@@ -16,7 +16,7 @@ struct ResourceTests {
             P expect threads == 3
             P stop
             """),
-        // The program's usage satisfies the step only a short time after the step has begun.
+        // The program's resource usage satisfies the step only a short time after the step has begun.
         Scene(
             "descriptors that are closed a moment later", .passed,
             """

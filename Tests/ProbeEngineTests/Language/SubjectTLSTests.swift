@@ -8,8 +8,8 @@ struct SubjectTLSTests {
     typealias Event = SubjectReport.Event
 
     private static let secured = Event.secured(.tls13, protocol: [105, 109, 97, 112])
-    /// The beginning of a script for a subject with TLS. The file that it names only has to exist, because only the
-    /// subject reads the contents.
+    /// The beginning of a script for a subject with TLS. The file that the script names needs only to exist, because
+    /// only the subject reads its contents.
     private static let begins = "subject T -> 127.0.0.1:1 tls ca \"Package.swift\"\nT start\n"
     private static let plain = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
 

@@ -6,7 +6,7 @@ import Testing
 
 /// The timeouts that are passed to a subject. `--time-scale` multiplies them in the same way as deadlines.
 struct SubjectTimeoutTests {
-    /// The `bsd` transport, which also records its configuration.
+    /// Creates `bsd` transports, and records their configurations.
     private final class Recorder: TransportFactory {
         private let configurations = Mutex<[TransportConfiguration]>([])
 

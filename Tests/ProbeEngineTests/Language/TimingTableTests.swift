@@ -43,7 +43,8 @@ struct TimingTableTests {
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
-    /// Another test covers the words for which the language's table permits neither `within` nor `after`.
+    /// The words for which the language's table permits neither `within` nor `after` need no row; `LanguageTableTests`
+    /// tests them.
     @Test func everyTimedStepHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {
@@ -85,7 +86,7 @@ struct TimingTableTests {
 
     private static let rows = received + serversAndClients + subjects + processes + proxies + crowds + verbs
 
-    /// A row for a connection's expectation, with the step that causes the expected event.
+    /// A row for an expectation about a connection, with the step that causes the expected event.
     private static func received(
         _ word: String, _ step: String, _ cause: String, framing: String = "crlf", isSecured: Bool = false
     ) -> Row {

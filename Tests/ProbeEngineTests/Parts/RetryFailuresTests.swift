@@ -21,7 +21,7 @@ struct RetryFailuresTests {
         #expect(finding.details == ["this was attempt 2, the last within 1s"])
     }
 
-    /// If an attempt fails after an inconclusive one, this doesn't prove that the inconclusive attempt failed, too.
+    /// A failed attempt after an inconclusive attempt does not prove that the inconclusive attempt failed, too.
     @Test func possiblySuccessfulAttemptIsInconclusive() {
         let finding = failures([.failed, .inconclusive, .inconclusive, .failed]).finding
         #expect(finding.verdict == .inconclusive)

@@ -58,8 +58,8 @@ struct MachineFaultTests {
         #expect(result.verdict == .failed, "\(CrowdTests.texts(of: result))")
     }
 
-    /// If one of the reasons why members fail is an error of the machine, that reason is kept, however many members
-    /// fail for other reasons.
+    /// If one of the reasons why members fail is a machine error, that reason is kept, however many members fail for
+    /// other reasons.
     @Test func obstacleIsKeptAmongOtherReasons() {
         var merged = CrowdSnapshot()
         for index in 0..<100 {

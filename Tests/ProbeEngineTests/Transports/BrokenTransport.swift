@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// A defect of a transport.
+/// A defect in a transport.
 enum Flaw: String, Sendable, CaseIterable {
     case startedTwice, lineBeforeStarted, neverStarted, lineAfterStop, stoppedTwice, neverStops, blocksInStart,
         blocksInSend

@@ -8,7 +8,7 @@ import Synchronization
 final class SecuringDriver: SubjectDriver {
     struct Script: Sendable {
         var afterConnect: [SubjectReport.Event] = [.started]
-        /// The reports that follow ``afterConnect`` after ``delay`` milliseconds.
+        /// The reports that are made ``delay`` milliseconds after ``afterConnect``.
         var longAfterConnect: [SubjectReport.Event] = []
         var afterStartTLS: [SubjectReport.Event] = []
         /// The delay between an operation and its reports, in milliseconds.

@@ -81,7 +81,7 @@ import Testing
         let openings = try [
             Self.opening(40_000, at: 100, sequence: 7), Self.opening(40_000, at: 200, sequence: 8),
         ]
-        // The connections are accepted in the order in which they were queued, and are accepted only after both have
+        // Two connections are accepted in the order in which they were queued, and only after both of them have
         // arrived.
         let own = try [
             Self.own(b, 40_000, .accepted(sequence: 8, before: 300), isServer: true),
