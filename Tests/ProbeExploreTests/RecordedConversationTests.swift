@@ -13,7 +13,7 @@ struct RecordedConversationTests {
         for byte in whole { conversation.add(.bytes([byte]), from: .client, at: .zero) }
         #expect(conversation.stream(of: .client) == Array(whole.prefix(room)))
         #expect(conversation.isCut == (room < 12) && conversation.hasReachedLimit == conversation.isCut)
-        // Once the limit has been reached, no further bytes are recorded, even bytes that would fit.
+        // Once the limit on recorded bytes has been reached, no further bytes are recorded, even bytes that would fit.
         conversation.add(.fin, from: .client, at: .zero)
         #expect(conversation.hasEnded(.client) == (room == 12))
     }
