@@ -196,7 +196,7 @@ struct NameZoneTests {
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1], tail: notRoot), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 2], tail: option + option), 1),
             (NameMessages.question("dual.test", counts: [1, 1, 0, 0], tail: option), 1),
-            // The question of this query has a class other than IN.
+            // The question in this query has a class other than IN.
             (NameMessages.question("dual.test", kind: 3), 5),
         ]
     }()
