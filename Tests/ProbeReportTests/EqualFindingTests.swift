@@ -76,7 +76,7 @@ import Testing
         return result
     }
 
-    /// A single bug of a subject causes equal findings in three scripts, at different lines.
+    /// A single bug in a subject causes equal findings in three scripts, at different lines.
     @Test func equalFindingsAreReportedOnceAcrossScripts() {
         let text = Self.console(
             ["a", "bb", "ccc"].enumerated().map {

@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    /// The file's number of expected results is one less than the number in the plan.
+    /// The number of expected results in the file is one less than in the plan.
     @Test func uncountedCaseIsAnError() throws {
         let summary = try summary(
             shards([.sample("c2")], notRun: ["c3"]) { text in
