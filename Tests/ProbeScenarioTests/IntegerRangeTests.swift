@@ -6,7 +6,7 @@ import Testing
     private static let links = "server S\nclient C -> S\nlink S <-> C\n"
     private static let plain = "server S\nclient C -> S\nC connect\nS accept\n"
 
-    /// Scripts with a number in place of `@`, and the range of valid values.
+    /// Scripts in which `@` is a placeholder for a number, each with the range of valid numbers.
     static let places: [(script: String, range: ClosedRange<Int>)] = [
         (links + "link S -> C truncate data 1 to @", 1...1_500),
         (links + "link S <-> C mtu @ silent", 68...1_500),

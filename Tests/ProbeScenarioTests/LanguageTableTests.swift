@@ -29,7 +29,8 @@ import Testing
     /// The statement parsed from an example must correspond to the example's own entry.
     @Test(
         arguments: LanguageTable.all.filter {
-            // The example of a proxy's expectation is parsed as a connection's expectation, which has its own entry.
+            // The example of an expectation about a proxy is parsed as an expectation about a connection, which has its
+            // own entry.
             [.verb, .expectation, .wire].contains($0.category) && !["expect", "expect … from"].contains($0.name)
         })
     func exampleIsParsedAsItsEntry(_ listed: ListedEntry) throws {
@@ -43,7 +44,8 @@ import Testing
         }
     }
 
-    /// Each timing clause is either judged by the run or rejected by the checker with the reason given in the table.
+    /// Each timing clause is either judged by the run or rejected by the checker with the reason given in the
+    /// language's table.
     @Test(
         arguments: LanguageTable.all.filter {
             [.verb, .expectation, .wire].contains($0.category) && $0.name != "expect"

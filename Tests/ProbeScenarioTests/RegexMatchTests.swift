@@ -106,7 +106,7 @@ struct RegexMatchTests {
         (#"a*?b"#, "aab", "aab"),
         (#"(?:a|ab)(?:c|bcd)"#, "abcd", "abcd"),
         (#"x{0}a"#, "xa", "a"),
-        // Loops over patterns that can match nothing terminate.
+        // Matching terminates even if a repeated pattern can match the empty string.
         (#"(?:)*"#, "a", ""),
         (#"(?:a*)*"#, "aab", "aa"),
         (#"(?:a*)+$"#, "aa", "aa"),

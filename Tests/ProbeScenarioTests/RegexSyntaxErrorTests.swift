@@ -72,7 +72,7 @@ struct RegexSyntaxErrorTests {
     ])
     func errorsNameTheirCauseAndOffset(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
         let parts = marked.split(separator: "†", maxSplits: 1, omittingEmptySubsequences: false)
-        // An entry without a mark tests only the kind of error.
+        // An entry without `†` tests only the kind of error.
         let offset = parts.count == 2 ? parts[0].utf8.count : nil
         let pattern = parts.joined()
         let error = #expect(throws: RegexSyntaxError.self) { try ByteRegex(pattern) }
