@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Tests the decisions of a reconnecting transport, without connections and timers.
+/// Tests the decisions of a reconnecting transport, without connections or timers.
 @Suite struct ReconnectStateTests {
     private static let limits = TransportReconnect(shortest: .milliseconds(100), longest: .milliseconds(350))
 
