@@ -53,7 +53,7 @@ struct FastPathTests {
         }
     }
 
-    /// Both paths give the same results for whole files, including files from other projects.
+    /// The fast path and the readable path give the same results for whole files, including files from other projects.
     @Test(arguments: Corpus.names, [0, 1, 2])
     func fastPathAgreesOnTheCorpus(name: String, limit: Int) {
         func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {

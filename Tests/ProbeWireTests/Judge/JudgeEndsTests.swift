@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Tests, with each possible verdict, of statements about the beginning and the end of connections, and of the pieces
-/// of a send.
+/// Tests of statements about the beginning and the end of connections and about the pieces of a send, with each
+/// possible verdict.
 struct JudgeEndsTests {
     // MARK: open and close
 

@@ -25,8 +25,8 @@ struct MissingPacketsTests {
         var testDescription: String { "\(assertion)" }
     }
 
-    /// The statements and outcomes for an exchange in which the server sends two segments, each with a line, and a FIN,
-    /// and the client sends one segment and a FIN.
+    /// Statements and their outcomes, for an exchange in which the server sends two segments, each with a line, and a
+    /// FIN, and the client sends one segment and a FIN.
     static let rows: [Row] = [
         Row(.bytes(bytes("ab\r\ncd\r\n")), .passed, .inconclusive), Row(.bytes(bytes("x")), .failed, .inconclusive),
         Row(.segmentCount(.greaterOrEqual, 2), .passed, .passed), Row(.segmentCount(.equal, 2), .passed, .inconclusive),

@@ -15,7 +15,7 @@ struct BoundsTests {
             index: analysis.packetCount)
     }
 
-    /// Connections that exceed the limit are not followed, but their packets are counted. Connections that began
+    /// Connections beyond the maximum number are not followed, but their packets are counted. Connections that began
     /// earlier are still followed.
     @Test func connectionsOverTheLimitAreCounted() {
         var limits = ConversationLimits.passing

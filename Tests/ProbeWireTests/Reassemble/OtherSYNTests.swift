@@ -67,7 +67,7 @@ struct OtherSYNTests {
         #expect(flow.judge(.noReset).outcome == .failed && flow.judge(.rst(from: .server)).outcome == .inconclusive)
     }
 
-    /// An RST in the middle of a connection takes effect unless both sides continue.
+    /// An RST in the middle of a connection takes effect unless both sides continue the connection.
     @Test(arguments: [true, false])
     func resetIsIgnoredIfBothSidesContinue(continues: Bool) {
         var connection = TestConnection.connected()

@@ -84,7 +84,8 @@ struct PatienceTests {
             table.add(segment(port, 1_020, 0, isFromServer: true), payload: line.span.extracting(0..<0), time: 0)
         }
         #expect(!table.hasUsedUpMemory && !table.hasReachedTotal && !table.hasLateBytes)
-        // Port 2 belongs to a connection whose gap was skipped, and port 200 to a connection that still waits.
+        // Port 2 belongs to a connection whose gap was skipped, and port 200 to a connection that is still waiting for
+        // missing bytes.
         for port in [2, 200] as [UInt16] {
             table.add(segment(port, 10, 10), payload: line.span.extracting(0..<10), time: 0)
         }

@@ -24,7 +24,7 @@ struct RecentPacketsTests {
         var ip = builder.ipv4()
         (ip[4], ip[5], ip[8]) = (UInt8(number >> 8), UInt8(number & 255), hops)
         if !fromClient { ip.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
-        // A sum over the payload replaces the TCP checksum.
+        // The checksum field contains a simple sum over the payload instead of the TCP checksum.
         let sum = builder.payload.reduce(UInt16(number)) { $0 &* 31 &+ UInt16($1) }
         (ip[36], ip[37]) = (UInt8(sum >> 8), UInt8(sum & 255))
         return PacketBuilder.ethernet(ip)
