@@ -65,7 +65,7 @@ struct ExploreCommand: ParsableCommand {
         }
         if to != nil, faults {
             throw ValidationError(
-                "--faults requires a scenario: with --to, nothing specifies the correct behaviour after a fault")
+                "--faults requires a scenario: with --to, nothing specifies the correct behavior after a fault")
         }
         if time == nil {
             throw ValidationError("--for \(duration): expected a time above 0, such as 500ms, 60s or 10m")

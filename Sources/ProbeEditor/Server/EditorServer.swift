@@ -71,7 +71,7 @@ package struct EditorServer {
         let key = ServerMessage.key(of: id)
         for (index, message) in pending.enumerated() {
             if case .request(let waiting, _, _) = message, ServerMessage.key(of: waiting) == key {
-                pending[index] = .malformed(id: waiting, ResponseError(.cancelled, "the request was cancelled"))
+                pending[index] = .malformed(id: waiting, ResponseError(.cancelled, "the request was canceled"))
             }
         }
     }

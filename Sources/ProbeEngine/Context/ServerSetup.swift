@@ -87,8 +87,8 @@ extension ServerSetup {
                 details: error.resourcesLeft,
                 hints: error.code == EADDRINUSE
                     ? [
-                        "remove the file at that path, or use another path: the file exists, or a program is "
-                            + "listening on it"
+                        "a file already exists at that path, and a program may be listening on it: remove the "
+                            + "file, or use another path"
                     ] : error.advice)
         }
     }

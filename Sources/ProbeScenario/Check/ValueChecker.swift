@@ -482,7 +482,7 @@ extension ValueChecker {
                         .missingBraces,
                         "`${\(name)}` in single quotes is passed to the program literally: no value is inserted, and a shell doesn't know the name",
                         hint:
-                            "close the quotes around it: `'…'${\(name)}'…'`, or use double quotes: `\"…${\(name)}…\"`",
+                            "end the single quotes before it and reopen them after it: `'…'${\(name)}'…'`, or use double quotes: `\"…${\(name)}…\"`",
                         at: place)
                 }
                 index = start + length

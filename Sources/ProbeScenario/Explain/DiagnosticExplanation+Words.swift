@@ -229,10 +229,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"C expect "a" within 1s within 2s"#,
             right: #"C expect "a" within 2s"#),
         .ifNeededNotHere: DiagnosticExplanation(
-            meaning: "`if needed` allows a fault, a state, a name or an answer to have no effect. Without this "
-                + "clause, the case would then be inconclusive. The clause is allowed after faults of links, changes "
-                + "to a proxy, "
-                + "names, `vanish` and `whenever`. Any other step either takes effect or fails.",
+            meaning: "`if needed` allows a statement to have no effect; without this clause, a statement that has no "
+                + "effect makes the case inconclusive. The clause is allowed after faults of links, changes to a "
+                + "proxy, `name` statements, `vanish` and `whenever`. Any other statement either takes effect or fails.",
             wrong: #"S send "a" if needed"#,
             right: #"S send "a""#),
         .pipeAndCut: DiagnosticExplanation(

@@ -117,7 +117,7 @@ package struct TimingClauses: Sendable {
         after: .refused(reason: "this step does not", note: nil))
     static let send = TimingClauses(
         within: .refused(
-            reason: "a send ends when the kernel has accepted all bytes, within `timeout`", note: nil),
+            reason: "a send fails only if it makes no progress for the duration of `timeout`", note: nil),
         after: .refused(reason: "this step does not", note: nil))
     static let silentConnect = TimingClauses(
         within: .judged(note: nil),

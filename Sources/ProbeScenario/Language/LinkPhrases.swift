@@ -33,7 +33,7 @@ enum LinkPhrases {
                         (["delay 20ms"], "delays every packet from this step on"),
                         (
                             ["delay 20ms jitter 5ms seed 7"],
-                            "delays every packet by 15 to 25 ms, as the seed determines; packets stay in order unless `reorder` follows"
+                            "delays every packet by 15 to 25 ms, as determined by the seed; packets stay in order unless `reorder` follows"
                         ),
                     ], example: "delay data 2 by 40ms")
             ) { parser throws(Abandoned) in try parser.parseDelay() },
@@ -146,7 +146,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "drops the given share of the packets at random, as the seed determines; with `burst`, each loss affects the given number of packets in a row",
+                    "drops the given share of the packets at random, as determined by the seed; with `burst`, each loss affects the given number of packets in a row",
                     example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(

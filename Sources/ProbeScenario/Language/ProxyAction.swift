@@ -53,7 +53,7 @@ extension ProxyAction {
                     ),
                     (
                         ["forward to server cut at random seed 7"],
-                        "cuts the forwarded bytes at random intervals of 1 to 64 bytes, as the seed determines"
+                        "cuts the forwarded bytes at random intervals of 1 to 64 bytes, as determined by the seed"
                     ),
                     (
                         ["forward to client at 10kB/s"],

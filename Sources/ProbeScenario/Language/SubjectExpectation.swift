@@ -201,7 +201,7 @@ extension SubjectExpectation {
 
     private static let stoppedEntry = LanguageEntry(
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
-        "expects the subject to stop for the given reason or, if no reason is given, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
+        "expects the subject to stop for the given reason or, if no reason is given, for any reason. `closed` expects a WebSocket close frame from the peer, with the given status code if there is one. An earlier event that no step expected fails the step",
         example: "expect stopped eof", timing: .both)
     /// The entry for `stopped too-long`, which requires the capability for a line limit even if the scenario uses the
     /// default limit.

@@ -141,21 +141,21 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "retransmissions",
-                "the comparison is true for the number of retransmissions by S; tail-loss probes are not counted",
+                "the comparison is true for the number of retransmissions sent by S; tail-loss probes are not counted",
                 example: "retransmissions 0",
                 timing: .wire)
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "sacks",
-                "the comparison is true for the number of acknowledgments by S that list blocks received after a gap (RFC 2018)",
+                "the comparison is true for the number of acknowledgments sent by S that list blocks received after a gap (RFC 2018)",
                 example: "sacks >= 1",
                 timing: .wire)
         ) { .sacks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "duplicate acks",
-                "the comparison is true for the number of acknowledgments by S that repeat the previous acknowledgment while data is in flight (RFC 5681)",
+                "the comparison is true for the number of acknowledgments sent by S that repeat the previous acknowledgment while data is in flight (RFC 5681)",
                 example: "duplicate acks >= 3", timing: .wire), needsAllWords: true
         ) { .duplicateAcks($0, $1) },
         Phrase.comparison(

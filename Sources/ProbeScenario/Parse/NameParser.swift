@@ -100,7 +100,7 @@ struct NameParser: GrammarPart {
                 at: place)
         case .actor:
             throw cursor.fail(
-                .hostAddress, "\(Escaped.text(text.utf8)) can be the address of an actor",
+                .hostAddress, "\(Escaped.text(text.utf8)) is in the range from which actors get their addresses",
                 hint: "write the actor's name, or an unused address, such as `10.77.0.9` or `[fd77::9]`", at: place)
         case .nobody: return .nobody(address, place)
         }

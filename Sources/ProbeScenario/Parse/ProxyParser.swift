@@ -26,7 +26,7 @@ struct ProxyParser: GrammarPart {
         let example = "forward to client in pieces of 1B every 5ms"
         var count: Expression?
         if !cursor.isWord("to") {
-            count = try values.parseExpression("`to`, or a number of bytes", "forward 100 bytes to client")
+            count = try values.parseExpression("`to` or a number of bytes", "forward 100 bytes to client")
             guard cursor.take(word: "bytes") || cursor.take(word: "byte") else {
                 throw cursor.expected("`bytes`", "forward 100 bytes to client")
             }

@@ -189,11 +189,11 @@ struct AdapterProtocolState {
         try spend(0)
         guard connection >= AdapterProtocolState.firstAccepted else {
             throw AdapterMessageError(
-                "an `accept` that chose the number \(connection); numbers begin at \(AdapterProtocolState.firstAccepted)"
+                "an `accept` with connection number \(connection); the numbers begin at \(AdapterProtocolState.firstAccepted)"
             )
         }
         guard everAccepted[connection] == nil else {
-            throw AdapterMessageError("an `accept` that chose the number \(connection) again")
+            throw AdapterMessageError("an `accept` that reused connection number \(connection)")
         }
         if used.contains(listener) {
             everAccepted[connection] = lastNumbers.count
