@@ -138,7 +138,7 @@ class CrThenSkip(Decoder):
         return self.take(0, end, 2) if 0 <= end < len(self.buffer) - 1 else super().next_line()
 
 
-@mutant("after CR CR, the LF is no longer recognised as the end (the matcher does not restart at the second CR)", "framing")
+@mutant("after CR CR, the LF is no longer recognized as the end (the matcher does not restart at the second CR)", "framing")
 class FalseStart(Decoder):
     def next_line(self):
         seen_cr = False
@@ -707,7 +707,7 @@ class LimitOnFirstOfRead(Decoder):
         return super().take(before, length, behind)
 
 
-@mutant("empty lines count towards the limit, so a run of more empty lines than the limit is refused", "limits")
+@mutant("empty lines count toward the limit, so a run of more empty lines than the limit is refused", "limits")
 class LimitCountsEmptyLines(Decoder):
     empty = 0
 
@@ -767,7 +767,7 @@ class NulLimitCountsTerminator(LimitOf):
     of, more = "nul", -1
 
 
-@mutant("unfinished lines of other connections count towards the limit as well", "limits")
+@mutant("unfinished lines of other connections count toward the limit as well", "limits")
 class LimitOverConnections(Decoder):
     everyone = []
 
@@ -1465,7 +1465,7 @@ class BlanksCollapsed(Decoder):
         return line and re.sub(rb" +", b" ", line)
 
 
-@mutant("UTF-8 is normalised, so overlong or differently composed characters are changed", "encoding")
+@mutant("UTF-8 is normalized, so overlong or differently composed characters are changed", "encoding")
 class Normalised(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -5804,7 +5804,7 @@ class TlsDeadlineAnew(Connection):
         super().handshake()
 
 
-@mutant("the timer of the handshake is not cancelled when the handshake is complete", "tls")
+@mutant("the timer of the handshake is not canceled when the handshake is complete", "tls")
 class TlsTimerRunsOn(Connection):
     def opened(self, sock):
         if self.is_secured:
@@ -6768,7 +6768,7 @@ class StartTlsKeepsForRead(PullConnection):
         pass
 
 
-@mutant("data received in the clear is discarded, but counts towards the line limit", "starttls")
+@mutant("data received in the clear is discarded, but counts toward the line limit", "starttls")
 class StartTlsKeepsCount(Connection):
     def discard_plaintext(self):
         self.decoder.limit -= len(self.decoder.buffer)

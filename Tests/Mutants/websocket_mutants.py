@@ -175,7 +175,7 @@ class WsAnswerInOneRead(ClientOpening):
         return head
 
 
-@mutant("the end of an answer's header is recognised only at the end of a read", "websocket")
+@mutant("the end of an answer's header is recognized only at the end of a read", "websocket")
 class WsHeadEndsARead(ClientOpening):
     def take_head(self):
         return super().take_head() if self.buffer.endswith(b"\r\n\r\n") else None
