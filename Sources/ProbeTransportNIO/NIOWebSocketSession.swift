@@ -112,7 +112,7 @@ final class NIOWebSocketSession {
         phase = .closing
         write(frame(.connectionClose, payload), to: channel)
         channel.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [self] in
-            if case .closing = phase { finish(NIOFailure(.timeout, "the close was not answered")) }
+            if case .closing = phase { finish(NIOFailure(.timeout, "the close frame was not answered")) }
         }
     }
 
@@ -174,14 +174,14 @@ final class NIOWebSocketSession {
 
     private func peerClosed(_ payload: [UInt8], on channel: any Channel) {
         guard payload.count != 1 else {
-            return fail(NIOFailure(.protocol, "a close with a body of one byte"), code: 1002, on: channel)
+            return fail(NIOFailure(.protocol, "a close frame with a payload of one byte"), code: 1002, on: channel)
         }
         let code = payload.count < 2 ? nil : UInt16(payload[0]) << 8 | UInt16(payload[1])
         if let code, !ProbeBase.WebSocketFrame.mayBeSent(code: code) {
-            return fail(NIOFailure(.protocol, "a close with the invalid code \(code)"), code: 1002, on: channel)
+            return fail(NIOFailure(.protocol, "a close frame with the invalid code \(code)"), code: 1002, on: channel)
         }
         guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
-            return fail(NIOFailure(.protocol, "a close whose reason is not valid UTF-8"), code: 1007, on: channel)
+            return fail(NIOFailure(.protocol, "a close frame whose reason is not valid UTF-8"), code: 1007, on: channel)
         }
         if case .open = phase { write(frame(.connectionClose, Array(payload.prefix(2))), to: channel) }
         phase = .ending(NIOFailure(.closed(code: code), reason.isEmpty ? nil : reason))

@@ -9,8 +9,8 @@ struct ExploreCommand: ParsableCommand {
         abstract: "Find bugs by sending a scenario's data in different pieces, and shrink the failures.",
         discussion: """
             TCP provides a stream of bytes. Where the stream is cut, when its pieces arrive and how fast the peer reads must not change
-            what a program does, so a variation of a scenario that keeps the stream must keep the verdict. A variation that fails is
-            shrunk to the smallest scenario that fails, which is written as NAME.min.scn.
+            what a program does, so a variation of a scenario that preserves the stream must have the same verdict. A variation that
+            fails is shrunk to the smallest scenario that fails, which is written as NAME.min.scn.
 
             EXAMPLES:
               tcpprobe explore Scenarios/redis-pipeline.scn

@@ -62,7 +62,7 @@ struct MachineFaults {
         guard finding.verdict == .failed else { return finding }
         finding.verdict = .error
         finding.details.append(
-            "a machine error occurred, so the failure says nothing about the program or transport under test: "
+            "a machine error occurred, so the failure proves nothing about the program or transport under test: "
                 + "\(cause.text)")
         finding.details += cause.details
         finding.hints = cause.hints

@@ -47,7 +47,7 @@ struct CaseCapture {
         if let linkLoss { return linkLoss }
         if dropped > 0 {
             return
-                "the capture dropped \(ByteText.count(dropped, "packet")) while the case ran, so judgements may be wrong"
+                "the capture dropped \(ByteText.count(dropped, "packet")) while the case ran, so judgments may be wrong"
         }
         if subscription?.overflowed == true {
             return "the case's connections carried more than the 256 MiB that the capture keeps for a case"

@@ -198,7 +198,7 @@ extension Diagnostic.Message {
 
     static func afterForged(_ what: String, actor: String) -> Self {
         Self(
-            .afterForged, "`\(actor)` has sent a record that OpenSSL does not know about, so `\(what)` can't follow it",
+            .afterForged, "`\(actor)` has sent a record without OpenSSL, so `\(what)` can't follow it",
             hint: "send the data that follows as a record too: `\(actor) send record 23 \"text\"`")
     }
 }
