@@ -1020,7 +1020,7 @@ class WsCloseAnsweredEmpty(WebSocketConnection):
         super().answer_close(b"")
 
 
-@mutant("a close without a code is answered with 1005", "websocket")
+@mutant("a close frame without a code is answered with 1005", "websocket")
 class WsCloseAnswered1005(WebSocketConnection):
     def answer_close(self, payload):
         super().answer_close(payload or b"\x03\xed")
@@ -1081,31 +1081,31 @@ class WsHalfCloseCounts(WebSocketConnection):
             self.peer_closed = True
 
 
-@mutant("a close with a payload of one byte is accepted", "websocket")
+@mutant("a close frame with a payload of one byte is accepted", "websocket")
 class WsCloseOfOneByte(Frames):
     def code_of(self, payload):
         return None if len(payload) == 1 else super().code_of(payload)
 
 
-@mutant("a close with any code is accepted", "websocket")
+@mutant("a close frame with any code is accepted", "websocket")
 class WsAnyCode(Frames):
     def check_code(self, code):
         pass
 
 
-@mutant("a close with the code 1005 or 1006 is accepted", "websocket")
+@mutant("a close frame with the code 1005 or 1006 is accepted", "websocket")
 class WsCodesOfNobody(Frames):
     def check_code(self, code):
         self.require(is_code(code) or code in (1005, 1006))
 
 
-@mutant("a close with a code from 1012 to 1014 is refused", "websocket")
+@mutant("a close frame with a code from 1012 to 1014 is refused", "websocket")
 class WsNewCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and not 1012 <= code <= 1014)
 
 
-@mutant("a close with a code of 3000 or higher is refused", "websocket")
+@mutant("a close frame with a code of 3000 or higher is refused", "websocket")
 class WsOwnCodesRefused(Frames):
     def check_code(self, code):
         self.require(is_code(code) and code < 3000)
@@ -1117,7 +1117,7 @@ class WsReasonUnchecked(Frames):
         pass
 
 
-@mutant("a close with an invalid code is answered with that code", "websocket")
+@mutant("a close frame with an invalid code is answered with that code", "websocket")
 class WsWrongCodeEchoed(WebSocketConnection):
     def close_came(self, payload):
         try:
@@ -1127,7 +1127,7 @@ class WsWrongCodeEchoed(WebSocketConnection):
             self.violated(error.code)
 
 
-@mutant("a close with any code is sent", "websocket")
+@mutant("a close frame with any code is sent", "websocket")
 class WsSendsAnyCode(WebSocketConnection):
     def check_close(self, code, reason):
         super().check_close(1000, reason)
