@@ -56,7 +56,8 @@ EVIDENCE = re.compile(r"^ {4}evidence ")
 
 
 def _unwrapped(lines):
-    """Returns the lines with those of each finding of `diagnose` joined: the lengths of numbers affect where lines are broken."""
+    """Returns the lines with those of each sentence of `diagnose` joined, because the lengths of numbers affect where
+    lines are broken."""
     if not any(EVIDENCE.match(line) for line in lines):
         return lines
     joined = []
