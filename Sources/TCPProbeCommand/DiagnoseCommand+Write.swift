@@ -105,7 +105,9 @@ extension DiagnoseCommand {
         let flows = flow.map { number in report.flows.filter { $0.number == number } } ?? report.flows
         guard !flows.isEmpty else {
             if let problem = inspection.problem { throw failure(problem) }
-            let chosen = criteria.applied(to: try connections.filter(number: flow), in: inspection)
+            let filter = try connections.filter(number: flow)
+            guard !filter.isOpen else { throw Failure.machine("\(name(file)): there is no flow that can be judged") }
+            let chosen = criteria.applied(to: filter, in: inspection)
             let count = ByteText.count(inspection.analysis.table.conversations.count, "flow")
             throw Failure.invalidUsage("\(name(file)): there is no \(chosen.text): the file has \(count)")
         }

@@ -12,7 +12,8 @@ struct ReproductionTests {
     ) -> FlowFinding {
         FlowFinding(
             id: id, severity: severity, certainty: .certain, side: side, evidence: [1],
-            sentence: "The \"server\" cost ${5}, and a \\ is kept.", next: "", rivals: [], numbers: numbers, explained: 0)
+            sentence: "The \"server\" cost ${5}, and a \\ is kept.", next: "", rivals: [], numbers: numbers,
+            explained: 0)
     }
 
     /// Returns the steps of the scenario for a finding, which must be valid.
@@ -25,7 +26,8 @@ struct ReproductionTests {
             Issue.record("\(text)", sourceLocation: sourceLocation)
             return []
         }
-        let compiled = ScenarioCompiler.compile(path: "a.scn", bytes: bytes) { (_) throws(LoadError) in throw .notFound }
+        let compiled = ScenarioCompiler.compile(path: "a.scn", bytes: bytes) { (_) throws(LoadError) in throw .notFound
+        }
         #expect(
             compiled.plan != nil && compiled.diagnostics.isEmpty, "\(text)\n\(compiled.diagnostics.map(\.text))",
             sourceLocation: sourceLocation)
@@ -55,7 +57,9 @@ struct ReproductionTests {
         #expect(steps.contains(step))
     }
 
-    @Test(arguments: [(64, "link C -> S clamp mss 100"), (260, "link C -> S clamp mss 260"), (900, "link C -> S clamp mss 535")])
+    @Test(arguments: [
+        (64, "link C -> S clamp mss 100"), (260, "link C -> S clamp mss 260"), (900, "link C -> S clamp mss 535"),
+    ])
     func sizesAreLimitedToThoseOfTheSeverity(size: Int, step: String) throws {
         let steps = try Self.steps(Self.finding(.smallMSS, .warning, .client, [("mss", .integer(size))]))
         #expect(steps.contains(step))

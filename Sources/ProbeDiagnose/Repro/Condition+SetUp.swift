@@ -105,9 +105,9 @@ extension Condition {
             script.connect()
             script.exchange()
         } else {
-            script.add("link C <-> S delay 20ms")
+            script.add("link C <-> S delay 40ms")
             script.connect()
-            script.transfer("3MiB", from: script.end)
+            script.transfer("1500kB", from: script.end)
         }
         script.close()
         return script
