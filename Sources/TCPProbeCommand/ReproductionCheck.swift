@@ -26,7 +26,7 @@ struct ReproductionCheck {
     private let job: RunJob
 
     /// The number of runs, because a run on a busy machine may show something else.
-    private static let attempts = 2
+    private static let attempts = 3
 
     /// Creates a check.
     ///

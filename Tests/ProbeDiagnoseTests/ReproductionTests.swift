@@ -17,20 +17,17 @@ struct ReproductionTests {
     }
 
     /// Returns the steps of the scenario for a finding, which must be valid.
-    static func steps(
-        _ finding: FlowFinding, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> [String] {
+    static func steps(_ finding: FlowFinding) throws -> [String] {
         let text = try Reproduction(finding).text(origin: "flow 3 of a\"b.pcap", sentence: finding.sentence)
         let bytes = Array(text.utf8)
         guard case .formatted = ScenarioFormatter.format(path: "a.scn", bytes: bytes) else {
-            Issue.record("\(text)", sourceLocation: sourceLocation)
+            Issue.record("\(text)")
             return []
         }
         let compiled = ScenarioCompiler.compile(path: "a.scn", bytes: bytes) { (_) throws(LoadError) in throw .notFound
         }
         #expect(
-            compiled.plan != nil && compiled.diagnostics.isEmpty, "\(text)\n\(compiled.diagnostics.map(\.text))",
-            sourceLocation: sourceLocation)
+            compiled.plan != nil && compiled.diagnostics.isEmpty, "\(text)\n\(compiled.diagnostics.map(\.text))")
         return text.split(separator: "\n").map(String.init)
     }
 

@@ -107,7 +107,7 @@ extension Condition {
         } else {
             script.add("link C <-> S delay 40ms")
             script.connect()
-            script.transfer("1500kB", from: script.end)
+            script.transfer("2500kB", from: script.end)
         }
         script.close()
         return script
