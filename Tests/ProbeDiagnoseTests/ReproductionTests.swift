@@ -63,13 +63,13 @@ struct ReproductionTests {
     }
 
     @Test(arguments: [
-        (FindingSeverity.problem, "wait 60500ms", 60.5), (.warning, "wait 2200ms", 2.2),
+        (FindingSeverity.problem, "wait 60500ms", 60_500), (.warning, "wait 2200ms", 2200),
     ])
-    func waitsAreAsShortAsTheSeverityAllows(severity: FindingSeverity, step: String, seconds: Double) throws {
+    func waitsAreAsShortAsTheSeverityAllows(severity: FindingSeverity, step: String, milliseconds: Int) throws {
         let wait = JSONValue.seconds(nanoseconds: 3600 * Time.second)
         let finding = Self.finding(.halfClosed, severity, .server, [("wait", wait)])
         #expect(try Self.steps(finding).contains(step))
-        #expect(try Reproduction(finding).waits == .seconds(seconds))
+        #expect(try Reproduction(finding).waits == .milliseconds(milliseconds))
     }
 
     @Test func slowAnswersAreRecreatedByTheCheaperWay() throws {

@@ -58,9 +58,7 @@ extension Condition {
             script.add(others + ["S accept as A"])
             script.add("C send line \"request\"", "A expect line \"request\"", "C close", "A expect eof")
         } else {
-            script.add("C send line \"request\"")
-            script.wait(1500)
-            script.add("C reset")
+            script.add("C send line \"request\"", "C expect nothing for 1500ms", "C reset")
             script.add(others + ["X ignore rest", "Y ignore rest", "Z ignore rest"])
         }
         return script
@@ -78,6 +76,7 @@ extension Condition {
             script.exchange()
             script.close()
         } else {
+            script.exchange()
             script.add("link C -> S unreachable", "C send line \"request\"")
             script.wait(100)
             script.add("C reset")
