@@ -103,6 +103,9 @@ mutants: build ## Run the conformance suite with broken transports, each of whic
 explore: build ## Find the planted bugs in Tests/Explore, and none in the correct programs (EXPLORE_FLAGS=quit-first runs one)
 	Tests/Explore/run $(abspath $(TOOL)) $(EXPLORE_FLAGS)
 
+diagnosis: build ## Generate labelled captures of faults and diagnose them (requires root; DIAGNOSIS_FLAGS="SEED VARIANTS")
+	Tests/Diagnosis/run $(abspath $(TOOL)) $(DIAGNOSIS_FLAGS)
+
 slurm: build ## Run shards and crowd shares on a local Slurm cluster of three nodes (SLURM_FLAGS=FOLDER runs another suite)
 	Tests/Slurm/run $(abspath $(TOOL)) $(SLURM_FLAGS)
 

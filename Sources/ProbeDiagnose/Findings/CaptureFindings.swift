@@ -45,13 +45,13 @@ struct CaptureFindings: FindingGroup {
                 numbers: [("largest", .integer(flow[side].largestPayload))])
             break
         }
-        if !flow.clockSteps.isEmpty {
+        if !flow.clock.steps.isEmpty {
             add(
-                .clockStepped, .warning, flow.isClockStepProven ? .certain : .likely, .capture, flow.clockSteps,
-                "The clock of the capture was changed \(flow.clockSteps.packets.count == 1 ? "once" : "\(flow.clockSteps.packets.count) times"), so times are not reliable.",
+                .clockStepped, .warning, flow.clock.isProven ? .certain : .likely, .capture, flow.clock.steps,
+                "The clock of the capture was changed \(flow.clock.steps.packets.count == 1 ? "once" : "\(flow.clock.steps.packets.count) times"), so times are not reliable.",
                 next: "capture again with a clock that is not set meanwhile; ignore times across the step",
                 rivals: ["packets that were stored in another order than they arrived"],
-                numbers: [("steps", .integer(flow.clockSteps.packets.count))])
+                numbers: [("steps", .integer(flow.clock.steps.packets.count))])
         }
     }
 }

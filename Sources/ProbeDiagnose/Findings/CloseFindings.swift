@@ -114,7 +114,7 @@ struct CloseFindings: FindingGroup {
 
     private mutating func addHalfClosed() {
         let flow = context.flow
-        guard flow.isTimeReliable else { return }
+        guard flow.clock.isReliable else { return }
         for side in ConversationSide.allCases {
             guard let closed = flow[side].finAcknowledged else { continue }
             let other = side.opposite

@@ -21,7 +21,7 @@ struct LossFindings: FindingGroup {
 
     private mutating func addTimeouts(sender side: ConversationSide) {
         let sender = context.flow[side]
-        guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.isTimeReliable else { return }
+        guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.clock.isReliable else { return }
         let time = sender.timeoutTime
         let share = context.share(time)
         let severity: FindingSeverity =
@@ -199,7 +199,7 @@ struct LossFindings: FindingGroup {
     private mutating func addQueue(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
-        guard flow.isTimeReliable else { return }
+        guard flow.clock.isReliable else { return }
         let beyond = Queueing(sender.loadedDelays, sender.queueing, low: sender.shortestDelay)
         // If the capture was made near the receiver, the queue is between the sender and the capture point.
         let before = Queueing(sender.echo.delays, sender.echo.queueing, low: sender.echo.shortest)
@@ -229,26 +229,26 @@ struct LossFindings: FindingGroup {
     private mutating func addCopies() {
         let flow = context.flow
         // A copy and its original make up a pair. A capture on both sides of a router contains every packet twice.
-        let isCapturedTwice = (flow.copyCount + flow.lateCopyCount) * 4 >= flow.packetCount
-        if flow.lateCopyCount > 0, !isCapturedTwice {
-            let share = Double(flow.lateCopyCount) / Double(max(flow.packetCount, 1))
+        let isCapturedTwice = (flow.copies.count + flow.copies.lateCount) * 4 >= flow.packetCount
+        if flow.copies.lateCount > 0, !isCapturedTwice {
+            let share = Double(flow.copies.lateCount) / Double(max(flow.packetCount, 1))
             add(
-                .duplicatePackets, share >= 0.01 ? .warning : .note, flow.isLateCopyProven ? .certain : .likely,
-                .path(to: flow.lateCopySide?.opposite ?? .server), flow.lateCopyEvidence,
-                "The network delivered \(count(flow.lateCopyCount, "packet")) twice (\(percent(share))).",
+                .duplicatePackets, share >= 0.01 ? .warning : .note, flow.copies.isLateProven ? .certain : .likely,
+                .path(to: flow.copies.lateSide?.opposite ?? .server), flow.copies.lateEvidence,
+                "The network delivered \(count(flow.copies.lateCount, "packet")) twice (\(percent(share))).",
                 next:
                     "look for a device on the path that duplicates packets (a mirror port, a loop, bonding in broadcast mode)",
                 rivals: ["a capture that contains packets twice"],
-                numbers: [("packets", .integer(flow.lateCopyCount)), ("share", .number(share))])
+                numbers: [("packets", .integer(flow.copies.lateCount)), ("share", .number(share))])
         }
         // If every packet is captured twice, half of all packets are copies. The threshold is half of that share.
-        if flow.copyCount + flow.lateCopyCount > 0, isCapturedTwice {
+        if flow.copies.count + flow.copies.lateCount > 0, isCapturedTwice {
             add(
                 .capturedTwice, .note, .certain, .capture,
-                flow.copyCount > 0 ? flow.copyEvidence : flow.lateCopyEvidence,
-                "The capture contains \(count(flow.copyCount + flow.lateCopyCount, "packet")) of this flow twice.",
+                flow.copies.count > 0 ? flow.copies.evidence : flow.copies.lateEvidence,
+                "The capture contains \(count(flow.copies.count + flow.copies.lateCount, "packet")) of this flow twice.",
                 next: "capture on one interface instead of all (`-i any`), or on one side of the bridge or router",
-                numbers: [("packets", .integer(flow.copyCount + flow.lateCopyCount))])
+                numbers: [("packets", .integer(flow.copies.count + flow.copies.lateCount))])
         }
     }
 }

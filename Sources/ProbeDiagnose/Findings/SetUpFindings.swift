@@ -127,7 +127,7 @@ struct SetUpFindings: FindingGroup {
     private mutating func addSlowHandshake() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, let syn = flow.client.syn, flow.client.synCount == 1,
-            flow.server.synCount == 1, flow.isTimeReliable
+            flow.server.synCount == 1, flow.clock.isReliable
         else { return }
         // The client, not the server, is responsible for the time until its ACK, which may be missing from the capture.
         let time = (flow.server.syn?.time ?? end) - syn.time + min(flow.delay(to: .client), end - syn.time)

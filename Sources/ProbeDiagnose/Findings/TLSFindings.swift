@@ -69,7 +69,7 @@ struct TLSFindings: FindingGroup {
     private mutating func addStalledHandshake() {
         let flow = context.flow
         let (own, other) = (flow.client.progress, flow.server.progress)
-        guard own.kind == .tls, own.tls.hasHello, flow.isTimeReliable, own.tls.alert == nil, other.tls.alert == nil
+        guard own.kind == .tls, own.tls.hasHello, flow.clock.isReliable, own.tls.alert == nil, other.tls.alert == nil
         else { return }
         if let stall = flow.tlsStall {
             addStall(stall.side, stall.wait, Evidence(stall.request, stall.packet))

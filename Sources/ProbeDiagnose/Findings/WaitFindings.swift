@@ -18,7 +18,7 @@ struct WaitFindings: FindingGroup {
 
     private mutating func addSlowServer() {
         let flow = context.flow
-        guard flow.isTimeReliable, let slowest = flow.server.slowestAnswer,
+        guard flow.clock.isReliable, let slowest = flow.server.slowestAnswer,
             let median = flow.server.answers.quantile(0.5), let high = flow.server.answers.quantile(0.99)
         else { return }
         let count = flow.server.answers.count
@@ -49,7 +49,7 @@ struct WaitFindings: FindingGroup {
         let flow = context.flow
         let client = flow.client
         let share = context.share(client.pauseTime)
-        guard client.pauseCount >= 3, share >= 0.5, flow.isTimeReliable else { return }
+        guard client.pauseCount >= 3, share >= 0.5, flow.clock.isReliable else { return }
         add(
             .slowClient, .warning,
             .likely, .client, client.pauseEvidence,
@@ -67,7 +67,7 @@ struct WaitFindings: FindingGroup {
     private mutating func addNoData() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, flow.client.dataPacketCount + flow.server.dataPacketCount == 0,
-            flow.client.syn != nil, flow.server.syn != nil, !context.isOneDirection, flow.isTimeReliable
+            flow.client.syn != nil, flow.server.syn != nil, !context.isOneDirection, flow.clock.isReliable
         else { return }
         let isClosed = flow.phase == .closing || flow.reset != nil
         let time = isClosed ? context.duration - end : context.watched - end
@@ -82,7 +82,7 @@ struct WaitFindings: FindingGroup {
 
     private mutating func addNagle(sender side: ConversationSide) {
         let sender = context.flow[side]
-        guard sender.nagleCount > 0, context.flow.isTimeReliable else { return }
+        guard sender.nagleCount > 0, context.flow.clock.isReliable else { return }
         let share = context.share(sender.nagleTime)
         let isSerious =
             sender.nagleCount >= 3 || (share >= 0.05 && sender.nagleTime >= 100 * Time.millisecond)
@@ -114,7 +114,7 @@ struct WaitFindings: FindingGroup {
         let flow = context.flow
         let sender = flow[side]
         guard sender.progress.isIncomplete, let last = sender.lastDataTime, !(sender.drip?.isSlow ?? false),
-            flow.isTimeReliable, sender.outstanding == 0 || !context.isAt(side)
+            flow.clock.isReliable, sender.outstanding == 0 || !context.isAt(side)
         else { return }
         let end = sender.fin?.time ?? (flow.reset?.isObeyed == true ? flow.reset?.time : nil) ?? context.watched
         let wait = end - last
@@ -138,7 +138,7 @@ struct WaitFindings: FindingGroup {
 
     private mutating func addDrip() {
         let flow = context.flow
-        guard let drip = flow.client.worstDrip ?? flow.client.drip, drip.segments >= 5, flow.isTimeReliable else {
+        guard let drip = flow.client.worstDrip ?? flow.client.drip, drip.segments >= 5, flow.clock.isReliable else {
             return
         }
         let end = flow.client.worstDrip == nil ? flow.endOfData ?? context.duration : drip.last

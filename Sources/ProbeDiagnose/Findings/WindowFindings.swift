@@ -24,7 +24,7 @@ struct WindowFindings: FindingGroup {
             isAtEnd = true
             time += context.trailing
         }
-        guard time > 0, flow.isTimeReliable else { return }
+        guard time > 0, flow.clock.isReliable else { return }
         let share = Double(time) / Double(max(context.watched, 1))
         let sinceEnd = isAtEnd ? context.watched - (sender.zero?.time ?? 0) : 0
         let severity: FindingSeverity =
@@ -52,7 +52,7 @@ struct WindowFindings: FindingGroup {
         let flow = context.flow
         let sender = flow[side]
         guard let share = isWindowLimited(side), let roundTrip = flow.roundTrip, roundTrip > 0,
-            flow.isTimeReliable
+            flow.clock.isReliable
         else { return }
         let half = sender.windows.samples.partition(around: context.duration / 2)
         let isGrowing = Double(half.later) > Double(half.earlier) * 1.1
@@ -105,7 +105,7 @@ struct WindowFindings: FindingGroup {
 
     private mutating func addApplicationLimit(sender side: ConversationSide) {
         let sender = context.flow[side]
-        guard sender.transferTime >= 200 * Time.millisecond, context.flow.isTimeReliable,
+        guard sender.transferTime >= 200 * Time.millisecond, context.flow.clock.isReliable,
             sender.applicationTime * 2 >= sender.transferTime
         else { return }
         let share = Double(sender.applicationTime) / Double(sender.transferTime)

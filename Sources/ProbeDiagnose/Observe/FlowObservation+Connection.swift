@@ -18,6 +18,18 @@ struct SetUpObservation: Sendable {
     var isSYNDataAcknowledged = false
 }
 
+extension SetUpObservation {
+    /// Records an answer that acknowledges another number than that of the SYN.
+    mutating func noteWrongAnswer(_ packet: DiagnosedPacket) {
+        wrongAnswers.add(packet.number)
+        wrongAnswer =
+            packet.flags.contains(.rst)
+            ? "a reset that acknowledges another number"
+            : packet.flags.contains(.syn)
+                ? "a SYN-ACK that acknowledges another number" : "a challenge ACK of an older connection"
+    }
+}
+
 /// A reset, and the state of the connection at the time of the reset.
 struct ResetObservation: Sendable {
     var side: ConversationSide
@@ -95,7 +107,7 @@ extension FlowObservation {
         if side == .server, let syn = client.syn, server.syn == nil, tcp.flags.contains(.ack) {
             let own = tcp.acknowledgment - (syn.sequence + 1)
             if own != 0, own != syn.payloadLength {
-                noteWrongAnswer(packet)
+                set.noteWrongAnswer(packet)
                 return false
             }
             if packet.flags.contains(.rst) {
@@ -123,15 +135,6 @@ extension FlowObservation {
         return true
     }
 
-    private mutating func noteWrongAnswer(_ packet: DiagnosedPacket) {
-        set.wrongAnswers.add(packet.number)
-        set.wrongAnswer =
-            packet.flags.contains(.rst)
-            ? "a reset that acknowledges another number"
-            : packet.flags.contains(.syn)
-                ? "a SYN-ACK that acknowledges another number" : "a challenge ACK of an older connection"
-    }
-
     private mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         let side = packet.side
         if side == .server, let syn = client.syn, tcp.flags.contains(.ack), server.syn == nil {
@@ -140,18 +143,7 @@ extension FlowObservation {
                 syn.payloadLength > 0 && tcp.acknowledgment - (syn.sequence + 1) == syn.payloadLength
             if set.isSYNDataAcknowledged { noteSYNData(syn) }
         }
-        if self[side].synCount > 0, packet.time - self[side].lastSYNTime < 100_000_000 { return }
-        self[side].synCount += 1
-        self[side].synPackets.add(packet.number)
-        self[side].lastSYNTime = packet.time
-        guard self[side].syn == nil else { return }
-        let options = tcp.options
-        self[side].syn = .init(
-            time: packet.time, packet: packet.number, sequence: tcp.sequence,
-            maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
-            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength,
-            hasTimestamp: options.timestamp != nil)
-        self[side].sentEnd = 1
+        self[side].noteSYN(packet, tcp)
     }
 
     /// Records a packet of the handshake that the analysis does not assign to either stream of the connection.

@@ -207,18 +207,7 @@ extension FlowObservation {
 extension FlowObservation {
     /// Records the second copy of a packet that the capture contains twice.
     mutating func noteCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
-        let number = summary.packetIndex + 1
         packetCount += 1
-        let original = self[summary.side].recent.original(of: tcp)
-        guard let original, time - original.time > 1_000_000 else {
-            copyCount += 1
-            copyEvidence.add(number)
-            return
-        }
-        lateCopyCount += 1
-        lateCopyEvidence.add(original.packet)
-        lateCopyEvidence.add(number)
-        lateCopySide = summary.side
-        if original.hopLimit != tcp.hopLimit || tcp.identification != 0 { isLateCopyProven = true }
+        copies.note(summary, tcp, original: self[summary.side].recent.original(of: tcp), at: time)
     }
 }

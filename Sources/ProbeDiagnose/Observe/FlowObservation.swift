@@ -26,25 +26,15 @@ package struct FlowObservation: Sendable {
     var reset: ResetObservation?
     var set = SetUpObservation()
     var icmp: ICMPObservation?
-    var clockSteps = Evidence()
-    private var lastClockStep: Int64?
-    private var largestClockStep: Int64 = 0
-    /// Whether times can be compared. Records that were merely stored in another order don't matter.
-    var isTimeReliable: Bool { largestClockStep < 100_000_000 }
-    var copyCount = 0
-    var copyEvidence = Evidence()
-    var lateCopyCount = 0
-    var lateCopyEvidence = Evidence()
-    var isLateCopyProven = false
-    /// The sender of the packets that arrived twice.
-    var lateCopySide: ConversationSide?
     /// The number of the packet with an encrypted alert that is the server's only answer to the client's data; `nil` if
     /// there is none.
     var answeringAlert: Int?
     /// The longest wait for the next record of an unfinished TLS handshake.
     var tlsStall: (side: ConversationSide, wait: Int64, request: Int, packet: Int)?
-    /// Whether timestamp options show that the capture's clock was changed.
-    var isClockStepProven = false
+    /// The packets that the capture contains twice.
+    var copies = CopyObservation()
+    /// The steps of the capture's clock.
+    var clock = ClockObservation()
     var packetCount = 0
     var cutCount = 0
     var firstPacket = 0
@@ -89,7 +79,7 @@ package struct FlowObservation: Sendable {
         let raw = Int64(clamping: Int128(summary.time) - Int128(origin))
         let side = summary.side
         if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
-            noteClockStep(summary.packetIndex + 1, by: self[side].lastTime - raw, at: max(now, raw))
+            clock.note(summary.packetIndex + 1, by: self[side].lastTime - raw, at: max(now, raw))
         }
         // A copy is not an additional packet of the flow, so it must not extend the flow's duration.
         if summary.kind == .copy { return noteCopy(summary, tcp, max(now, raw)) }
@@ -100,8 +90,8 @@ package struct FlowObservation: Sendable {
                 value, at: time, packet: summary.packetIndex + 1, patience: max(20_000_000, roundTrip ?? 0)),
             !self[side.opposite].timestamps.contradicts(step)
         {
-            noteClockStep(step.packet, by: step.gap, at: time)
-            isClockStepProven = true
+            clock.note(step.packet, by: step.gap, at: time)
+            clock.isProven = true
         }
         lastSilence = time - now
         pass(until: time)
@@ -175,15 +165,6 @@ package struct FlowObservation: Sendable {
         // segments.
         return summary.kind == .spuriousRetransmission
             && sender.isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
-    }
-
-    /// Records a step of the capture's clock. A step usually affects the packets of both sides, so a second step within
-    /// a second is ignored.
-    private mutating func noteClockStep(_ packet: Int, by step: Int64, at time: Int64) {
-        largestClockStep = max(largestClockStep, step)
-        if let last = lastClockStep, time - last < 1_000_000_000 { return }
-        lastClockStep = time
-        clockSteps.add(packet)
     }
 
     // MARK: Time

@@ -3,6 +3,22 @@ import ProbeWire
 
 /// Observations about the packets of one side, based on acknowledgments and retransmissions.
 extension SideObservation {
+    /// Records a SYN. A SYN that follows another one at once is a copy of it.
+    mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+        if synCount > 0, packet.time - lastSYNTime < 100_000_000 { return }
+        synCount += 1
+        synPackets.add(packet.number)
+        lastSYNTime = packet.time
+        guard syn == nil else { return }
+        let options = tcp.options
+        syn = .init(
+            time: packet.time, packet: packet.number, sequence: tcp.sequence,
+            maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
+            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength,
+            hasTimestamp: options.timestamp != nil)
+        sentEnd = 1
+    }
+
     /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original
     /// segment was lost, because the receiver would have reported the original as soon as it arrived.
     mutating func noteProbeSACK(_ reported: [Range<Int64>]) {

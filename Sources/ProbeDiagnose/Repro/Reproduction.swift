@@ -19,7 +19,7 @@ package struct Reproduction: Sendable {
         id = finding.id
         severity = finding.severity
         side = finding.side
-        let condition = Condition(finding)
+        let condition = RecreatedCondition(finding)
         script =
             condition.setUp ?? condition.window ?? condition.loss ?? condition.wait ?? condition.tls ?? condition.close
             ?? ReproductionScript("")
@@ -99,7 +99,7 @@ package struct ReproductionObstacle: Error, Sendable, Equatable {
 ///
 /// Each family of findings has an extension of this type with a property that returns the scenario, or `nil` for a
 /// finding of another family.
-struct Condition {
+struct RecreatedCondition {
     let id: FindingID
     let severity: FindingSeverity
     private let side: FindingSide

@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Scenarios for findings about TLS.
-extension Condition {
+extension RecreatedCondition {
     var tls: ReproductionScript? {
         switch id {
         case .tlsAlert: tlsAlert

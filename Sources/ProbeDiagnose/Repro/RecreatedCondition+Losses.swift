@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Scenarios for findings about lost, late and repeated packets.
-extension Condition {
+extension RecreatedCondition {
     var loss: ReproductionScript? {
         switch id {
         case .timeoutStall: timeoutStall

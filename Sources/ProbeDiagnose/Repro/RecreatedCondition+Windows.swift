@@ -1,10 +1,10 @@
 import ProbeBase
 
 /// Scenarios for findings about windows and about what limits transfers.
-extension Condition {
+extension RecreatedCondition {
     var window: ReproductionScript? {
         switch id {
-        case .closedWindow: zeroWindow
+        case .closedWindow: closedWindow
         case .windowLimited: windowLimited
         case .smallWindow: smallWindow
         case .sillyWindow: sillyWindow
@@ -13,7 +13,7 @@ extension Condition {
         }
     }
 
-    private var zeroWindow: ReproductionScript {
+    private var closedWindow: ReproductionScript {
         let (reader, sender) = (place, place.opposite)
         let (own, other) = (ReproductionScript.name(reader), ReproductionScript.name(sender))
         let stall = severity == .problem ? 1500 : severity == .warning ? 700 : 300

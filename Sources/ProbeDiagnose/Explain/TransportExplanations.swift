@@ -1,5 +1,5 @@
 /// Findings about how connections are set up, about windows, and about lost, late and repeated packets.
-extension FindingExplanation {
+enum TransportExplanations {
     // MARK: Set-up
 
     static let refused = FindingExplanation(
@@ -189,7 +189,7 @@ extension FindingExplanation {
 
     // MARK: Windows
 
-    static let zeroWindow = FindingExplanation(
+    static let closedWindow = FindingExplanation(
         meaning: "The receiver stopped reading, so the sender had to stop",
         packets: """
             The receiver advertised a window of 0, and the sender was blocked by it: it sent zero-window probes, had

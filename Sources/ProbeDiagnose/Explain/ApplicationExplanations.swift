@@ -1,5 +1,5 @@
 /// Findings about applications, about how connections end, about captures, and about several flows.
-extension FindingExplanation {
+enum ApplicationExplanations {
     // MARK: Waits
 
     static let nagleDelayedAck = FindingExplanation(

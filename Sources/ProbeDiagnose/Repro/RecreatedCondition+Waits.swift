@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Scenarios for findings about the programs at the two ends.
-extension Condition {
+extension RecreatedCondition {
     var wait: ReproductionScript? {
         switch id {
         case .nagleDelayedAck: nagle

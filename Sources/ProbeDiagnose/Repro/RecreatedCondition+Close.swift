@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Scenarios for findings about how a connection ended.
-extension Condition {
+extension RecreatedCondition {
     var close: ReproductionScript? {
         switch id {
         case .resetByClient, .resetByServer: reset

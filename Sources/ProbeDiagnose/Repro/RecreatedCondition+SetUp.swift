@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// Scenarios for findings about how a connection was set up.
-extension Condition {
+extension RecreatedCondition {
     var setUp: ReproductionScript? {
         switch id {
         case .refused: refused

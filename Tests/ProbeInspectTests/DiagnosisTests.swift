@@ -1,0 +1,111 @@
+import ProbeBase
+import ProbeDiagnose
+import ProbeInspect
+import ProbeWire
+import Testing
+
+/// Tests findings on captures that are built packet by packet. `Tests/Diagnosis` tests all findings on real captures.
+@Suite struct DiagnosisTests {
+    private func diagnosis(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws
+        -> DiagnosisReport
+    {
+        var capture = CaptureBuilder()
+        var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
+        build(&capture, &connection)
+        return try diagnosis(capture.bytes)
+    }
+
+    private func diagnosis(_ bytes: [UInt8]) throws -> DiagnosisReport {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture", bytes)
+        return Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
+    }
+
+    /// A slow answer is the server's, but the time until the client's next request is not.
+    @Test func slowAnswerIsFound() throws {
+        let report = try diagnosis { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .client, "GET")
+            capture.packet(connection, .server, flags: 0x10)
+            capture.wait(milliseconds: 4_000)
+            capture.send(&connection, .server, "answer")
+            capture.packet(connection, .client, flags: 0x10)
+            capture.close(&connection)
+        }
+        let flow = try #require(report.flows.first)
+        let finding = try #require(flow.findings.first)
+        #expect(finding.id == .slowServer && finding.severity == .warning && finding.certainty == .certain)
+        #expect(finding.evidence == [4, 6])
+        #expect(flow.budget[.serverThinks] / 1_000_000_000 == 3 || flow.budget[.serverThinks] / 1_000_000_000 == 4)
+    }
+
+    @Test func refusalIsFound() throws {
+        let report = try diagnosis { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1)
+            capture.packet(connection, .server, flags: 0x14)
+        }
+        #expect(report.flows.first?.findings.map(\.id) == [.refused])
+        #expect(report.flows.first?.budget[.handshake] == report.flows.first?.duration)
+    }
+
+    /// The window is 0, and the client's probes are answered with 0.
+    @Test func closedWindowIsFound() throws {
+        let report = try diagnosis { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 512))
+            capture.packet(connection, .server, flags: 0x10, window: 0)
+            for _ in 0..<5 {
+                capture.wait(milliseconds: 400)
+                capture.packet(connection, .client, flags: 0x10, skew: -1)
+                capture.packet(connection, .server, flags: 0x10, window: 0)
+            }
+        }
+        let finding = try #require(report.flows.first?.findings.first)
+        #expect(finding.id == .closedWindow && finding.severity == .problem && finding.certainty == .certain)
+        #expect(finding.side == .server)
+    }
+
+    /// An exchange without a fault has nothing above a note, and its budget is exact.
+    @Test func healthyExchangeHasNoWarning() throws {
+        let report = try diagnosis(CaptureBuilder.greeting)
+        let flow = try #require(report.flows.first)
+        #expect(flow.findings.allSatisfy { $0.severity == .note })
+        #expect(flow.budget.total == flow.duration)
+    }
+
+    /// A clock that is set from 1970 to today must not overflow anything.
+    @Test func clockFrom1970IsNoTrap() throws {
+        for isReset in [false, true] {
+            var capture = CaptureBuilder()
+            var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
+            capture.time = 1_000_000_000
+            capture.open(connection)
+            capture.send(&connection, .client, "GET")
+            capture.time = 1_800_000_000_000_000_000
+            if isReset {
+                capture.packet(connection, .server, flags: 0x14)
+            } else {
+                capture.send(&connection, .server, "answer")
+            }
+            let report = try diagnosis(capture.bytes)
+            let flow = try #require(report.flows.first)
+            #expect(flow.budget.total == flow.duration)
+            let text = DiagnosisText(width: 80, paint: .plain, isVerbose: false, isAbsolute: true).block(flow)
+            #expect(text.contains("where the time went"))
+        }
+    }
+
+    /// Whatever a capture contains, the shares of each flow add up to its duration, and two threads find the same as
+    /// one.
+    @Test(arguments: 1...12)
+    func sharesAddUp(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture", RandomCapture(seed: seed).bytes)
+        let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
+        #expect(!report.flows.isEmpty)
+        for flow in report.flows {
+            #expect(flow.budget.total == flow.duration)
+            #expect(flow.budget.used.allSatisfy { $0.time > 0 })
+        }
+    }
+}
