@@ -61,10 +61,7 @@ enum ApplicationExplanations {
             more, and these pauses make up at least half of the duration.
             """,
         severity: "warning",
-        certainty: """
-            certain if the capture was made at the client, and the client had acknowledged the server's data before it
-            paused; otherwise likely: a user may be typing, or the client waits for another connection.
-            """,
+        certainty: "likely, never certain: a user may be typing, or the client waits for another connection",
         side: "the client",
         next: """
             Look at what the client does between an answer and its next request. For an interactive session or a pool
@@ -197,8 +194,8 @@ enum ApplicationExplanations {
                 had read everything), or `abort`.
                 """,
             severity: """
-                problem if data was not acknowledged, or a TLS record or an HTTP message was incomplete; note if both
-                sides, or only the peer, had closed before; otherwise warning
+                problem if data other than a TLS alert was not acknowledged, or a TLS record or an HTTP message was
+                incomplete; note if both sides, or only the peer, had closed before; otherwise warning
                 """,
             certainty: """
                 certain, as to who sent the RST. The reason is certain only for `data-after-close`; see
@@ -217,12 +214,13 @@ enum ApplicationExplanations {
         meaning: "A reset was probably sent by another machine",
         packets: """
             The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same; or
-            its sender sent more packets afterwards, as if it knew nothing about the RST.
+            its sender sent more packets afterwards, as if it knew nothing about the RST, such as a SYN-ACK after an RST
+            that had refused the connection.
             """,
-        severity: "problem",
+        severity: "problem; note if both sides had closed before",
         certainty: """
             certain if the sender goes on, and both the TTL and the use of the IP identification differ; otherwise
-            likely: the sender may have reset the connection and gone on.
+            likely: the sender may have reset the connection and gone on, or begun to listen in the meantime.
             """,
         side: "the middlebox",
         next: """
@@ -265,9 +263,9 @@ enum ApplicationExplanations {
     static let vanished = FindingExplanation(
         meaning: "The peer stopped answering",
         packets: """
-            The same data or FIN was sent at least four times, and no packet of the peer followed, neither a FIN nor an
-            RST, and its window was not closed. The sender's program still believes that it is connected, for up to 15
-            minutes on Linux.
+            The same data or FIN was sent at least four times, for at least 500 ms, and no packet of the peer followed,
+            neither a FIN nor an RST, and its window was not closed. The sender's program still believes that it is
+            connected, for up to 15 minutes on Linux.
             """,
         severity: "problem",
         certainty: "likely, never certain: the path may have lost all packets of the sender, or all answers",
@@ -276,7 +274,9 @@ enum ApplicationExplanations {
             Check whether the peer is up, and whether a firewall or NAT device has forgotten the connection, or a route
             has changed. TCP_USER_TIMEOUT limits how long the sender's program waits.
             """,
-        explains: [.init(.timeoutStall, .loss, .tailLoss, .keepAliveFailed)])
+        explains: [
+            .init(.timeoutStall, .loss, .tailLoss, .keepAliveFailed, .resetByClient, .resetByServer, .injectedReset)
+        ])
 
     static let keepAliveFailed = FindingExplanation(
         meaning: "The peer did not answer keep-alives",
@@ -361,8 +361,8 @@ enum ApplicationExplanations {
     static let capturedTwice = FindingExplanation(
         meaning: "The capture contains packets twice",
         packets: """
-            At least a quarter of the flow's packets are copies that were captured within 1 ms of the original, so that
-            most packets are present twice. Copies count once in all other findings.
+            At least a quarter of the flow's packets are copies of others, for example of both interfaces of a router.
+            If every packet is present twice, half of all packets are copies. Copies count once in all other findings.
             """,
         severity: "note",
         certainty: "certain",
@@ -373,8 +373,8 @@ enum ApplicationExplanations {
         meaning: "The clock of the capture was changed",
         packets: """
             The time of a packet is more than 1 ms earlier than that of the previous one of the same side, or time
-            passed in the capture that did not pass in the sender's timestamps. Findings that depend on durations are
-            not raised for such a flow.
+            passed in the capture that did not pass in the sender's timestamps. After a step of 100 ms or more, findings
+            that depend on durations are not raised for the flow.
             """,
         severity: "warning",
         certainty: """

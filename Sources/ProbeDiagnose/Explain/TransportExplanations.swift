@@ -5,8 +5,8 @@ enum TransportExplanations {
     static let refused = FindingExplanation(
         meaning: "The server answered the SYN with a reset",
         packets: """
-            The client sent a SYN, and the answer was an RST that acknowledges it. A host sends such an RST at once if
-            no program listens on the port; `answer-after` is therefore about one round trip.
+            The client sent a SYN, the answer was an RST that acknowledges it, and no SYN-ACK followed. A host sends
+            such an RST at once if no program listens on the port; `answer-after` is therefore about one round trip.
             """,
         severity: "problem",
         certainty: """
@@ -46,10 +46,12 @@ enum TransportExplanations {
             """,
         severity: "warning",
         certainty: """
-            certain if the SYN-ACK was repeated; otherwise likely: a server whose queue of incomplete connections is
-            full also ignores SYNs.
+            certain if the SYN-ACK was sent more often than the SYN; otherwise likely: a server whose queue of
+            incomplete connections is full also ignores SYNs.
             """,
-        side: "the path towards the server or, if the SYN-ACK was repeated, towards the client",
+        side: """
+            the path towards the client if the SYN-ACK was sent more often than the SYN; otherwise towards the server
+            """,
         next: """
             Look for losses on this path (`mtr`, interface counters). If only SYNs are lost, look at
             `nstat -az TcpExtTCPReqQFullDrop` on the server, and at devices that limit the rate of new connections.
@@ -101,8 +103,8 @@ enum TransportExplanations {
     static let slowHandshake = FindingExplanation(
         meaning: "The handshake took much longer than a round trip, although no packet was repeated",
         packets: """
-            The time from the SYN to the client's ACK exceeds 1 s, or exceeds 200 ms and three times the shortest later
-            round trip. Neither the SYN nor the SYN-ACK was repeated.
+            The time from the SYN to the SYN-ACK and on to the client exceeds 1 s, or exceeds 200 ms and three times the
+            shortest later round trip. Neither the SYN nor the SYN-ACK was repeated.
             """,
         severity: "warning",
         certainty: "likely: the path may be that long, or a device on it may delay new connections",
@@ -401,9 +403,9 @@ enum TransportExplanations {
     static let bufferbloat = FindingExplanation(
         meaning: "A queue on the path fills up and delays the flow",
         packets: """
-            The 95th percentile of the round trip exceeds the minimum by more than 100 ms and is more than four times
-            the minimum, at least five of at least eight measurements exceed it by more than 100 ms, and the round trip
-            grows with the data in flight (correlation above 0.3).
+            With several segments in flight, the 95th percentile of the round trip exceeds the minimum by more than 100
+            ms and is more than four times the minimum, at least five of at least eight measurements exceed it by more
+            than 100 ms, and the round trip grows with the data in flight (correlation above 0.3).
             """,
         severity: "warning",
         certainty: """
@@ -420,7 +422,8 @@ enum TransportExplanations {
         meaning: "The network delivered packets twice",
         packets: """
             A packet has the same IP identification, numbers and length as an earlier one, arrived more than 1 ms after
-            it, and is not a retransmission: a sender would have used a new identification or timestamp.
+            it, and is not a retransmission: a sender would have used a new identification or timestamp. If a quarter
+            of all packets are copies, `captured-twice` is reported instead.
             """,
         severity: "warning from 1 % of the flow's packets; otherwise note",
         certainty: """
