@@ -43,7 +43,8 @@ import Testing
             end += next(1_000)
             budget.add(states[Int(next(UInt64(states.count)))], until: end)
             if next(4) == 0 {
-                budget.reassign(states[Int(next(UInt64(states.count)))], from: end - next(9_000), until: end - next(900))
+                let state = states[Int(next(UInt64(states.count)))]
+                budget.reassign(state, from: end - next(9_000), until: end - next(900))
             }
             #expect(budget.total == budget.end && states.allSatisfy { budget[$0] >= 0 })
         }

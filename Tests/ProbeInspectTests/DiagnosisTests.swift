@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeDiagnose
 import ProbeInspect
+import ProbeReport
 import ProbeWire
 import Testing
 
@@ -100,7 +101,7 @@ import Testing
     @Test(arguments: 1...12)
     func sharesAddUp(seed: UInt64) throws {
         let folder = try TemporaryFolder()
-        let path = try folder.write("capture", RandomCapture(seed: seed).bytes)
+        let path = try folder.write("capture", RandomCapture(seed: seed, segments: 2_000).bytes)
         let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
         #expect(!report.flows.isEmpty)
         for flow in report.flows {

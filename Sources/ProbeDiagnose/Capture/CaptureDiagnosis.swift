@@ -3,7 +3,7 @@ package import ProbeWire
 
 /// Diagnoses all flows of a capture. Packets are added in the order of the capture.
 package struct CaptureDiagnosis: Sendable {
-    private var flows: [Int: FlowObservation] = [:]
+    private var flows = FlowStore()
     private var stalls = StallWatch()
     private var lastTime: UInt64 = 0
 
@@ -19,29 +19,28 @@ package struct CaptureDiagnosis: Sendable {
     ) {
         lastTime = max(lastTime, summary.time)
         var isObeyed = false
-        if tcp.flags.contains(.rst) { isObeyed = conversation.isReset(by: summary.side) }
+        if tcp.flags.contains(.rst) { isObeyed = summary.side.hasReset(conversation) }
         let number = summary.conversation
         stalls.note(number, at: summary.time)
-        flows[
-            number, default: FlowObservation(origin: summary.time, firstPacket: summary.packetIndex + 1)
-        ].note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
-        if flows[number].map({ $0.packetCount < 32 }) ?? false { flows[number]?.noteScale(conversation) }
+        flows.change(number, first: (summary.time, summary.packetIndex + 1)) { flow in
+            flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
+            if flow.packetCount < 32 { flow.noteScale(conversation) }
+        }
     }
 
     /// Adds an ICMP error about a segment of a flow.
     package mutating func note(_ report: ICMPErrors.Report, of flow: Int) {
         lastTime = max(lastTime, report.time)
-        flows[flow]?.note(report)
+        flows.change(flow) { $0.note(report) }
     }
 
     /// Adds the diagnosis of the other share of a capture's connections.
     ///
     /// - Parameter numbers: the new number of each flow of this share and of the other one, indexed by its old number.
     package mutating func merge(_ other: consuming CaptureDiagnosis, _ numbers: (own: [Int], other: [Int])) {
-        var merged: [Int: FlowObservation] = [:]
-        merged.reserveCapacity(flows.count + other.flows.count)
-        for (number, flow) in flows { merged[numbers.own[number]] = flow }
-        for (number, flow) in other.flows { merged[numbers.other[number]] = flow }
+        var merged = FlowStore()
+        flows.forEach { merged.insert($1, at: numbers.own[$0]) }
+        other.flows.forEach { merged.insert($1, at: numbers.other[$0]) }
         flows = merged
         stalls.merge(other.stalls, numbers)
         lastTime = max(lastTime, other.lastTime)
@@ -55,7 +54,7 @@ package struct CaptureDiagnosis: Sendable {
     package mutating func end(
         of conversation: borrowing Conversation, droppedCount: UInt64 = 0
     ) -> FlowDiagnosis? {
-        guard let flow = flows.removeValue(forKey: conversation.number) else { return nil }
+        guard let flow = flows.remove(conversation.number) else { return nil }
         return FlowDiagnosis(flow, conversation: conversation, end: lastTime, droppedCount: droppedCount)
     }
 
@@ -82,6 +81,65 @@ extension FlowObservation {
     mutating func noteScale(_ conversation: borrowing Conversation) {
         client.isRoomUnknown = conversation.fromServer.window.hasUnknownScale
         server.isRoomUnknown = conversation.fromClient.window.hasUnknownScale
+    }
+}
+
+/// The observations of a capture's flows, by flow number. They are large, so they are stored in blocks that don't move
+/// when flows are added, and changed in place.
+struct FlowStore: Sendable {
+    private var blocks: [[FlowObservation?]] = []
+    private static let blockSize = 64
+
+    subscript(number: Int) -> FlowObservation? {
+        let (block, place) = (number / Self.blockSize, number % Self.blockSize)
+        return block < blocks.count && place < blocks[block].count ? blocks[block][place] : nil
+    }
+
+    /// Changes the observation of a flow, which begins with its first packet.
+    ///
+    /// - Parameter first: the time and the number of the packet that begins the observation, if there is none yet; `nil`
+    ///   to change only an existing one.
+    mutating func change(
+        _ number: Int, first: (time: UInt64, packet: Int)? = nil, _ body: (inout FlowObservation) -> Void
+    ) {
+        let (block, place) = (number / Self.blockSize, number % Self.blockSize)
+        if let first {
+            makeRoom(for: number)
+            if blocks[block][place] == nil {
+                blocks[block][place] = FlowObservation(origin: first.time, firstPacket: first.packet)
+            }
+        }
+        guard block < blocks.count, place < blocks[block].count, blocks[block][place] != nil else { return }
+        body(&blocks[block][place]!)
+    }
+
+    mutating func insert(_ flow: consuming FlowObservation, at number: Int) {
+        makeRoom(for: number)
+        blocks[number / Self.blockSize][number % Self.blockSize] = flow
+    }
+
+    mutating func remove(_ number: Int) -> FlowObservation? {
+        let flow = self[number]
+        if flow != nil { blocks[number / Self.blockSize][number % Self.blockSize] = nil }
+        return flow
+    }
+
+    func forEach(_ body: (Int, FlowObservation) -> Void) {
+        for (block, flows) in blocks.enumerated() {
+            for (place, flow) in flows.enumerated() {
+                if let flow { body(block * Self.blockSize + place, flow) }
+            }
+        }
+    }
+
+    private mutating func makeRoom(for number: Int) {
+        while blocks.count <= number / Self.blockSize {
+            blocks.append([])
+        }
+        let block = number / Self.blockSize
+        guard blocks[block].count <= number % Self.blockSize else { return }
+        blocks[block].reserveCapacity(Self.blockSize)
+        while blocks[block].count <= number % Self.blockSize { blocks[block].append(nil) }
     }
 }
 

@@ -49,7 +49,9 @@ package struct FlowDiagnosis: Sendable {
         let first = conversation.firstTime ?? 0
         let last = conversation.lastTime ?? first
         let duration = DurationText.difference(from: first, to: last)
-        let isObeyed = flow.reset != nil && (conversation.isReset(by: .client) || conversation.isReset(by: .server))
+        let isObeyed =
+            flow.reset != nil
+            && (ConversationSide.client.hasReset(conversation) || ConversationSide.server.hasReset(conversation))
         var flow = flow
         if flow.reset != nil, flow.set.refusal == nil { flow.reset?.isObeyed = isObeyed }
         flow.finish(duration: duration, isResetObeyed: isObeyed)
@@ -95,9 +97,9 @@ package struct FlowDiagnosis: Sendable {
     }
 }
 
-extension Conversation {
-    /// Returns whether the given side reset the connection with an RST that its peer accepted.
-    func isReset(by side: ConversationSide) -> Bool {
-        side == .client ? fromClient.rst != nil : fromServer.rst != nil
+extension ConversationSide {
+    /// Returns whether the side reset the connection with an RST that its peer accepted.
+    func hasReset(_ conversation: borrowing Conversation) -> Bool {
+        self == .client ? conversation.fromClient.rst != nil : conversation.fromServer.rst != nil
     }
 }

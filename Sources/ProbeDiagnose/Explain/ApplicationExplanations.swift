@@ -85,7 +85,8 @@ enum ApplicationExplanations {
         next: """
             Find out why the sending program stopped: a wrong Content-Length, a crash, a buffer that was not flushed.
             The receiver waits for the rest, so a slow answer is a consequence.
-            """)
+            """,
+        explains: [.init(.slowServer)])
 
     static let slowDrip = FindingExplanation(
         meaning: "A client sent its request a few bytes at a time",

@@ -280,7 +280,8 @@ enum TransportExplanations {
         next: """
             Make the receiving program read larger pieces. A correct stack announces a larger window only if it grows
             by a segment or by half of the buffer, so look for an old or embedded stack, or a proxy.
-            """)
+            """,
+        explains: [.init(.windowLimited)])
 
     // MARK: Losses
 

@@ -141,7 +141,7 @@ struct LossFindings: FindingGroup {
             .mtuBlackHole, .problem, isProven ? .certain : .likely, .path(to: side.opposite), stuck.evidence,
             "Large packets of the \(side.word) disappear: a packet with \(stuck.payload) bytes of data was sent \(stuck.copies) times and never acknowledged, while smaller ones (up to \(sender.largestAcknowledged) bytes) arrived.",
             next:
-                "check the MTU of the path (`tracepath \(context.endpoint(side.opposite).split(separator: ":").first.map(String.init) ?? "")`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
+                "check the MTU of the path (`tracepath \((side.opposite == .client ? context.client : context.server).address)`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
             rivals: ["a peer that vanished", "a device that drops packets because of their content"],
             numbers: [
                 ("payload", .integer(stuck.payload)), ("copies", .integer(stuck.copies)),
@@ -158,7 +158,7 @@ struct LossFindings: FindingGroup {
             sender.renegingEvidence,
             "The \(side.opposite.word) dropped data that it had reported as received (SACK): the \(side.word) had to send it again.",
             next:
-                "check the memory of the \(side.opposite.word) (`nstat -az TcpExtTCPSACKReneging`, `sysctl net.ipv4.tcp_mem`)",
+                "check the memory of the \(side.opposite.word) (`nstat -az TcpExtOfoPruned TcpExtRcvPruned`, `sysctl net.ipv4.tcp_mem`)",
             rivals: ["a device that changes sequence numbers but not SACK blocks"],
             numbers: [("segments", .integer(sender.renegingEvidence.packets.count))])
     }

@@ -47,7 +47,9 @@ enum Suppression {
         case .synLost: return other.id == .slowHandshake
         case .injectedReset: return [.dataLostAtClose, .resetByClient, .resetByServer].contains(other.id)
         case .resetByClient, .resetByServer: return other.id == .dataLostAtClose
+        case .requestUnfinished: return other.id == .slowServer
         case .slowServer, .slowClient: return other.id == .applicationLimited
+        case .sillyWindow: return other.id == .windowLimited
         case .smallWindow where cause.severity != .note: return other.id == .windowLimited
         case .noWindowScaling where cause.severity == .warning: return other.id == .windowLimited
         default: return false

@@ -64,7 +64,7 @@ extension ResetObservation {
     init(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, in flow: FlowObservation, isObeyed: Bool) {
         let own = flow[packet.side]
         let other = flow[packet.side.opposite]
-        let firstWindow = Int64(other.windows.samples.first?.window ?? 0)
+        let firstWindow = Int64(max(other.firstWindow, other.windows.samples.first?.window ?? 0))
         self.init(
             side: packet.side, time: packet.time, packet: packet.number,
             ownOutstanding: max(0, own.dataEnd - max(own.acknowledged, 1)),
@@ -144,6 +144,7 @@ extension FlowObservation {
             if set.isSYNDataAcknowledged { noteSYNData(syn) }
         }
         self[side].noteSYN(packet, tcp)
+        self[side.opposite].firstWindow = packet.window
     }
 
     /// Records a packet of the handshake that the analysis does not assign to either stream of the connection.

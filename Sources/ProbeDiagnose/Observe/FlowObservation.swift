@@ -97,7 +97,9 @@ package struct FlowObservation: Sendable {
         pass(until: time)
         packetCount += 1
         if summary.payloadIsCut { cutCount += 1 }
-        if summary.kind.isRetransmission, isCopy(summary, tcp, at: time) { return noteCopy(summary, tcp, time) }
+        if summary.kind.isRetransmission, self[side].isCopy(summary, tcp, at: time) {
+            return noteCopy(summary, tcp, time)
+        }
         self[side].recent.note(tcp, at: time, packet: summary.packetIndex + 1)
         if summary.kind == .outOfWindow, !tcp.isSYN {
             if phase == .setUp { noteSetUp(summary, tcp, time) }
@@ -148,23 +150,13 @@ package struct FlowObservation: Sendable {
         case .keepAlive:
             self[side].keepAliveCount += 1
             self[side].noteUnanswered(packet, isKeepAlive: true)
-        case .zeroWindowProbe: noteZeroWindowProbe(packet)
+        case .zeroWindowProbe: self[side].noteZeroWindowProbe(packet)
         case .control, .copy, .outOfWindow: break
         case .new, .outOfOrder, .retransmission, .fastRetransmission, .spuriousRetransmission, .tailLossProbe,
             .retransmissionOrProbe:
             if !packet.flags.contains(.syn) { noteData(packet, payload: payload) }
         }
         self[side].lastTime = packet.time
-    }
-
-    /// Returns whether a packet that looks like a retransmission is a copy of an earlier packet.
-    private func isCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, at time: Int64) -> Bool {
-        let sender = self[summary.side]
-        if sender.recent.isCopy(tcp, at: time) { return true }
-        // A segment that was really sent again has a later timestamp or a later IP identification than all earlier
-        // segments.
-        return summary.kind == .spuriousRetransmission
-            && sender.isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
     }
 
     // MARK: Time
@@ -293,12 +285,6 @@ package struct FlowObservation: Sendable {
         if let zero = self[side].zero { self[side].zeroEvidence.add(zero.packet) }
     }
 
-    private mutating func noteZeroWindowProbe(_ packet: DiagnosedPacket) {
-        self[packet.side].zero?.isProbed = true
-        self[packet.side].zeroProbeCount += 1
-        self[packet.side].zeroEvidence.add(packet.number)
-    }
-
     private mutating func noteWindow(_ packet: DiagnosedPacket) {
         guard let acknowledgment = packet.acknowledgment, !packet.flags.contains(.syn) else { return }
         let side = packet.side
@@ -352,7 +338,7 @@ package struct FlowObservation: Sendable {
         let end = packet.start + Int64(packet.length) + (isFIN ? 1 : 0)
         let isRepeat =
             (packet.kind.isRetransmission || packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe)
-            && !isRejectedWithSYN(packet)
+            && !(side == .client && client.isRejectedWithSYN(packet, isAccepted: set.isSYNDataAcknowledged))
         if packet.length > 0 {
             settle(.data(side, length: packet.length), at: packet.time)
         } else if isFIN {
@@ -405,39 +391,19 @@ package struct FlowObservation: Sendable {
     /// Records a packet that consists of an encrypted alert, if the alert is the server's only answer to data. An alert
     /// that ends a connection in an orderly way usually follows other data from the same sender.
     private mutating func noteAlert(_ packet: DiagnosedPacket) {
-        let own = self[packet.side].progress
-        let peer = self[packet.side.opposite].progress
-        guard packet.side == .server, lastData?.side == .client, own.kind == .tls, peer.kind == .tls,
-            own.tls.lastType == 21, own.tls.lastLength + 5 == packet.length, own.tls.alert?.content == nil,
-            peer.tls.lastType == 23, client.fin == nil
+        guard packet.side == .server, lastData?.side == .client, server.progress.kind == .tls,
+            client.progress.kind == .tls, server.progress.tls.lastType == 21,
+            server.progress.tls.lastLength + 5 == packet.length, server.progress.tls.alert?.content == nil,
+            client.progress.tls.lastType == 23, client.fin == nil
         else { return }
         answeringAlert = packet.number
-    }
-
-    /// Records a segment that was captured after segments that follow it in the stream.
-    private mutating func noteLate(_ packet: DiagnosedPacket) {
-        let side = packet.side
-        // A capture of several queues may store packets in another order than they arrived.
-        if packet.isEarlier { return }
-        guard self[side].isSentLater(packet) else { return self[side].noteReordered(packet) }
-        self[side].lost.before += 1
-        self[side].lost.evidence.add(packet.number)
-    }
-
-    /// Returns whether a packet is the first one to resend data that was sent with the SYN but not accepted by the
-    /// server.
-    private func isRejectedWithSYN(_ packet: DiagnosedPacket) -> Bool {
-        guard packet.side == .client, let syn = client.syn, syn.payloadLength > 0, !set.isSYNDataAcknowledged else {
-            return false
-        }
-        return packet.start >= 1 && packet.start <= Int64(syn.payloadLength) && client.sentEnd <= packet.start
     }
 
     private mutating func noteNew(_ packet: DiagnosedPacket, end: Int64, payload: Span<UInt8>) {
         let side = packet.side
         let sentEnd = self[side].sentEnd
         if packet.kind == .outOfOrder || end <= sentEnd {
-            if packet.kind == .outOfOrder { noteLate(packet) }
+            if packet.kind == .outOfOrder { self[side].noteLate(packet) }
             self[side].fillHole(packet.start..<end)
             self[side].progress.lose()
             return
@@ -472,7 +438,9 @@ package struct FlowObservation: Sendable {
     private mutating func noteNagle(_ packet: DiagnosedPacket) {
         let side = packet.side
         guard packet.length > 0, let small = self[side].small, let acknowledged = self[side].smallAcknowledged,
-            lastData?.side == side
+            lastData?.side == side,
+            // A small segment may be followed late because the window was full.
+            self[side].room(at: packet.time, delay: delay(to: side)).map({ $0 > segmentSize(of: side) }) ?? true
         else { return }
         let late = acknowledged.time - small.time - delay(to: side.opposite)
         let held = packet.time - acknowledged.time

@@ -90,19 +90,20 @@ extension PendingInterval {
     ///   - length: the length of the segment that ended the wait.
     ///   - isPaused: whether the sender paused although an acknowledgment had arrived.
     func limit(of side: ConversationSide, length: Int, isPaused: Bool, in flow: FlowObservation) -> FlowState {
-        let sender = flow[side]
+        // The side is not copied, because this function is called for each segment.
+        let isRoomUnknown = flow[side].isRoomUnknown
         let room = side == .client ? clientRoom : serverRoom
-        let segment = Int64(max(sender.largestPayload, 1))
+        let segment = Int64(max(flow[side].largestPayload, 1))
         let isOutstanding = facts.contains(side == .client ? .clientOutstanding : .serverOutstanding)
         // A closed window does not limit a sender that has nothing to send.
         let isClosed = facts.contains(side == .client ? .clientBlocked : .serverBlocked)
         if isClosed { return .transferApplication }
-        if let room, !sender.isRoomUnknown, room < min(segment, flow.segmentSize(of: side)) || room < Int64(length) {
+        if let room, !isRoomUnknown, room < min(segment, flow.segmentSize(of: side)) || room < Int64(length) {
             return .transferReceiveWindow
         }
         if !isOutstanding || isPaused { return .transferApplication }
-        if room == nil || (sender.isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
+        if room == nil || (isRoomUnknown && (room ?? 0) < segment) { return .transferUnknown }
         if flow.knownDelay(to: side.opposite) == nil { return .transferUnknown }
-        return sender.rate.isSteady ? .transferPath : .transferCongestionWindow
+        return flow[side].rate.isSteady ? .transferPath : .transferCongestionWindow
     }
 }

@@ -3,6 +3,39 @@ import ProbeWire
 
 /// Observations about the packets of one side, based on acknowledgments and retransmissions.
 extension SideObservation {
+    /// Returns whether a packet that looks like a retransmission is a copy of an earlier packet.
+    func isCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, at time: Int64) -> Bool {
+        if recent.isCopy(tcp, at: time) { return true }
+        // A segment that was really sent again has a later timestamp or a later IP identification than all earlier
+        // segments.
+        return summary.kind == .spuriousRetransmission
+            && isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
+    }
+
+    /// Returns whether a packet is the first one to resend data that was sent with the SYN but not accepted by the
+    /// server.
+    func isRejectedWithSYN(_ packet: DiagnosedPacket, isAccepted: Bool) -> Bool {
+        guard let syn, syn.payloadLength > 0, !isAccepted else {
+            return false
+        }
+        return packet.start >= 1 && packet.start <= Int64(syn.payloadLength) && sentEnd <= packet.start
+    }
+
+    /// Records a segment that was captured after segments that follow it in the stream.
+    mutating func noteLate(_ packet: DiagnosedPacket) {
+        // A capture of several queues may store packets in another order than they arrived.
+        if packet.isEarlier { return }
+        guard isSentLater(packet) else { return noteReordered(packet) }
+        lost.before += 1
+        lost.evidence.add(packet.number)
+    }
+
+    mutating func noteZeroWindowProbe(_ packet: DiagnosedPacket) {
+        zero?.isProbed = true
+        zeroProbeCount += 1
+        zeroEvidence.add(packet.number)
+    }
+
     /// Records a SYN. A SYN that follows another one at once is a copy of it.
     mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         if synCount > 0, packet.time - lastSYNTime < 100_000_000 { return }
@@ -182,7 +215,8 @@ extension SideObservation {
             position: packet.start, end: end, payload: packet.length,
             copies: earlier.map { $0.start == packet.start && $0.lastLength == packet.length } == true
                 ? (earlier?.sends ?? 0) + 1 : 1,
-            evidence: evidence, time: earlier?.time ?? packet.time)
+            evidence: evidence, time: earlier?.time ?? packet.time,
+            isPassed: sacked.contains { $0.lowerBound >= end && $0.upperBound - $0.lowerBound < Int64(packet.length) })
     }
 }
 

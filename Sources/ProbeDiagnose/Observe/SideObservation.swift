@@ -82,6 +82,8 @@ struct SideObservation: Sendable {
     /// windows, with their times.
     var largestWindow: Int = 0
     var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
+    /// The window in the peer's SYN, which is not scaled.
+    var firstWindow = 0
     var zero: ZeroWindow?
     /// The total time for which closed windows blocked the side, in nanoseconds.
     var zeroTime: Int64 = 0
