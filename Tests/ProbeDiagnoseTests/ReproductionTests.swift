@@ -68,7 +68,9 @@ struct ReproductionTests {
     func waitsAreAsShortAsTheSeverityAllows(severity: FindingSeverity, step: String, milliseconds: Int) throws {
         let wait = JSONValue.seconds(nanoseconds: 3600 * Time.second)
         let finding = Self.finding(.halfClosed, severity, .server, [("wait", wait)])
-        #expect(try Self.steps(finding).contains(step))
+        let steps = try Self.steps(finding)
+        #expect(steps.contains(step))
+        #expect(steps.contains("case-timeout 120s") == (severity == .problem))
         #expect(try Reproduction(finding).waits == .milliseconds(milliseconds))
     }
 

@@ -79,7 +79,6 @@ extension RecreatedCondition {
         script.exchange()
         script.add("\(other) half-close", "\(own) expect eof")
         script.wait(severity == .problem ? 60500 : 2200)
-        script.deadline = severity == .problem ? 90 : 10
         script.add("\(own) close", "\(other) expect eof", "\(other) close")
         return script
     }

@@ -48,7 +48,6 @@ extension RecreatedCondition {
         } else {
             script.exchange(pausing: (.server, 3100))
         }
-        script.deadline = 60
         script.close()
         return script
     }

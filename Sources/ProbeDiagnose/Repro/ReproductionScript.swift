@@ -75,6 +75,8 @@ struct ReproductionScript {
     func text(origin: String, sentence: String, _ place: FindingSide) -> String {
         var lines = ["scenario \"\(title)\"", "about \"\(Self.quoted("Recreates \(origin): \(sentence)"))\""]
         lines.append("timeout \(deadline)s")
+        // By default, a case may take 60 s.
+        if milliseconds > 30_000 { lines.append("case-timeout 120s") }
         lines.append("")
         lines += Self.advice(place)
         lines.append("")
