@@ -40,7 +40,8 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeDiagnose", "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
+                "ProbeDiagnose", "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport",
+                "ProbeEngine",
                 "ProbeScenario", "ProbeEvents",
                 "ProbeCapture", "ProbeTransport", "ProbeProxy", "ProbeSystem", "ProbeWire", "ProbeBase",
                 "ProbeOrigin",
