@@ -186,5 +186,4 @@ extension FlowObservation {
             reset?.isAfterClose = true
         }
     }
-
 }

@@ -82,8 +82,6 @@ extension FlowObservation {
         }
     }
 
-    // MARK: SACK
-
     private mutating func noteSelective(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ acknowledgment: Int64) {
         let side = packet.side.opposite
         let blocks = tcp.options.sack.isEmpty ? [] : tcp.sacks(acknowledging: acknowledgment)
@@ -201,7 +199,6 @@ extension FlowObservation {
         self[side].longestBackoff = max(self[side].longestBackoff, self[side].backoff?.timeouts ?? 1)
         self[side].recoveryEnd = nil
     }
-
 }
 
 extension FlowObservation {

@@ -268,8 +268,6 @@ package struct FlowObservation: Sendable {
         return Int64(min(max(self[side].largestPayload, 536), 1460))
     }
 
-    // MARK: Zero windows
-
     private func isBlocked(_ side: ConversationSide, next: ConversationSide?, at time: Int64) -> Bool {
         guard let zero = self[side].zero else { return false }
         if zero.isProbed || zero.wasFilled { return true }
@@ -489,7 +487,7 @@ package struct FlowObservation: Sendable {
     /// RST.
     mutating func settleBeforeReset(at time: Int64) {
         settle(.none, at: time)
-        if beforeReset == nil { beforeReset = budget }
+        beforeReset = beforeReset ?? budget
     }
 
     /// Marks the pending intervals that end after the given time as spent in `state`.
@@ -497,10 +495,7 @@ package struct FlowObservation: Sendable {
         for index in waiting.indices where waiting[index].end > time { waiting[index].state = state }
     }
 
-    mutating func open(at time: Int64) {
-        phase = .open
-        handshakeEnd = time
-    }
+    mutating func open(at time: Int64) { (phase, handshakeEnd) = (.open, time) }
 }
 
 /// A packet of a flow. Its positions in the two streams are relative to the SYN of the stream's sender.
