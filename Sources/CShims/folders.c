@@ -166,8 +166,8 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
         close(top);
         return ESTALE;
     }
-    // Folders of any depth can be removed. Each pass moves deeper folders up, so the depth is limited neither by the
-    // length of a path nor by the number of descriptors.
+    // Folders of any depth can be removed. Each pass moves deeper folders up, so neither PATH_MAX nor the limit on open
+    // descriptors limits the depth.
     unsigned number = 0;
     int error = 0;
     do {

@@ -54,7 +54,7 @@ public protocol Transport: AnyObject, Sendable {
     func resumeReading() throws(TransportError)
 
     /// Changes the framing of messages that are sent and delivered from now on. Bytes that have been received but do
-    /// not yet form a complete message are divided by the new framing.
+    /// not yet form a complete message are divided according to the new framing.
     func setFraming(_ framing: TransportFraming) throws(TransportError)
 
     /// Starts TLS, as a client, on an open connection that does not use TLS yet (STARTTLS). `secured` or `stopped`

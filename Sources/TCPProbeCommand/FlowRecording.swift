@@ -87,7 +87,7 @@ final class FlowRecorder: InspectionObserver {
     struct End {
         var event: RecordedConversation.Event
         var side: ConversationSide
-        /// The number of the packet that ended the side's stream, starting at 1.
+        /// The number (counted from 1) of the packet that ended the side's stream.
         var frame: Int
         /// The time of the packet, in nanoseconds since 1970.
         var time: UInt64
@@ -96,7 +96,7 @@ final class FlowRecorder: InspectionObserver {
     private(set) var conversation: RecordedConversation
     /// The first FIN or RST of each side.
     private(set) var ends: [End] = []
-    /// The number of the flow's first packet, starting at 1.
+    /// The number (counted from 1) of the flow's first packet.
     private(set) var firstFrame = 1
     /// The time of the flow's first packet, in nanoseconds since 1970; `nil` before the first packet.
     private(set) var start: UInt64?

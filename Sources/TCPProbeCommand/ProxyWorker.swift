@@ -3,7 +3,7 @@ import Glibc
 import ProbeSystem
 
 /// An additional process of `tcpprobe proxy`. The process handles connections for which the other processes have no
-/// descriptors.
+/// descriptors left.
 ///
 /// An additional process has the same arguments, and accepts connections from the same listening socket, which it
 /// inherits. The additional process ends when the process that started it exits or closes its end of a socket pair.

@@ -1,5 +1,5 @@
 # Bug: a recv of a single byte is taken for a keepalive and dropped.
-# Why tests miss it: no client sends a single byte, unless TCP cuts its data there.
+# Why tests miss it: no client sends a single byte, so one arrives alone only if TCP happens to split the data that way.
 # Connections are served one at a time.
 import contextlib, socket, sys
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeCapture
 
-/// Tests, without sockets, to which subscription a segment belongs.
+/// Tests, without sockets, which subscription a segment is assigned to.
 @Suite struct ConnectionRouterTests {
     private final class Owner {}
 

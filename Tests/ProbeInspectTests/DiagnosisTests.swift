@@ -22,7 +22,7 @@ import Testing
         return Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
     }
 
-    /// A slow answer is the server's, but the time until the client's next request is not.
+    /// A slow answer counts as the server's delay, but the time until the client's next request does not.
     @Test func slowAnswerIsFound() throws {
         let report = try diagnosis { capture, connection in
             capture.open(connection)

@@ -7,7 +7,8 @@ import Testing
 /// recorder use it.
 enum RecorderContract {
     /// Verifies that a report never contains invisible characters from untrusted text, or characters that change the
-    /// direction of the text. Also verifies that a recorder writes the same report if it is one of several in a set.
+    /// direction of the text. Also verifies that a recorder writes the same report whether it is used alone or in a
+    /// `RecorderSet`.
     ///
     /// - Parameter recorder: a function that creates the recorder for a run of the given cases.
     static func verify(_ recorder: ([PlannedCase], ReportOptions) -> any Recorder) {

@@ -53,7 +53,7 @@ struct FolderRemovalTests {
         try Folder(scratch.path).remove("none", identity: nil)
     }
 
-    /// The paths are longer than `PATH_MAX`, and the depth of the folders exceeds the number of descriptors.
+    /// The paths are longer than `PATH_MAX`, and the depth of the folders exceeds the limit on open descriptors.
     @Test func deepFoldersAreRemoved() throws {
         let scratch = try ScratchFolder()
         var current = try Folder(try scratch.folder("made"))

@@ -94,7 +94,7 @@ package struct WebSocketFrame: Sendable, Equatable {
 
     /// Encodes the frame.
     ///
-    /// - Returns: the encoded frame; `nil` if the form of the length can't represent the length.
+    /// - Returns: the encoded frame; `nil` if the length does not fit in the form that ``lengthForm`` selects.
     package func encoded() -> [UInt8]? {
         let length = statedLength ?? UInt64(payload.count)
         let shortest = LengthForm.allCases.first { length <= $0.largest } ?? .eightBytes

@@ -97,8 +97,8 @@ struct FlowStore: Sendable {
 
     /// Changes the observation of a flow, which begins with its first packet.
     ///
-    /// - Parameter first: the time and the number of the packet that begins the observation, if there is none yet; `nil`
-    ///   to change only an existing one.
+    /// - Parameter first: the time and the number of the packet that begins the observation, if there is none yet;
+    ///   `nil` to change only an existing one.
     mutating func change(
         _ number: Int, first: (time: UInt64, packet: Int)? = nil, _ body: (inout FlowObservation) -> Void
     ) {
@@ -205,7 +205,7 @@ struct StallWatch: Sendable {
         if let last = found.last, time <= last.end + Self.resumption, time >= last.end {
             found[found.count - 1].resumed.insert(flow)
         }
-        // Most packets belong to the flow of the packet before.
+        // Most packets belong to the same flow as the previous packet.
         if let last = recent.last, last.flow == flow {
             recent[recent.count - 1].note(time)
             return

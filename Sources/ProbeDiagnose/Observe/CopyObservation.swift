@@ -40,7 +40,7 @@ struct ClockObservation: Sendable {
     private var last: Int64?
     private var largest: Int64 = 0
 
-    /// Whether times can be compared. Records that were merely stored in another order don't matter.
+    /// Whether times can be compared. Records that were merely stored in a different order don't matter.
     var isReliable: Bool { largest < 100_000_000 }
 
     /// Records a step, which usually affects the packets of both sides.

@@ -23,7 +23,7 @@ extension SideObservation {
 
     /// Records a segment that was captured after segments that follow it in the stream.
     mutating func noteLate(_ packet: DiagnosedPacket) {
-        // A capture of several queues may store packets in another order than they arrived.
+        // A capture of several queues may store packets in an order that differs from their order of arrival.
         if packet.isEarlier { return }
         guard isSentLater(packet) else { return noteReordered(packet) }
         lost.before += 1

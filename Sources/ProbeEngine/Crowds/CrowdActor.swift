@@ -55,8 +55,8 @@ final class CrowdActor {
     var hasFailureBound = false
     /// Whether the crowd failed to report the state of its members when it ended.
     var isSilent = false
-    /// The finding about the first earlier start of the crowd with failures that no step has judged; `nil` if there is
-    /// no such start.
+    /// The finding about the first of the crowd's earlier starts in which a problem occurred that no step has judged;
+    /// `nil` if there was no such problem.
     var unhandledFinding: Finding?
     /// Whether the latencies of the current start have been added to the timeline.
     var isReported = false

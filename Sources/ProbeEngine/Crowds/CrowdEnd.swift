@@ -108,8 +108,8 @@ struct CrowdEnd {
         return nil
     }
 
-    /// Returns the finding about the first start of the crowd with a problem that no step has judged; `nil` if there is
-    /// none.
+    /// Returns the finding about the first of the crowd's starts in which a problem occurred that no step has judged;
+    /// `nil` if there was no such problem.
     func unhandledFinding(of crowd: CrowdActor) -> Finding? {
         crowd.unhandledFinding ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
     }

@@ -16,7 +16,7 @@ package struct RunJob: Sendable {
     package var folder: String
     /// The transport under test.
     package var subject: (any SubjectSource)?
-    /// The number of the repetition to which the job belongs, starting at 1.
+    /// The number (counted from 1) of the repetition to which the job belongs.
     package var round = 1
     /// The reason why the case can't be judged in this environment and is therefore unsupported; `nil` if it can be
     /// judged.

@@ -6,7 +6,7 @@ package enum ShardAssignment {
     /// Assigns cases by a hash of the id and the subject. A case stays in the same shard on every machine and in every
     /// version of tcpprobe, even if other cases are added or removed.
     ///
-    /// - Returns: the shard of each case, starting at 1.
+    /// - Returns: the number (counted from 1) of each case's shard.
     package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {
         keys.map { key in
             var hash = FNV1a()
@@ -20,7 +20,7 @@ package enum ShardAssignment {
     /// smallest total so far. A case without a known duration is assumed to take the median of the known durations.
     ///
     /// - Parameter times: the mean durations in earlier runs, in nanoseconds.
-    /// - Returns: the shard of each case, starting at 1; `nil` if no case has a known duration.
+    /// - Returns: the number (counted from 1) of each case's shard; `nil` if no case has a known duration.
     package static func byTime(_ keys: [CaseKey], times: CaseTimes, total: Int) -> [Int]? {
         let known = keys.compactMap { times[$0] }.sorted()
         guard !known.isEmpty else { return nil }

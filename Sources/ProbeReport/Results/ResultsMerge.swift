@@ -240,9 +240,10 @@ extension ResultsMerge {
         }
     }
 
-    /// Checks that two files contain the same case at a position of the plan.
+    /// Checks two files that both contain a case at the given position in the plan. Only files with shares of the same
+    /// crowd may do so, and they must contain the same case at this position.
     ///
-    /// - Throws: an error if the two shares of a crowd have different cases.
+    /// - Throws: an error if the files belong to different shards, or if the cases differ.
     static func requireSame(
         _ item: PlannedCase, in file: ResultsFile, as known: PlannedCase, in owner: ResultsFile, place: Int
     ) throws(ResultsProblem) {

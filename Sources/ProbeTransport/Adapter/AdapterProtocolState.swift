@@ -44,7 +44,7 @@ struct AdapterProtocolState {
     private var open: Set<Int> = []
     /// The connections of this case that were asked to start TLS.
     private var securing: Set<Int> = []
-    /// The machine errors that the case may have provoked, keyed by connection number.
+    /// The machine errors (``MachineError``) that the case may have provoked, keyed by connection number.
     private var provocable: [Int: Set<MachineError>] = [:]
     /// The connections that earlier cases left open and that have not reported `stop` yet.
     private var leftOpen: Set<Int> = []

@@ -25,7 +25,8 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Drops the first `written` bytes. If no bytes are left, an empty frame is dropped, too.
+    /// Drops the first `written` bytes of the queue. If no queued bytes are left, an empty frame in the queue is also
+    /// dropped.
     mutating func consume(_ written: Int) {
         head += min(max(written, 0), count)
         if head == bytes.count {

@@ -20,8 +20,8 @@ package final class InProcessSubject: SubjectDriver {
         /// The framing that takes effect after `remaining` more messages have been delivered, keyed by connection
         /// number.
         var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
-        /// The machine errors that the case may have provoked, keyed by connection number. The subject must report
-        /// these errors itself.
+        /// The machine errors (``MachineError``) that the case may have provoked, keyed by connection number. The
+        /// subject must report these errors itself.
         var provocable: [Int: Set<MachineError>] = [:]
     }
 

@@ -15,11 +15,11 @@ package enum SegmentKind: Sendable, Hashable {
     case fastRetransmission
     /// A segment that was sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
-    /// The last segment, sent again to find out whether it had arrived (RFC 8985, section 7). The original had arrived, as
-    /// far as is known.
+    /// The last segment, sent again to find out whether it had arrived (RFC 8985, section 7). The original had arrived,
+    /// as far as is known.
     case tailLossProbe
-    /// The last segment, sent again at a time at which the sender may have probed or its retransmission timer may have
-    /// expired.
+    /// The last segment, retransmitted at a time when the cause may have been a tail loss probe or the expiry of the
+    /// retransmission timer.
     case retransmissionOrProbe
     /// A keep-alive (RFC 9293, section 3.8.4).
     case keepAlive

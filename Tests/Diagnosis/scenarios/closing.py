@@ -98,7 +98,7 @@ def reset_by_server(variant):
 
 @scenario("injected-reset", 2)
 def injected_reset(variant):
-    """A middlebox sends an RST in the name of one end, which goes on sending."""
+    """A middlebox sends an RST with the address of one end, and that end continues to send."""
     forged = variant.turn("forged", "server", "client")
     victim = OTHER[forged]
     point = variant.choose("at", victim, "middle")

@@ -8,7 +8,7 @@ from packets import ACK, TO_CLIENT, TO_SERVER, unreachable
 from scenarios.windows import DIRECTIONS, REQUEST, receiver_of, transfer
 from variant import DROP, NO_DELAY, Flag, Net, drain, receive
 
-# The places after the sender's own capture point, and the points at which a packet lost there was still captured.
+# For each sender, the places that its packets pass after the sender's own capture point, in order.
 AFTER_SENDER = {"server": ("east", "west", "client"), "client": ("west", "east", "server")}
 
 

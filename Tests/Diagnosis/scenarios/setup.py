@@ -1,4 +1,4 @@
-"""Faults of the handshake, and options that were not agreed."""
+"""Faults of the handshake, and options that were not negotiated."""
 import random
 import socket
 import time

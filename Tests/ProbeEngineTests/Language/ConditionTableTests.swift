@@ -89,7 +89,7 @@ import Testing
             "window", met: "\(open)\(talk)link C -> S window 1000\nC send \"b\"\nS expect \"b\"\n",
             unmet: "\(open)\(talk)link C -> S window 1GiB #!\nC send \"b\"\nS expect \"b\"\n"),
         link("strip", met: "link C -> S strip sack\n\(open)", unmet: "\(open)link C -> S strip sack #!\n\(talkBack)"),
-        // A link's state that does not depend on the endpoints takes effect as soon as a packet passes the link in that
+        // A link state that does not depend on the endpoints takes effect as soon as a packet crosses the link in that
         // state.
         link(
             "clamp mss", met: "link C -> S clamp mss 1460\n\(open)",
