@@ -28,7 +28,8 @@ struct FlowDecryption {
         }
         if !isRegular {
             throw fail(
-                "the flow uses TLS: to decrypt it, the capture must be a file that can be read again, not a pipe")
+                "the flow uses TLS: to decrypt it, the capture must be a file that can be read more than once, not a pipe"
+            )
         }
         try requireSecrets(of: recorder.conversation, keysInCapture: keysInCapture)
         let arguments = Tshark.arguments(path, keyLog: keyLog)
@@ -87,7 +88,7 @@ struct FlowDecryption {
             let name = "--keylog \(Escaped.text(keyLog))"
             guard let status = FileStatus(at: keyLog) else { throw Failure.invalidUsage("\(name): no such file") }
             guard status.isRegular else {
-                throw Failure.invalidUsage("\(name): expected a file that can be read again")
+                throw Failure.invalidUsage("\(name): expected a regular file, which can be read more than once")
             }
             do throws(SystemError) {
                 keys += [0x0a] + (try SmallFile.contents(of: keyLog, limit: Self.largestKeyLog))

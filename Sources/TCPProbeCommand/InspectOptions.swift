@@ -107,7 +107,9 @@ struct DecryptionOptions: ParsableArguments {
     func validate(isFollowing: Bool, isInput: Bool) throws {
         if decrypt, !isFollowing { throw ValidationError("--decrypt requires --follow or --html") }
         if !decrypt, keyLog != nil { throw ValidationError("--key-log requires --decrypt") }
-        if decrypt, isInput { throw ValidationError("--decrypt requires a file that can be read again, not a pipe") }
+        if decrypt, isInput {
+            throw ValidationError("--decrypt requires a file that can be read more than once, not a pipe")
+        }
     }
 }
 

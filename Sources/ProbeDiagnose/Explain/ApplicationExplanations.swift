@@ -7,8 +7,8 @@ enum ApplicationExplanations {
         packets: """
             A sender had a segment of less than the MSS in flight, its acknowledgment was at least 30 ms late, and the
             next segment left within 2 ms of it. The sender holds back small data until everything is acknowledged, and
-            the receiver delays the acknowledgment, typically by 40 ms or 200 ms, in the hope of an answer to attach it
-            to.
+            the receiver delays the acknowledgment, typically by 40 ms or 200 ms, so that it can be sent together with
+            an answer.
             """,
         severity: "warning from three waits, or from 5 % of the duration and 100 ms; otherwise note",
         certainty: """
@@ -55,7 +55,7 @@ enum ApplicationExplanations {
         explains: [.init(.applicationLimited)])
 
     static let slowClient = FindingExplanation(
-        meaning: "The client let the server wait",
+        meaning: "The client kept the server waiting",
         packets: """
             At least three times, the client paused between 500 ms and 10 s after it had received data before it sent
             more, and these pauses make up at least half of the duration.
@@ -169,7 +169,7 @@ enum ApplicationExplanations {
             """)
 
     static let truncatedTLS = FindingExplanation(
-        meaning: "A side closed a TLS connection without saying so in TLS",
+        meaning: "A side closed a TLS connection without sending close_notify",
         packets: """
             A FIN followed in the middle of a TLS record, so data is missing; or it followed application data without
             the alert close_notify, so that its receiver can't know whether data is missing (RFC 8446, section 6.1).
@@ -319,8 +319,8 @@ enum ApplicationExplanations {
         certainty: "certain",
         side: "the capture",
         next: """
-            Capture at a place that both directions pass; routes may be asymmetric. Check that the filter does not
-            select only a source (`src host`), and that the mirror port copies both directions.
+            Capture at a point that the packets of both directions pass through; routes may be asymmetric. Check that
+            the filter does not select only a source (`src host`), and that the mirror port copies both directions.
             """)
 
     static let snapLength = FindingExplanation(
@@ -379,8 +379,8 @@ enum ApplicationExplanations {
             """,
         severity: "warning",
         certainty: """
-            certain if timestamps (RFC 7323) show the step; otherwise likely: packets may be stored in another order
-            than they arrived.
+            certain if timestamps (RFC 7323) show the step; otherwise likely: the order in which packets were stored
+            may differ from the order in which they arrived.
             """,
         side: "the capture",
         next: """

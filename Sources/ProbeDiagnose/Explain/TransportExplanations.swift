@@ -130,7 +130,7 @@ enum TransportExplanations {
         explains: [.everything(.wrongSYNAnswer, if: "if it is a problem")])
 
     static let noWindowScaling = FindingExplanation(
-        meaning: "Window scaling was not agreed, so at most 64 KiB can be in flight",
+        meaning: "Window scaling was not negotiated, so at most 64 KiB can be in flight",
         packets: """
             Both SYNs were captured, and at least one has no window scale option (RFC 7323). Each round trip then
             transfers at most 65,535 bytes: 3.3 MB/s at 20 ms.
@@ -148,7 +148,7 @@ enum TransportExplanations {
         explains: [.init(.windowLimited, if: "if it is a warning")])
 
     static let noSACK = FindingExplanation(
-        meaning: "Selective acknowledgments were not agreed",
+        meaning: "Selective acknowledgments were not negotiated",
         packets: """
             Both SYNs were captured, and at least one does not permit SACK (RFC 2018). If several packets of a round
             trip are lost, the sender learns about only one of them per round trip, or waits for a timeout.
@@ -355,7 +355,7 @@ enum TransportExplanations {
         severity: "warning from 1 % of the packets with data; otherwise note",
         certainty: """
             certain if IP identifications or timestamps show the order; otherwise likely: segments may have been lost
-            and sent again at once.
+            and retransmitted immediately.
             """,
         side: "the path towards the receiver",
         next: """

@@ -22,7 +22,7 @@ struct CaptureFindings: FindingGroup {
                 .oneDirection, .note, .certain, .capture, Evidence(flow.firstPacket),
                 "The capture contains only the packets of the \(seen.word).",
                 next:
-                    "capture at a place that both directions pass; the path may be asymmetric, or the filter too narrow"
+                    "capture at a point that the packets of both directions pass through; the path may be asymmetric, or the filter too narrow"
             )
         }
         if flow.cutCount > 0 {
@@ -50,7 +50,7 @@ struct CaptureFindings: FindingGroup {
                 .clockStepped, .warning, flow.clock.isProven ? .certain : .likely, .capture, flow.clock.steps,
                 "The clock of the capture was changed \(flow.clock.steps.packets.count == 1 ? "once" : "\(flow.clock.steps.packets.count) times"), so times are not reliable.",
                 next: "capture again with a clock that is not set meanwhile; ignore times across the step",
-                rivals: ["packets that were stored in another order than they arrived"],
+                rivals: ["packets that were not stored in the order in which they arrived"],
                 numbers: [("steps", .integer(flow.clock.steps.packets.count))])
         }
     }

@@ -33,7 +33,7 @@ struct CloseFindings: FindingGroup {
             let isAfterClose = reset.hasOwnFIN && reset.hasPeerFIN
             add(
                 .injectedReset, isAfterClose ? .note : .problem, isProven ? .certain : .likely, .middlebox, evidence,
-                "A reset in the name of the \(side.word) was probably sent by another machine: \(reasons.joined(separator: ", and ")).",
+                "A reset with the \(side.word)'s address as its source was probably sent by another machine: \(reasons.joined(separator: ", and ")).",
                 next:
                     "look for a firewall, an intrusion prevention system or a load balancer on the path that resets connections",
                 rivals: ["a \(side.word) that reset the connection and went on"],

@@ -106,7 +106,7 @@ struct LossFindings: FindingGroup {
             "\(count(sender.reorderedCount, "segment")) of the \(side.word) (\(percent(share))) \(sender.reorderedCount == 1 ? "was" : "were") overtaken by later ones before the capture point.",
             next:
                 "look for parallel links or queues on the path that split one connection (ECMP, bonding, multi-queue devices)",
-            rivals: ["segments that were lost and sent again at once"],
+            rivals: ["segments that were lost and retransmitted immediately"],
             numbers: [("segments", .integer(sender.reorderedCount)), ("share", .number(share))])
     }
 

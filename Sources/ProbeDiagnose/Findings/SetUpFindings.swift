@@ -38,7 +38,7 @@ struct SetUpFindings: FindingGroup {
         if flow.server.syn != nil {
             add(
                 .injectedReset, .problem, .likely, .middlebox, Evidence(refusal.packet, flow.server.syn?.packet ?? 0),
-                "A reset in the name of the server answered the SYN, but the server accepted the connection afterward.",
+                "A reset with the server's address as its source answered the SYN, but the server accepted the connection afterward.",
                 next:
                     "look for a firewall or an intrusion prevention system on the path that resets connections",
                 rivals: ["a server that began to listen in the meantime"],

@@ -41,7 +41,7 @@ extension RecreatedCondition {
     }
 
     private var injectedReset: ReproductionScript {
-        var script = ReproductionScript("a device on the path resets the connection in the name of the server")
+        var script = ReproductionScript("a device on the path resets the connection, using the server's address")
         script.connect()
         script.exchange()
         script.exchange()

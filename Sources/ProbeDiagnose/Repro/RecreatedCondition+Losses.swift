@@ -79,7 +79,8 @@ extension RecreatedCondition {
     }
 
     private var spuriousRetransmission: ReproductionScript {
-        var script = ReproductionScript("segments of the \(place.word) are so late that it sends them again")
+        var script = ReproductionScript(
+            "segments from the \(place.word) are delayed for so long that it retransmits them")
         script.end = place
         script.add("link C <-> S delay 2ms")
         script.connect()

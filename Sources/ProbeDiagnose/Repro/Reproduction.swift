@@ -84,7 +84,7 @@ package struct ReproductionObstacle: Error, Sendable, Equatable {
         case .fastOpenRejected: reason = "the clients of a scenario don't send data in a SYN"
         case .sackReneging: reason = "Linux never drops data that it has reported as received"
         case .duplicatePackets:
-            reason = "a copy that a link makes is left out of the packets that a capture shows for an end of the link"
+            reason = "the capture at an end of a link omits the copies of packets that the link itself made"
         case .captureDroppedPackets, .oneDirection, .snapLength, .startsInTheMiddle, .offload, .capturedTwice,
             .clockStepped:
             reason = "it is a property of the capture, not of the connection, and the capture of a run is complete"

@@ -391,9 +391,9 @@ extension BlockInterpreter {
     private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
         switch (left.order, right.order) {
         case (.some, nil):
-            throw Finding(.failed, "the field is the number \(left.text), expected bytes", expected: right.bytes)
+            throw Finding(.failed, "expected bytes, but the field is the number \(left.text)", expected: right.bytes)
         case (nil, .some):
-            throw Finding(.failed, "the field is bytes, expected the number \(right.text)", actual: left.bytes)
+            throw Finding(.failed, "expected the number \(right.text), but the field is bytes", actual: left.bytes)
         default: break
         }
     }

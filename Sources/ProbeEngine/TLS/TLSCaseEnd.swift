@@ -65,7 +65,10 @@ struct TLSCaseEnd {
             layer.fault.map { _, span in
                 Finding(
                     .inconclusive, at: span, "no record was sent after this step, so nothing was corrupted",
-                    hints: ["add a `send` after this step: the records of an earlier `start sending` already exist"])
+                    hints: [
+                        "add a `send` after this step: the records of an earlier `start sending` were created before "
+                            + "this step"
+                    ])
             }
         }
     }

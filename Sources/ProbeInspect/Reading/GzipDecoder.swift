@@ -25,7 +25,7 @@ final class GzipDecoder {
     func decode<Failure: Error>(
         _ chunk: Span<UInt8>, _ body: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Result<Bool, CaptureSourceError> {
-        guard isOpen else { return .failure(.system("zlib could not be started")) }
+        guard isOpen else { return .failure(.system("zlib could not be initialized")) }
         var position = 0
         while position < chunk.count {
             // Zeros between and after members are padding, as added on tapes and block devices.

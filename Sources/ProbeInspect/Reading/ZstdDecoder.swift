@@ -24,7 +24,7 @@ final class ZstdDecoder {
     func decode<Failure: Error>(
         _ chunk: Span<UInt8>, _ body: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Result<Bool, CaptureSourceError> {
-        guard stream != nil else { return .failure(.system("libzstd could not be started")) }
+        guard stream != nil else { return .failure(.system("libzstd could not be initialized")) }
         var position = 0
         while true {
             let before = position

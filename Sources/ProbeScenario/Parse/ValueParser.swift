@@ -454,12 +454,18 @@ enum NumberQuantity: String, Sendable {
         }
     }
 
-    func units(for number: String) -> String {
-        switch self {
-        case .duration: "write \(number)ms, or use another unit: us, s or min"
-        case .rate: "write \(number)B/s, or use another unit: KiB/s, MiB/s, kB/s or MB/s"
-        case .size: "write a size as 512B, 4KiB, 10MiB, 1kB or 1MB"
-        case .integer: "write a number as 12, 1_000 or 0x1f, or a size as 512B, 4KiB, 10MiB, 1kB or 1MB"
+    /// Returns the hint that names the units.
+    ///
+    /// - Parameter number: the number to which the user must add a unit; `nil` if the hint should give an example.
+    func units(for number: String?) -> String {
+        switch (self, number) {
+        case (.duration, let number?): "write \(number)ms, or use another unit: us, s or min"
+        case (.duration, nil): "write a duration, such as 10ms; the units are us, ms, s and min"
+        case (.rate, let number?): "write \(number)B/s, or use another unit: KiB/s, MiB/s, kB/s or MB/s"
+        case (.rate, nil): "write a rate, such as 10B/s; the units are B/s, KiB/s, MiB/s, kB/s and MB/s"
+        case (.size, _): "write a size, such as 512B, 4KiB, 10MiB, 1kB or 1MB"
+        case (.integer, _):
+            "write a number, such as 12, 1_000 or 0x1f, or a size, such as 512B, 4KiB, 10MiB, 1kB or 1MB"
         }
     }
 }
@@ -468,7 +474,7 @@ extension Diagnostic.Message {
     static func missingUnit(_ number: String, _ quantity: NumberQuantity) -> Self {
         Self(
             .missingUnit, "expected \(quantity.article) with a unit, found \(number)",
-            hint: quantity.units(for: number.allSatisfy(\.isNumber) ? number : "10"))
+            hint: quantity.units(for: number.allSatisfy(\.isNumber) ? number : nil))
     }
 
     static func unknownUnit(digits: String, unit: String, _ quantity: NumberQuantity) -> Self {
@@ -489,6 +495,6 @@ extension Diagnostic.Message {
     static func wrongQuantity(_ text: String, is actual: NumberQuantity, wanted: NumberQuantity) -> Self {
         Self(
             .wrongQuantity, "expected \(wanted.article), but \(text) is \(actual.article)",
-            hint: wanted.units(for: "10"))
+            hint: wanted.units(for: nil))
     }
 }

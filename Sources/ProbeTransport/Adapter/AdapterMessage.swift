@@ -240,7 +240,7 @@ extension AdapterHello {
             name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 && !(0x80..<0xa0).contains($0.value) })
         else { throw AdapterMessageError("`hello` without a `name` of 1 to \(AdapterHello.nameLimit) printable bytes") }
         guard let words = try value.words("can") else {
-            throw AdapterMessageError("`hello` without the list `can`")
+            throw AdapterMessageError("`hello` without a `can` list")
         }
         let framings = Set(words.compactMap(TransportFraming.init(offer:)))
         // Unknown words of an adapter that uses a later minor version are ignored.

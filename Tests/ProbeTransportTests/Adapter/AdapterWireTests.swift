@@ -255,7 +255,7 @@ struct AdapterWireTests {
         (#"{"ev":"hello","proto":2,"name":"a","can":[]}"#, "protocol 2"),
         (#"{"ev":"hello","proto":1,"can":[]}"#, "`name`"),
         (#"{"ev":"hello","proto":1,"name":"\u001b","can":[]}"#, "`name`"),
-        (#"{"ev":"hello","proto":1,"name":"a"}"#, "list `can`"),
+        (#"{"ev":"hello","proto":1,"name":"a"}"#, "a `can` list"),
         (#"{"ev":"hello","proto":1,"name":"a","can":[1]}"#, "a number in it"),
         (#"{"ev":"hello","proto":1,"name":"a","can":["fly"]}"#, "capability"),
         (#"{"ev":"hello","proto":1,"name":"a","can":["frames"]}"#, "`can` with `frames`, which is assumed"),
