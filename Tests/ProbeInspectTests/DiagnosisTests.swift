@@ -96,6 +96,27 @@ import Testing
         }
     }
 
+    /// Times at the limits of their type must not overflow anything, whatever is computed from them.
+    @Test(arguments: [
+        [0, 1 << 63, UInt64.max, 0, 1 << 62], [UInt64.max, UInt64.max - 1, 0, UInt64.max, 5],
+        [0, 5_000_000_000_000_000_000, 15_000_000_000_000_000_000, 15_000_000_000_000_000_001, 4],
+    ])
+    func extremeTimesAreNoTrap(_ times: [UInt64]) throws {
+        for start in times.indices {
+            var capture = CaptureBuilder()
+            var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
+            let steps: [(inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void] = [
+                { $0.open($1) }, { $0.send(&$1, .client, "GET") }, { $0.packet($1, .server, flags: 0x10, window: 0) },
+                { $0.send(&$1, .server, "answer") }, { $0.packet($1, .client, flags: 0x14) },
+            ]
+            for (index, step) in steps.enumerated() {
+                capture.time = min(times[(start + index) % times.count], UInt64.max - 100_000)
+                step(&capture, &connection)
+            }
+            for flow in try diagnosis(capture.bytes).flows { #expect(flow.budget.total == flow.duration) }
+        }
+    }
+
     /// Whatever a capture contains, the shares of each flow add up to its duration, and two threads find the same as
     /// one.
     @Test(arguments: 1...12)

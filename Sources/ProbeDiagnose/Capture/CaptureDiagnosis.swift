@@ -202,7 +202,7 @@ struct StallWatch: Sendable {
             let active = Set(recent.lazy.filter { $0.earlier.0 &+ Self.shortest >= last }.map(\.flow))
             found.append(Stall(start: lastTime, end: time, active: active))
         }
-        if let last = found.last, time <= last.end + Self.resumption, time >= last.end {
+        if let last = found.last, time >= last.end, time - last.end <= Self.resumption {
             found[found.count - 1].resumed.insert(flow)
         }
         // Most packets belong to the same flow as the previous packet.

@@ -77,7 +77,7 @@ package struct FlowDiagnosis: Sendable {
             list.add(CloseFindings.self)
         }
         list.add(CaptureFindings.self)
-        (findings, suppressed) = Suppression.apply(list.findings)
+        (findings, suppressed) = Suppression.apply(list.findings, hasHandshake: flow.handshakeEnd != nil)
         clientBytes = flow.client.payloadLength
         serverBytes = flow.server.payloadLength
         packetCount = conversation.packetCount

@@ -28,10 +28,10 @@ struct SharedFindings {
         findReuse()
         findSlowServer()
         findStalls()
+        let places = Dictionary(uniqueKeysWithValues: diagnoses.indices.map { (diagnoses[$0].number, $0) })
         for shared in found {
-            let members = Set(shared.flows)
             let parts = Self.parts(of: shared.finding.id)
-            for index in diagnoses.indices where members.contains(diagnoses[index].number) {
+            for index in shared.flows.compactMap({ places[$0] }) {
                 for place in diagnoses[index].findings.indices
                 where parts.contains(diagnoses[index].findings[place].id)
                     && diagnoses[index].findings[place].partOf == nil
@@ -40,7 +40,11 @@ struct SharedFindings {
                 }
             }
         }
-        return found.sorted { FlowFinding.precedes($0.finding, $1.finding) }
+        return found.sorted { left, right in
+            if FlowFinding.precedes(left.finding, right.finding) { return true }
+            if FlowFinding.precedes(right.finding, left.finding) { return false }
+            return (left.flows.first ?? 0) < (right.flows.first ?? 0)
+        }
     }
 
     /// The findings of a flow that a cause common to several flows includes.
@@ -159,17 +163,24 @@ struct SharedFindings {
     private mutating func findReuse() {
         let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) { "\($0.client) \($0.server)" }
         for group in groups.values {
+            var reused: [FlowDiagnosis] = []
+            var shortest = Int64.max
+            var hasFailed = false
             for (earlier, later) in zip(group, group.dropFirst()) {
                 guard let closed = earlier.outcome.closedAt else { continue }
                 let gap = Self.elapsed(earlier, later) - closed
                 guard 0...60 * Time.second ~= gap else { continue }
-                let hasFailed = !later.outcome.isEstablished
-                add(
-                    .portReuse, hasFailed ? .warning : .note, .certain, .client, [earlier, later],
-                    "\(later.client) was used again \(DurationText.text(nanoseconds: gap)) after its connection to \(later.server) was closed\(hasFailed ? ", and the new connection failed" : "").",
-                    next: "let the client choose its port, or keep connections open instead of reconnecting",
-                    numbers: [("gap", .seconds(nanoseconds: gap))])
+                if reused.last?.number != earlier.number { reused.append(earlier) }
+                reused.append(later)
+                shortest = min(shortest, gap)
+                hasFailed = hasFailed || !later.outcome.isEstablished
             }
+            guard let first = reused.first else { continue }
+            add(
+                .portReuse, hasFailed ? .warning : .note, .certain, .client, reused,
+                "\(first.client) was used again \(DurationText.text(nanoseconds: shortest)) after its connection to \(first.server) was closed\(hasFailed ? ", and the new connection failed" : "").",
+                next: "let the client choose its port, or keep connections open instead of reconnecting",
+                numbers: [("gap", .seconds(nanoseconds: shortest))])
         }
     }
 
@@ -181,14 +192,13 @@ struct SharedFindings {
             )
         }.filter { $0.value.count >= 5 }
         guard groups.count >= 3 else { return }
-        for (server, group) in groups {
-            let others = groups.filter { $0.key != server }.map(\.value.median)
-            guard let slowest = others.max(), group.median >= 200 * Time.millisecond, group.median >= 5 * slowest else {
-                continue
-            }
+        let medians = groups.values.map(\.median).sorted()
+        guard let slowest = medians.dropLast().last else { return }
+        for (server, group) in groups where group.median > slowest {
+            guard group.median >= 200 * Time.millisecond, group.median / 5 >= slowest else { continue }
             add(
                 .oneServerSlow, .warning, .likely, .server, group.flows,
-                "\(server) answers more slowly than the \(others.count) other servers: its median is \(DurationText.text(nanoseconds: group.median)), theirs at most \(DurationText.text(nanoseconds: slowest)).",
+                "\(server) answers more slowly than the \(groups.count - 1) other servers: its median is \(DurationText.text(nanoseconds: group.median)), theirs at most \(DurationText.text(nanoseconds: slowest)).",
                 next: "compare the load and the configuration of \(server) with those of the other servers",
                 rivals: ["requests that differ", "a longer path"],
                 numbers: [
@@ -200,8 +210,9 @@ struct SharedFindings {
     }
 
     private mutating func findStalls() {
-        for stall in stalls where stall.isShared {
+        for stall in stalls {
             let members = flows.filter { stall.active.contains($0.number) }
+            guard members.count >= 3 else { continue }
             let time = DurationText.difference(from: stall.start, to: stall.end)
             let hasLosses = members.contains { flow in flow.findings.contains { $0.id == .captureDroppedPackets } }
             add(

@@ -48,10 +48,10 @@ struct CaptureFindings: FindingGroup {
         if !flow.clock.steps.isEmpty {
             add(
                 .clockStepped, .warning, flow.clock.isProven ? .certain : .likely, .capture, flow.clock.steps,
-                "The clock of the capture was changed \(flow.clock.steps.packets.count == 1 ? "once" : "\(flow.clock.steps.packets.count) times"), so times are not reliable.",
+                "The clock of the capture was changed \(flow.clock.steps.total == 1 ? "once" : "\(flow.clock.steps.total) times"), so times are not reliable.",
                 next: "capture again with a clock that is not set meanwhile; ignore times across the step",
                 rivals: ["packets that were not stored in the order in which they arrived"],
-                numbers: [("steps", .integer(flow.clock.steps.packets.count))])
+                numbers: [("steps", .integer(flow.clock.steps.total))])
         }
     }
 }

@@ -16,8 +16,7 @@ struct CloseFindings: FindingGroup {
         let flow = context.flow
         guard let reset = flow.reset else { return }
         let side = reset.side
-        var goesOn = !reset.laterPackets.isEmpty
-        if !reset.isObeyed { goesOn = goesOn || reset.isForeign }
+        let goesOn = !reset.laterPackets.isEmpty
         if reset.isForeign || goesOn {
             var evidence = Evidence(reset.packet)
             evidence.add(reset.laterPackets)
@@ -25,7 +24,7 @@ struct CloseFindings: FindingGroup {
                 reset.isForeign ? "its hop limit differs from that of the \(side.word)'s other packets" : nil,
                 reset.isOddlyNumbered ? "its IP identification does not fit in" : nil,
                 goesOn
-                    ? "the \(side.word) sent \(ByteText.count(reset.laterPackets.packets.count, "packet")) after it"
+                    ? "the \(side.word) sent \(ByteText.count(reset.laterPackets.total, "packet")) after it"
                     : nil,
             ].compactMap(\.self)
             let isProven = goesOn && reset.isForeign && reset.isOddlyNumbered

@@ -39,6 +39,11 @@ struct FindingList {
 
 /// Durations in nanoseconds.
 enum Time {
+    /// Returns a time relative to `origin`, limited to 18 years, so that sums and small multiples of times can't overflow.
+    static func relative(_ time: UInt64, to origin: UInt64) -> Int64 {
+        min(max(DurationText.difference(from: origin, to: time), -1 << 59), 1 << 59)
+    }
+
     static let millisecond: Int64 = 1_000_000
     static let second: Int64 = 1_000_000_000
 }

@@ -19,7 +19,10 @@ struct FlowContext {
     let droppedCount: UInt64
 
     /// The time for which the flow was observed, from its first packet to the end of the capture.
-    var watched: Int64 { duration + trailing }
+    var watched: Int64 {
+        let (sum, isTooLarge) = duration.addingReportingOverflow(trailing)
+        return isTooLarge ? Int64.max : sum
+    }
 
     var point: CapturePoint {
         guard let toServer = flow.knownDelay(to: .server), let toClient = flow.knownDelay(to: .client) else {
@@ -51,8 +54,6 @@ struct FlowContext {
     }
 
     var hasCaptureLosses: Bool { missingBytes > 0 && !isOneDirection }
-
-    func name(_ side: ConversationSide) -> String { "the \(side.word)" }
 
     func endpoint(_ side: ConversationSide) -> String { "\(side == .client ? client : server)" }
 

@@ -160,7 +160,7 @@ struct LossFindings: FindingGroup {
             next:
                 "check the memory of the \(side.opposite.word) (`nstat -az TcpExtOfoPruned TcpExtRcvPruned`, `sysctl net.ipv4.tcp_mem`)",
             rivals: ["a device that changes sequence numbers but not SACK blocks"],
-            numbers: [("segments", .integer(sender.renegingEvidence.packets.count))])
+            numbers: [("segments", .integer(sender.renegingEvidence.total))])
     }
 
     private mutating func addVanished(sender side: ConversationSide) {

@@ -68,7 +68,7 @@ struct SetUpFindings: FindingGroup {
                     ? "; the connection was set up \(text(flow.handshakeEnd ?? 0)) after the first SYN." : "."),
             next:
                 "check whether the client reuses a port whose old connection the server still knows (`ss -tan` on the server), and whether a NAT device or load balancer mixes up connections",
-            numbers: [("answers", .integer(flow.set.wrongAnswers.packets.count))], explains: context.duration)
+            numbers: [("answers", .integer(flow.set.wrongAnswers.total))], explains: context.duration)
     }
 
     private mutating func addICMP() {
@@ -96,11 +96,11 @@ struct SetUpFindings: FindingGroup {
             let isProven = flow.set.ignoredDataCount > 0 && context.isAt(.server)
             add(
                 .acceptQueueFull, wasAccepted ? .warning : .problem, isProven ? .certain : .likely, .server, evidence,
-                "The server did not accept the connection at once: it repeated its SYN-ACK \(times(repeated.packets.count)) after the client had acknowledged it.",
+                "The server did not accept the connection at once: it repeated its SYN-ACK \(times(repeated.total)) after the client had acknowledged it.",
                 next:
                     "check the accept queue of \(context.endpoint(.server)) (`ss -ltn` shows Recv-Q and Send-Q; `nstat -az TcpExtListenOverflows`), and how fast the program calls accept",
                 rivals: ["the client's ACK was lost on its way to the server"],
-                numbers: [("repeated-syn-acks", .integer(repeated.packets.count))],
+                numbers: [("repeated-syn-acks", .integer(repeated.total))],
                 explains: flow.server.lastSYNTime - (flow.client.syn?.time ?? 0))
             return
         }

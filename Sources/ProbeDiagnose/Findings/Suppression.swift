@@ -2,12 +2,16 @@
 enum Suppression {
     /// Separates the findings that are explained by other findings from the findings to show. Both lists are ordered by
     /// importance.
-    static func apply(_ findings: [FlowFinding]) -> (shown: [FlowFinding], suppressed: [FlowFinding]) {
+    ///
+    /// - Parameter hasHandshake: whether the connection was established, so that no finding is a failed set-up.
+    static func apply(_ findings: [FlowFinding], hasHandshake: Bool = false) -> (
+        shown: [FlowFinding], suppressed: [FlowFinding]
+    ) {
         var shown: [FlowFinding] = []
         var suppressed: [FlowFinding] = []
         for finding in findings {
             // The finding that explains this one may itself be explained by a third finding.
-            if let cause = findings.first(where: { $0.id != finding.id && explains($0, finding) }) {
+            if let cause = findings.first(where: { $0.id != finding.id && explains($0, finding, hasHandshake) }) {
                 var finding = finding
                 finding.suppressedBy = cause.id
                 suppressed.append(finding)
@@ -18,11 +22,20 @@ enum Suppression {
         return (shown.sorted(by: FlowFinding.precedes), suppressed.sorted(by: FlowFinding.precedes))
     }
 
+    /// The findings about one direction of a flow. Their side is the path to the receiver, or the receiver.
+    private static let directed: Set<FindingID> = [
+        .loss, .timeoutStall, .tailLoss, .reordering, .closedWindow, .windowLimited, .smallWindow, .sillyWindow,
+    ]
     private static let resets: Set<FindingID> = [.resetByClient, .resetByServer, .injectedReset]
 
     /// Returns whether `cause` explains `other`.
-    private static func explains(_ cause: FlowFinding, _ other: FlowFinding) -> Bool {
-        if cause.id.isFailedSetUp, cause.severity == .problem { return !other.id.isAboutCapture }
+    private static func explains(_ cause: FlowFinding, _ other: FlowFinding, _ hasHandshake: Bool) -> Bool {
+        if cause.id.isFailedSetUp, cause.severity == .problem, !hasHandshake {
+            let isEqual = other.id.isFailedSetUp && other.severity == .problem
+            return !other.id.isAboutCapture && (!isEqual || FlowFinding.precedes(cause, other))
+        }
+        // A loss in one direction does not explain what happened in the other direction.
+        if directed.contains(cause.id), directed.contains(other.id), cause.side != other.side { return false }
         switch cause.id {
         case .mtuBlackHole:
             return [.loss, .timeoutStall, .tailLoss, .vanished].contains(other.id) || resets.contains(other.id)

@@ -20,12 +20,14 @@ struct WindowFindings: FindingGroup {
         let reader = side.opposite
         var time = sender.zeroTime
         var isAtEnd = false
-        if let zero = sender.zero, zero.openedAt == nil, flow.phase != .closing, sender.zeroTime > 0 || zero.isProbed {
+        if let zero = sender.zero, zero.openedAt == nil, flow.phase != .closing, flow.reset?.isObeyed != true,
+            sender.zeroTime > 0 || zero.isProbed
+        {
             isAtEnd = true
             time += context.trailing
         }
         guard time > 0, flow.clock.isReliable else { return }
-        let share = Double(time) / Double(max(context.watched, 1))
+        let share = Double(time) / Double(max(isAtEnd ? context.watched : context.duration, 1))
         let sinceEnd = isAtEnd ? context.watched - (sender.zero?.time ?? 0) : 0
         let severity: FindingSeverity =
             (time >= Time.second && share >= 0.1) || sinceEnd >= Time.second

@@ -61,7 +61,7 @@ extension FlowObservation {
         if end > 0 || self[side].syn != nil {
             self[side].addHole(max(end, 1)..<acknowledgment, packet, at: now)
             if let last = self[side].holes.indices.last { self[side].holes[last].isAcknowledged = true }
-            self[side].progress.lose()
+            self[side].loseMessages()
         }
         self[side].sentEnd = acknowledgment
     }
@@ -173,7 +173,7 @@ extension FlowObservation {
                 isCaptured: isCaptured, isTimeout: isTimeout, isProbe: isProbe, isSpurious: isSpurious,
                 isCounted: isCounted))
         if end > self[side].sentEnd { self[side].sentEnd = end }
-        if !hasFilled || packet.length > 0 { if earlier == nil { self[side].progress.lose() } }
+        if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }
     }
 
     private mutating func noteTimeout(

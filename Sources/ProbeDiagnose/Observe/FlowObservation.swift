@@ -76,7 +76,7 @@ package struct FlowObservation: Sendable {
 
     /// Adds a packet of the flow.
     mutating func note(_ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
-        let raw = Int64(clamping: Int128(summary.time) - Int128(origin))
+        let raw = Time.relative(summary.time, to: origin)
         let side = summary.side
         if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
             clock.note(summary.packetIndex + 1, by: self[side].lastTime - raw, at: max(now, raw))
@@ -403,18 +403,18 @@ package struct FlowObservation: Sendable {
         if packet.kind == .outOfOrder || end <= sentEnd {
             if packet.kind == .outOfOrder { self[side].noteLate(packet) }
             self[side].fillHole(packet.start..<end)
-            self[side].progress.lose()
+            self[side].loseMessages()
             return
         }
         if packet.start > sentEnd, self[side].packetCount > 1 || sentEnd > 0 {
             if sentEnd > 0 || self[side].syn != nil {
                 self[side].addHole(max(sentEnd, 1)..<packet.start, packet.number, at: packet.time)
             }
-            self[side].progress.lose()
+            self[side].loseMessages()
         } else if packet.length > 0 {
-            if self[side].syn == nil, self[side].dataPacketCount == 1 { self[side].progress.lose() }
+            if self[side].syn == nil, self[side].dataPacketCount == 1 { self[side].loseMessages() }
             if payload.count < packet.length {
-                self[side].progress.lose()
+                self[side].loseMessages()
             } else {
                 self[side].readMessage(packet, payload)
                 if side == .server, client.progress.http.isHead { server.progress.skipBody() }

@@ -91,7 +91,7 @@ struct TimestampClock: Sendable {
             // The slowest timestamp clock that RFC 7323 permits ticks once a second.
             return elapsed > 3_000_000_000 ? elapsed - min(elapsed, passed * 1_000_000_000) : 0
         }
-        return elapsed - Int64(Double(passed) * Double(known) / Double(ticks))
+        return elapsed - Int64(min(Double(passed) * Double(known) / Double(ticks), 0x1p62))
     }
 }
 

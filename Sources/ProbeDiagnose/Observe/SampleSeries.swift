@@ -63,12 +63,15 @@ struct Correlation: Sendable {
 package struct Evidence: Sendable {
     private var first: [Int] = []
     private var last: Int?
+    /// The number of packets, including those whose numbers are not kept.
+    private(set) var total = 0
     private static let kept = 8
 
     init(_ packets: Int...) { for packet in packets { add(packet) } }
 
     mutating func add(_ packet: Int) {
         if packet < 1 || first.contains(packet) || last == packet { return }
+        total += 1
         if first.count < Self.kept { first.append(packet) } else { last = packet }
     }
 

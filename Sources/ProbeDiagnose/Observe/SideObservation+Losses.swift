@@ -252,6 +252,12 @@ extension SideObservation {
         unanswered.evidence.add(packet.number)
     }
 
+    /// Called if bytes of the stream are missing, so that the boundaries of messages are no longer known.
+    mutating func loseMessages() {
+        progress.lose()
+        drip = nil
+    }
+
     /// Follows the messages in the side's data, and measures for how long a message is incomplete.
     mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
         progress.read(payload, from: packet.side, packet: packet.number, time: packet.time)

@@ -18,10 +18,11 @@ extension CaseReport {
         guard !packets.isEmpty, packets.count <= Self.diagnosedPackets else { return nil }
         var diagnosis = CaptureDiagnosis()
         var connections: [Int] = []
+        var known: Set<Int> = []
         for index in packets {
             let entry = traffic.entries[index]
             guard let summary = entry.summary, let segment = segment(of: entry.packet, linkType) else { continue }
-            if !connections.contains(summary.conversation) { connections.append(summary.conversation) }
+            if known.insert(summary.conversation).inserted { connections.append(summary.conversation) }
             diagnosis.note(
                 summary, segment, payload: entry.packet.bytes.span.extracting(entry.payload),
                 in: traffic[conversation: summary.conversation])

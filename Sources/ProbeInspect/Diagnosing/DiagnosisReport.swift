@@ -11,11 +11,15 @@ extension Inspection {
             conversations.withConversation(at: number) { if let time = $0.lastTime { diagnosis.note(time: time) } }
         }
         var flows: [FlowDiagnosis] = []
-        for number in conversations.indices where filter.includes(number, of: conversations) {
+        for number in conversations.indices {
             let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, droppedCount: dropped) }
             if let flow { flows.append(flow) }
         }
-        let shared = diagnosis.summarize(&flows)
+        // Findings about several flows depend on all flows, not only on those that are shown.
+        var shared = diagnosis.summarize(&flows)
+        flows.removeAll { !filter.includes($0.number, of: conversations) }
+        let shown = Set(flows.map(\.number))
+        shared.removeAll { $0.flows.allSatisfy { !shown.contains($0) } }
         return DiagnosisReport(flows: flows, shared: shared, remarks: Self.remarks(self))
     }
 
@@ -24,7 +28,7 @@ extension Inspection {
         var remarks: [String] = []
         if inspection.dropped > 0 {
             remarks.append(
-                "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so losses are less certain"
+                "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), which may look like losses on the network"
             )
         }
         if let unread = inspection.analysis.unread { remarks.append(unread) }
@@ -53,7 +57,10 @@ package struct DiagnosisReport: Sendable {
     }
 
     /// The number of flows with a problem.
-    package var problemCount: Int { flows.count { $0.severity == .problem } }
+    package var problemCount: Int {
+        let parts = Set(shared.filter { $0.finding.severity == .problem }.flatMap(\.flows))
+        return flows.count { $0.severity == .problem || parts.contains($0.number) }
+    }
 
     /// The flows with the most serious findings first.
     package var ordered: [FlowDiagnosis] {
