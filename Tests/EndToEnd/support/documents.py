@@ -9,7 +9,7 @@ import comparison
 from workspace import Outcome, Workspace
 
 FENCE = re.compile(r"^( *)(```+)(.*)$")
-ISOLATED = "isolated: capture is not permitted here"
+ISOLATED = "isolated: capture is not permitted"
 NOT_RUN = ("make", "git", "sudo", "cd", "swift", "apt-get", "brew")
 
 
