@@ -24,6 +24,8 @@ RULES = [
     (re.compile(r"(?<=TIME) +\d+ %( +█+)?"), " SHARE"),
     (re.compile(r"\(\d+(\.\d+)? % of it\)"), "(SHARE of it)"),
     (re.compile(r"\b\d+(\.\d+)? [kM]?B/s"), "N B/s"),
+    # On a busy machine, a sender may have time for one more retransmission.
+    (re.compile(r"\bsent (the same data )?\d+ times\b"), r"sent \1N times"),
     # Window sizes depend on the kernel and the MTU.
     (re.compile(r"\bwin \d+"), "win N"),
     *EVERYWHERE,
