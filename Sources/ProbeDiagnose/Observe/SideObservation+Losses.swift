@@ -243,12 +243,8 @@ extension SideObservation {
             return
         }
         // New data does not count: a sender may send many segments before the first acknowledgment arrives.
-        if unanswered.count == 0 {
-            unanswered.since = packet.time
-            unanswered.position = packet.start
-        }
-        guard packet.start == unanswered.position else { return }
-        unanswered.count += 1
+        if unanswered.count == 0 { unanswered.since = packet.time }
+        guard unanswered.noteTransmission(of: packet.start) else { return }
         unanswered.evidence.add(packet.number)
     }
 

@@ -171,11 +171,26 @@ struct SideObservation: Sendable {
     var unansweredKeepAlives = Unanswered()
 
     struct Unanswered: Sendable {
+        /// The maximum number of transmissions of the same data.
         var count = 0
-        /// The position of the data whose transmissions are counted.
-        var position: Int64 = 0
+        /// The time of the first of these packets.
         var since: Int64 = 0
         var evidence = Evidence()
+        /// The number of transmissions of the data at each of the first positions.
+        private var transmissions: [(position: Int64, count: Int)] = []
+
+        /// Counts a transmission of data. Returns whether no other data was sent more often.
+        mutating func noteTransmission(of position: Int64) -> Bool {
+            let index = transmissions.firstIndex { $0.position == position } ?? transmissions.count
+            if index == transmissions.count {
+                guard index < 16 else { return false }
+                transmissions.append((position, 0))
+            }
+            transmissions[index].count += 1
+            guard transmissions[index].count > count else { return false }
+            count = transmissions[index].count
+            return true
+        }
     }
 
     struct LossCount: Sendable {
