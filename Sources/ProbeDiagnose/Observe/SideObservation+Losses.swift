@@ -244,7 +244,7 @@ extension SideObservation {
         }
         // New data does not count: a sender may send many segments before the first acknowledgment arrives.
         if unanswered.count == 0 { unanswered.since = packet.time }
-        guard unanswered.noteTransmission(of: packet.start) else { return }
+        guard unanswered.noteSend(of: packet.start) else { return }
         unanswered.evidence.add(packet.number)
     }
 

@@ -177,18 +177,18 @@ struct SideObservation: Sendable {
         var since: Int64 = 0
         var evidence = Evidence()
         /// The number of transmissions of the data at each of the first positions.
-        private var transmissions: [(position: Int64, count: Int)] = []
+        private var sends: [(position: Int64, count: Int)] = []
 
         /// Counts a transmission of data. Returns whether no other data was sent more often.
-        mutating func noteTransmission(of position: Int64) -> Bool {
-            let index = transmissions.firstIndex { $0.position == position } ?? transmissions.count
-            if index == transmissions.count {
+        mutating func noteSend(of position: Int64) -> Bool {
+            let index = sends.firstIndex { $0.position == position } ?? sends.count
+            if index == sends.count {
                 guard index < 16 else { return false }
-                transmissions.append((position, 0))
+                sends.append((position, 0))
             }
-            transmissions[index].count += 1
-            guard transmissions[index].count > count else { return false }
-            count = transmissions[index].count
+            sends[index].count += 1
+            guard sends[index].count > count else { return false }
+            count = sends[index].count
             return true
         }
     }
