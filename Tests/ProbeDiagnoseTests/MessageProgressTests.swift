@@ -13,8 +13,8 @@ import Testing
     private func progress(bytes: [UInt8], from side: ConversationSide) -> MessageProgress {
         var progress = MessageProgress()
         let middle = bytes.count / 2
-        progress.read(bytes.span.extracting(0..<middle), from: side, packet: 1, time: 0)
-        progress.read(bytes.span.extracting(middle..<bytes.count), from: side, packet: 2, time: 0)
+        progress.read(bytes.span.extracting(0..<middle), from: side, packet: 1)
+        progress.read(bytes.span.extracting(middle..<bytes.count), from: side, packet: 2)
         return progress
     }
 

@@ -56,7 +56,7 @@ import Testing
                     .replacing("\"notRun\":1", with: "\"notRun\":0")
             })
         #expect(summary.exitCode == 3)
-        #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 ") == true)
+        #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 did not run 1 case") == true)
     }
 
     @Test func incompleteFileIsAnError() throws {

@@ -99,7 +99,7 @@ extension IntegerFormat {
     private static func readVarint(_ bytes: ArraySlice<UInt8>) -> Reading {
         var value: UInt64 = 0
         for (index, byte) in bytes.prefix(10).enumerated() {
-            // Of the tenth byte's seven bits, only the lowest fits in 64 bits.
+            // Only the lowest of the tenth byte's seven bits fits in 64 bits.
             guard index < 9 || byte <= 1 else { return .tooLong }
             value |= UInt64(byte & 0x7F) << UInt64(7 * index)
             if byte & 0x80 == 0 { return .value(value, width: index + 1) }

@@ -52,16 +52,16 @@ package struct CaptureDiagnosis: Sendable {
 
     /// Returns the diagnosis of a flow that has ended, and discards the flow's data; `nil` if the flow has no packets.
     package mutating func end(
-        of conversation: borrowing Conversation, droppedCount: UInt64 = 0
+        of conversation: borrowing Conversation
     ) -> FlowDiagnosis? {
         guard let flow = flows.remove(conversation.number) else { return nil }
-        return FlowDiagnosis(flow, conversation: conversation, end: lastTime, droppedCount: droppedCount)
+        return FlowDiagnosis(flow, conversation: conversation, end: lastTime)
     }
 
     /// Returns the diagnosis of a flow as if the capture ended at `time`, for live captures.
     package func current(_ conversation: borrowing Conversation, at time: UInt64) -> FlowDiagnosis? {
         guard let flow = flows[conversation.number] else { return nil }
-        return FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime), droppedCount: 0)
+        return FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime))
     }
 
     /// Returns the findings that concern several flows, and marks each finding about a single flow that is a part of

@@ -44,7 +44,7 @@ package struct FlowDiagnosis: Sendable {
     }
 
     init(
-        _ flow: consuming FlowObservation, conversation: borrowing Conversation, end: UInt64, droppedCount: UInt64
+        _ flow: consuming FlowObservation, conversation: borrowing Conversation, end: UInt64
     ) {
         let first = conversation.firstTime ?? 0
         let last = conversation.lastTime ?? first
@@ -57,7 +57,7 @@ package struct FlowDiagnosis: Sendable {
         flow.finish(duration: duration, isResetObeyed: isObeyed)
         let context = FlowContext(
             flow: flow, client: conversation.client, server: conversation.server, duration: duration,
-            trailing: max(0, DurationText.difference(from: last, to: end)), droppedCount: droppedCount)
+            trailing: max(0, DurationText.difference(from: last, to: end)))
         number = conversation.number
         client = conversation.client
         server = conversation.server

@@ -15,8 +15,6 @@ struct FlowContext {
     let duration: Int64
     /// The time from the flow's last packet to the end of the capture, in nanoseconds.
     let trailing: Int64
-    /// The number of packets that the capture dropped.
-    let droppedCount: UInt64
 
     /// The time for which the flow was observed, from its first packet to the end of the capture.
     var watched: Int64 {

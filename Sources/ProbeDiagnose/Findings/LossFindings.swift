@@ -154,7 +154,7 @@ struct LossFindings: FindingGroup {
         let sender = context.flow[side]
         guard !sender.renegingEvidence.isEmpty else { return }
         add(
-            .sackReneging, .warning, sender.isRenegingProven ? .certain : .likely, FindingSide(side.opposite),
+            .sackReneging, .warning, .certain, FindingSide(side.opposite),
             sender.renegingEvidence,
             "The \(side.opposite.word) dropped data that it had reported as received (SACK): the \(side.word) had to send it again.",
             next:

@@ -105,13 +105,14 @@ struct SetUpFindings: FindingGroup {
             return
         }
         guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1 else { return }
-        // A repeated SYN is answered by a repeated SYN-ACK even if no packet was lost.
-        let isAnswer = flow.server.synCount > flow.client.synCount
+        let isAnswer = flow.server.synCount > 1
+        // Each repeated SYN is answered, so a repeated SYN-ACK is not proof of a loss unless there are more of them.
+        let isProven = flow.server.synCount > flow.client.synCount
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
         let time = (flow.handshakeEnd ?? 0) - (flow.client.syn?.time ?? 0)
         add(
-            .synLost, .warning, isAnswer ? .certain : .likely, isAnswer ? .pathToClient : .pathToServer, evidence,
+            .synLost, .warning, isProven ? .certain : .likely, isAnswer ? .pathToClient : .pathToServer, evidence,
             isAnswer
                 ? "A packet of the handshake was lost on the way to the client: the server sent its SYN-ACK \(times(flow.server.synCount)), and the handshake took \(text(time))."
                 : "A SYN was lost on the way to the server: the client sent it \(times(flow.client.synCount)), and the handshake took \(text(time)).",

@@ -93,7 +93,7 @@ extension FlowObservation {
                     }
             } else { false }
         if isDuplicate, let first = blocks.first {
-            self[side].noteArrivedTwice(first, isProven: true, packet: packet.number)
+            self[side].noteArrivedTwice(first, packet: packet.number)
         }
         let reported = (isDuplicate ? blocks.dropFirst() : blocks[...]).filter { $0.upperBound > acknowledgment }
         self[side].noteProbeSACK(reported)
@@ -126,7 +126,7 @@ extension FlowObservation {
                 return
             }
         }
-        let earlier = self[side].log.resend(packet.start, length: packet.length, at: packet.time, packet: packet.number)
+        let earlier = self[side].log.resend(packet.start, length: packet.length, at: packet.time)
         let isCaptured = earlier != nil && !hasFilled
         let isProbe = packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe
         let isSpurious = packet.kind == .spuriousRetransmission
@@ -146,7 +146,6 @@ extension FlowObservation {
         }
         if !isSpurious, self[side].dropped.contains(where: { $0.contains(packet.start) }) {
             self[side].renegingEvidence.add(packet.number)
-            self[side].isRenegingProven = true
         }
         self[side].noteStuck(packet, end: end, earlier)
         if isProbe {
@@ -170,7 +169,7 @@ extension FlowObservation {
         self[side].repeats.append(
             .init(
                 start: packet.start, end: end, time: packet.time, packet: packet.number, stamp: packet.stamp,
-                isCaptured: isCaptured, isTimeout: isTimeout, isProbe: isProbe, isSpurious: isSpurious,
+                isCaptured: isCaptured, isProbe: isProbe, isSpurious: isSpurious,
                 isCounted: isCounted))
         if end > self[side].sentEnd { self[side].sentEnd = end }
         if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }

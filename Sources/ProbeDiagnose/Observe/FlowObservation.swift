@@ -109,7 +109,7 @@ package struct FlowObservation: Sendable {
             side: side, time: time, number: summary.packetIndex + 1, kind: summary.kind, flags: tcp.flags,
             start: summary.relativeSequence, length: tcp.payloadLength,
             acknowledgment: summary.relativeAcknowledgment, window: summary.window,
-            isDuplicateAck: summary.isDuplicateAck, isZeroWindow: summary.isZeroWindow,
+            isDuplicateAck: summary.isDuplicateAck,
             stamp: tcp.options.timestamp?.value, echo: tcp.options.timestamp?.echo,
             identification: tcp.identification, isEarlier: raw < now)
         take(packet, tcp, payload: payload, isObeyedReset: isObeyedReset)
@@ -148,7 +148,6 @@ package struct FlowObservation: Sendable {
         if let last = lastData, last.side != side, last.firstReply == nil { lastData?.firstReply = packet.time }
         switch packet.kind {
         case .keepAlive:
-            self[side].keepAliveCount += 1
             self[side].noteUnanswered(packet, isKeepAlive: true)
         case .zeroWindowProbe: self[side].noteZeroWindowProbe(packet)
         case .control, .copy, .outOfWindow: break
@@ -366,7 +365,6 @@ package struct FlowObservation: Sendable {
         self[side].largestPayload = max(self[side].largestPayload, packet.length)
         if packet.length > 0 {
             noteAlert(packet)
-            if self[side].firstDataTime == nil { self[side].firstDataTime = packet.time }
             self[side].lastDataTime = packet.time
             self[side].lastDataPacket = packet.number
             if packet.kind != .spuriousRetransmission { lastData = (side, packet.time, nil) }
@@ -425,7 +423,7 @@ package struct FlowObservation: Sendable {
         self[side].log.append(
             SentSegment(
                 start: packet.start, end: end, time: packet.time, lastTime: packet.time, packet: packet.number,
-                lastPacket: packet.number, stamp: packet.stamp, flight: flight, lastLength: packet.length))
+                flight: flight, lastLength: packet.length))
         self[side].sentEnd = end
         self[side].lastIdentification = packet.identification
         self[side].lastStamp = packet.stamp
@@ -512,7 +510,6 @@ struct DiagnosedPacket {
     var acknowledgment: Int64?
     var window: Int
     var isDuplicateAck: Bool
-    var isZeroWindow: Bool
     var stamp: UInt32?
     var echo: UInt32?
     var identification: UInt16

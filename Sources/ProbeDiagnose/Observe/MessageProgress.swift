@@ -18,21 +18,21 @@ struct MessageProgress: Sendable {
     private var opening: [UInt8] = []
 
     /// Reads the next bytes of the stream.
-    mutating func read(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int, time: Int64) {
-        guard kind == .undecided else { return take(bytes, from: side, packet: packet, time: time) }
+    mutating func read(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int) {
+        guard kind == .undecided else { return take(bytes, from: side, packet: packet) }
         for index in 0..<min(bytes.count, Self.longestOpening) { opening.append(bytes[index]) }
         kind = Self.recognize(opening.span, side)
         guard kind != .undecided else { return }
         let known = opening.count - min(bytes.count, Self.longestOpening)
         let start = opening
         opening = []
-        take(start.span.extracting(0..<known), from: side, packet: packet, time: time)
-        take(bytes, from: side, packet: packet, time: time)
+        take(start.span.extracting(0..<known), from: side, packet: packet)
+        take(bytes, from: side, packet: packet)
     }
 
-    private mutating func take(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int, time: Int64) {
+    private mutating func take(_ bytes: Span<UInt8>, from side: ConversationSide, packet: Int) {
         switch kind {
-        case .tls: if !tls.read(bytes, packet: packet, time: time) { kind = .unknown }
+        case .tls: if !tls.read(bytes, packet: packet) { kind = .unknown }
         case .http: if !http.read(bytes, isRequest: side == .client) { kind = .unknown }
         case .undecided, .unknown: break
         }
@@ -108,7 +108,7 @@ struct TLSProgress: Sendable {
     var isInsideRecord: Bool { remaining > 0 || headerCount > 0 }
 
     /// Reads the next bytes of the stream. Returns `false` if they can't be TLS records.
-    mutating func read(_ bytes: Span<UInt8>, packet: Int, time: Int64) -> Bool {
+    mutating func read(_ bytes: Span<UInt8>, packet: Int) -> Bool {
         var offset = 0
         while offset < bytes.count {
             if remaining == 0 {
@@ -176,20 +176,9 @@ struct TLSProgress: Sendable {
         return lastType == 23 && lastLength <= 2 + 1 + 16 + 8
     }
 
-    /// Returns the name of an alert, given its code (RFC 8446, section 6; RFC 5246, section 7.2).
+    /// Returns the name of an alert as the RFCs write it.
     static func name(_ description: UInt8) -> String {
-        let names: [UInt8: String] = [
-            0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed",
-            22: "record_overflow", 30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate",
-            42: "bad_certificate", 43: "unsupported_certificate", 44: "certificate_revoked",
-            45: "certificate_expired", 46: "certificate_unknown", 47: "illegal_parameter", 48: "unknown_ca",
-            49: "access_denied", 50: "decode_error", 51: "decrypt_error", 70: "protocol_version",
-            71: "insufficient_security", 80: "internal_error", 86: "inappropriate_fallback", 90: "user_canceled",
-            100: "no_renegotiation", 109: "missing_extension", 110: "unsupported_extension",
-            112: "unrecognized_name", 113: "bad_certificate_status_response", 115: "unknown_psk_identity",
-            116: "certificate_required", 120: "no_application_protocol",
-        ]
-        return names[description] ?? "alert \(description)"
+        TLSAlert.names[description]?.replacing("-", with: "_") ?? "alert \(description)"
     }
 }
 
@@ -218,8 +207,6 @@ struct HTTPProgress: Sendable {
     private var hasNoBody = false
     /// Whether the last request is a HEAD request, whose answer has no body.
     private(set) var isHead = false
-    /// The number of messages whose heads are complete.
-    private(set) var messageCount = 0
 
     /// Whether a message has begun but is not complete.
     var isIncomplete: Bool {
@@ -339,7 +326,6 @@ struct HTTPProgress: Sendable {
     }
 
     private mutating func endHead(isRequest: Bool) {
-        messageCount += 1
         remaining = announced.map { max(0, $0) } ?? 0
         if hasNoBody { remaining = 0 }
         if isOpenEnded || (!isRequest && announced == nil && !isChunked && !hasNoBody) {

@@ -8,21 +8,14 @@ struct SentSegment: Sendable {
     var time: Int64
     /// The time of the last transmission, in nanoseconds since the flow's first packet.
     var lastTime: Int64
-    /// The number of the packet that carried the first transmission. `lastPacket` is the number of the packet that
-    /// carried the last transmission.
+    /// The number of the packet that carried the first transmission.
     var packet: Int
-    var lastPacket: Int
     /// The number of times that the segment was sent.
     var sends = 1
-    /// The timestamp option of the first transmission.
-    var stamp: UInt32?
     /// The number of bytes in flight after the first transmission.
     var flight: Int64
     /// The number of payload bytes in the last transmission that began at `start`.
     var lastLength: Int
-    /// Whether this entry represents several merged segments. If so, `time` belongs to the first of them, and
-    /// `lastTime` to the last one.
-    var isMerged = false
 }
 
 /// The outstanding segments of one direction, in the order of the stream. The memory use is constant, because adjacent
@@ -30,10 +23,6 @@ struct SentSegment: Sendable {
 struct SegmentLog: Sendable {
     private(set) var segments: [SentSegment] = []
     private static let capacity = 48
-
-    var first: SentSegment? { segments.first }
-    var last: SentSegment? { segments.last }
-    var isEmpty: Bool { segments.isEmpty }
 
     /// Appends a segment that was sent for the first time.
     mutating func append(_ segment: SentSegment) {
@@ -52,9 +41,7 @@ struct SegmentLog: Sendable {
                 let next = segments[index + 1]
                 segment.end = next.end
                 segment.lastTime = next.lastTime
-                segment.lastPacket = next.lastPacket
                 segment.flight = next.flight
-                segment.isMerged = true
                 index += 1
             }
             merged.append(segment)
@@ -66,14 +53,13 @@ struct SegmentLog: Sendable {
 
     /// Records that the bytes at `start` were sent again. Returns the segment as it was before this transmission; `nil`
     /// if the first transmission is unknown.
-    mutating func resend(_ start: Int64, length: Int, at time: Int64, packet: Int) -> SentSegment? {
+    mutating func resend(_ start: Int64, length: Int, at time: Int64) -> SentSegment? {
         guard let index = segments.lastIndex(where: { $0.start <= start && start < max($0.end, $0.start + 1) }) else {
             return nil
         }
         let before = segments[index]
         segments[index].sends += 1
         segments[index].lastTime = time
-        segments[index].lastPacket = packet
         segments[index].lastLength = length
         return before
     }

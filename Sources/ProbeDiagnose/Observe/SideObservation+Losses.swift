@@ -181,9 +181,7 @@ extension SideObservation {
     }
 
     /// Records that the peer received a range twice, so that the retransmission of the range was unnecessary.
-    mutating func noteArrivedTwice(
-        _ range: Range<Int64>, isProven: Bool, packet: Int
-    ) {
+    mutating func noteArrivedTwice(_ range: Range<Int64>, packet: Int) {
         guard
             let index = repeats.lastIndex(where: {
                 !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
@@ -194,7 +192,7 @@ extension SideObservation {
         spuriousCount += 1
         spuriousEvidence.add(repeated.packet)
         spuriousEvidence.add(packet)
-        if isProven { isSpuriousProven = true }
+        isSpuriousProven = true
         guard repeated.isCounted else { return }
         if repeated.isCaptured { lost.after -= 1 } else { lost.before -= 1 }
         repeats[index].isCounted = false
@@ -256,7 +254,7 @@ extension SideObservation {
 
     /// Follows the messages in the side's data, and measures for how long a message is incomplete.
     mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
-        progress.read(payload, from: packet.side, packet: packet.number, time: packet.time)
+        progress.read(payload, from: packet.side, packet: packet.number)
         let isIncomplete = progress.isIncomplete || progress.kind == .undecided
         if drip != nil {
             drip?.segments += 1

@@ -19,7 +19,6 @@ struct SideObservation: Sendable {
     /// the same side.
     var rapidSmallCount = 0
     var hasOffload = false
-    var hasCutPayload = false
 
     // MARK: The SYN
 
@@ -47,7 +46,6 @@ struct SideObservation: Sendable {
     /// The position up to which the peer has acknowledged the side's stream.
     var acknowledged: Int64 = 0
     var acknowledgedTime: Int64 = 0
-    var firstDataTime: Int64?
     /// The time of the last transmission of data.
     var lastDataTime: Int64?
     var lastDataPacket = 0
@@ -165,7 +163,6 @@ struct SideObservation: Sendable {
     var sacked: [Range<Int64>] = []
     var dropped: [Range<Int64>] = []
     var renegingEvidence = Evidence()
-    var isRenegingProven = false
     /// The number of times that the side has sent data or a FIN since the peer's last packet.
     var unanswered = Unanswered()
     var unansweredKeepAlives = Unanswered()
@@ -213,7 +210,6 @@ struct SideObservation: Sendable {
         var stamp: UInt32?
         /// Whether the first transmission was captured.
         var isCaptured: Bool
-        var isTimeout: Bool
         var isProbe: Bool
         var isSpurious = false
         /// For a probe, whether the peer's answer has been examined to determine if the original segment arrived.
@@ -283,7 +279,6 @@ struct SideObservation: Sendable {
     var hop = HeaderPattern()
     var timestamps = TimestampClock()
     var recent = RecentHeaders()
-    var keepAliveCount = 0
 
     /// The number of bytes that have been sent but not acknowledged, including a FIN.
     var outstanding: Int64 { max(0, sentEnd - acknowledged) }

@@ -12,7 +12,7 @@ extension Inspection {
         }
         var flows: [FlowDiagnosis] = []
         for number in conversations.indices {
-            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, droppedCount: dropped) }
+            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0) }
             if let flow { flows.append(flow) }
         }
         // Findings about several flows depend on all flows, not only on those that are shown.

@@ -40,7 +40,7 @@ package struct HTMLRecorder: Recorder {
     }
 
     private mutating func add(_ result: CaseResult) {
-        // Of a case's rounds that passed, only the first is listed.
+        // Only the first passed round of each case is listed.
         if result.round != nil {
             let most = result.verdict < .unsupported ? Self.maxRounds : 1
             if overview.hasSeen(result.verdict, of: result.key) >= most {

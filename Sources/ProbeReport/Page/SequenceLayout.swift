@@ -188,7 +188,7 @@ package struct SequenceLayout: Sendable {
         let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
         let needed = ([place.text] + place.remarks).map { Self.pixels($0) }.max() ?? 0
         let gaps = (low..<high).map { (left: xs[$0], right: xs[$0 + 1]) }
-        // Of the gaps between lifelines, the one closest to the sender is preferred.
+        // The gap between lifelines that is closest to the sender is preferred.
         let ordered = arrow.from == low ? gaps : gaps.reversed()
         if let gap = ordered.first(where: { $0.right - $0.left >= needed + 8 }) { return (gap.left + gap.right) / 2 }
         return (xs[low] + xs[high]) / 2
