@@ -195,7 +195,8 @@ struct DiagnoseCommand: ParsableCommand {
         }
         if let problem = inspection.problem, problem.isInvalidUsage { return fail("\(problem)", 2) }
         let chosen = criteria.applied(to: filter, in: inspection)
-        let report = inspection.diagnosis(chosen)
+        let showsNotes = json || verbose || flow != nil
+        let report = inspection.diagnosis(chosen, describing: showsNotes ? .note : .warning)
         let flows = inspection.analysis.table.conversations.count
         if report.flows.isEmpty, !filter.isOpen, inspection.problem == nil {
             return fail("there is no \(chosen.text): the file has \(ByteText.count(flows, "flow"))", 2)

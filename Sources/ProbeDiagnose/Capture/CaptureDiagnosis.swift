@@ -22,16 +22,15 @@ package struct CaptureDiagnosis: Sendable {
         if tcp.flags.contains(.rst) { isObeyed = summary.side.hasReset(conversation) }
         let number = summary.conversation
         stalls.note(number, at: summary.time)
-        flows.change(number, first: (summary.time, summary.packetIndex + 1)) { flow in
-            flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
-            if flow.packetCount < 32 { flow.noteScale(conversation) }
-        }
+        let flow = flows.flow(number, from: summary.time, packet: summary.packetIndex + 1)
+        flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
+        if flow.packetCount < 32 { flow.noteScale(conversation) }
     }
 
     /// Adds an ICMP error about a segment of a flow.
     package mutating func note(_ report: ICMPErrors.Report, of flow: Int) {
         lastTime = max(lastTime, report.time)
-        flows.change(flow) { $0.note(report) }
+        flows[flow]?.note(report)
     }
 
     /// Adds the diagnosis of the other share of a capture's connections.
@@ -51,17 +50,21 @@ package struct CaptureDiagnosis: Sendable {
     package mutating func note(time: UInt64) { lastTime = max(lastTime, time) }
 
     /// Returns the diagnosis of a flow that has ended, and discards the flow's data; `nil` if the flow has no packets.
+    ///
+    /// - Parameter least: the least serious severity of a flow whose findings are described.
     package mutating func end(
-        of conversation: borrowing Conversation
+        of conversation: borrowing Conversation, describing least: FindingSeverity = .note
     ) -> FlowDiagnosis? {
         guard let flow = flows.remove(conversation.number) else { return nil }
-        return FlowDiagnosis(flow, conversation: conversation, end: lastTime)
+        return FlowDiagnosis(flow, conversation: conversation, end: lastTime, describing: least)
     }
 
     /// Returns the diagnosis of a flow as if the capture ended at `time`, for live captures.
     package func current(_ conversation: borrowing Conversation, at time: UInt64) -> FlowDiagnosis? {
         guard let flow = flows[conversation.number] else { return nil }
-        return FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime))
+        return flow.previewing {
+            FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime), describing: .warning)
+        }
     }
 
     /// Returns the findings that concern several flows, and marks each finding about a single flow that is a part of
@@ -73,73 +76,46 @@ package struct CaptureDiagnosis: Sendable {
 
 extension FlowObservation {
     /// Records an ICMP error that quotes a packet of the flow.
-    mutating func note(_ report: ICMPErrors.Report) {
+    func note(_ report: ICMPErrors.Report) {
         if icmp == nil { icmp = ICMPObservation(report, origin: origin) } else { icmp?.count += 1 }
     }
 
     /// Records whether the scale factors of the flow's windows are known.
-    mutating func noteScale(_ conversation: borrowing Conversation) {
+    func noteScale(_ conversation: borrowing Conversation) {
         client.isRoomUnknown = conversation.fromServer.window.hasUnknownScale
         server.isRoomUnknown = conversation.fromClient.window.hasUnknownScale
     }
 }
 
-/// The observations of a capture's flows, by flow number. They are large, so they are stored in blocks that don't move
-/// when flows are added, and changed in place.
+/// The observations of a capture's flows, by flow number.
 struct FlowStore: Sendable {
-    private var blocks: [[FlowObservation?]] = []
-    private static let blockSize = 64
+    private var flows: [FlowObservation?] = []
 
-    subscript(number: Int) -> FlowObservation? {
-        let (block, place) = (number / Self.blockSize, number % Self.blockSize)
-        return block < blocks.count && place < blocks[block].count ? blocks[block][place] : nil
-    }
+    subscript(number: Int) -> FlowObservation? { number < flows.count ? flows[number] : nil }
 
-    /// Changes the observation of a flow, which begins with its first packet.
-    ///
-    /// - Parameter first: the time and the number of the packet that begins the observation, if there is none yet;
-    ///   `nil` to change only an existing one.
-    mutating func change(
-        _ number: Int, first: (time: UInt64, packet: Int)? = nil, _ body: (inout FlowObservation) -> Void
-    ) {
-        let (block, place) = (number / Self.blockSize, number % Self.blockSize)
-        if let first {
-            makeRoom(for: number)
-            if blocks[block][place] == nil {
-                blocks[block][place] = FlowObservation(origin: first.time, firstPacket: first.packet)
-            }
-        }
-        guard block < blocks.count, place < blocks[block].count, blocks[block][place] != nil else { return }
-        body(&blocks[block][place]!)
-    }
-
-    mutating func insert(_ flow: consuming FlowObservation, at number: Int) {
-        makeRoom(for: number)
-        blocks[number / Self.blockSize][number % Self.blockSize] = flow
-    }
-
-    mutating func remove(_ number: Int) -> FlowObservation? {
-        let flow = self[number]
-        if flow != nil { blocks[number / Self.blockSize][number % Self.blockSize] = nil }
+    /// Returns the observation of a flow. It begins with the given packet if there is none yet.
+    mutating func flow(_ number: Int, from time: UInt64, packet: Int) -> FlowObservation {
+        if let flow = self[number] { return flow }
+        let flow = FlowObservation(origin: time, firstPacket: packet)
+        insert(flow, at: number)
         return flow
     }
 
-    func forEach(_ body: (Int, FlowObservation) -> Void) {
-        for (block, flows) in blocks.enumerated() {
-            for (place, flow) in flows.enumerated() {
-                if let flow { body(block * Self.blockSize + place, flow) }
-            }
-        }
+    mutating func insert(_ flow: FlowObservation, at number: Int) {
+        while flows.count <= number { flows.append(nil) }
+        flows[number] = flow
     }
 
-    private mutating func makeRoom(for number: Int) {
-        while blocks.count <= number / Self.blockSize {
-            blocks.append([])
+    mutating func remove(_ number: Int) -> FlowObservation? {
+        guard number < flows.count else { return nil }
+        defer { flows[number] = nil }
+        return flows[number]
+    }
+
+    func forEach(_ body: (Int, FlowObservation) -> Void) {
+        for (number, flow) in flows.enumerated() {
+            if let flow { body(number, flow) }
         }
-        let block = number / Self.blockSize
-        guard blocks[block].count <= number % Self.blockSize else { return }
-        blocks[block].reserveCapacity(Self.blockSize)
-        while blocks[block].count <= number % Self.blockSize { blocks[block].append(nil) }
     }
 }
 

@@ -43,8 +43,13 @@ package struct FlowDiagnosis: Sendable {
         var firstPacket: Int
     }
 
+    /// Ends the observation of a flow, and diagnoses the flow.
+    ///
+    /// - Parameters:
+    ///   - end: the end of the capture, in nanoseconds since 1970.
+    ///   - least: the least serious severity of a flow whose findings are described.
     init(
-        _ flow: consuming FlowObservation, conversation: borrowing Conversation, end: UInt64
+        _ flow: FlowObservation, conversation: borrowing Conversation, end: UInt64, describing least: FindingSeverity
     ) {
         let first = conversation.firstTime ?? 0
         let last = conversation.lastTime ?? first
@@ -52,7 +57,6 @@ package struct FlowDiagnosis: Sendable {
         let isObeyed =
             flow.reset != nil
             && (ConversationSide.client.hasReset(conversation) || ConversationSide.server.hasReset(conversation))
-        var flow = flow
         if flow.reset != nil, flow.set.refusal == nil { flow.reset?.isObeyed = isObeyed }
         flow.finish(duration: duration, isResetObeyed: isObeyed)
         let context = FlowContext(
@@ -67,17 +71,11 @@ package struct FlowDiagnosis: Sendable {
         point = context.point
         if context.isOneDirection { flow.budget.forgetWaits() }
         budget = flow.budget
-        var list = FindingList(context)
-        list.add(SetUpFindings.self)
-        if flow.phase != .setUp, !context.isOneDirection {
-            list.add(WindowFindings.self)
-            list.add(LossFindings.self)
-            list.add(WaitFindings.self)
-            list.add(TLSFindings.self)
-            list.add(CloseFindings.self)
+        var found = Self.findings(in: context, isDescribed: least == .note)
+        if least != .note, let severity = found.shown.first?.severity, severity <= least {
+            found = Self.findings(in: context, isDescribed: true)
         }
-        list.add(CaptureFindings.self)
-        (findings, suppressed) = Suppression.apply(list.findings, hasHandshake: flow.handshakeEnd != nil)
+        (findings, suppressed) = found
         clientBytes = flow.client.payloadLength
         serverBytes = flow.server.payloadLength
         packetCount = conversation.packetCount
@@ -94,6 +92,25 @@ package struct FlowDiagnosis: Sendable {
             closedAt: flow.phase == .closing || isRefused || isObeyed ? duration : nil,
             answers: flow.server.answers.samples, answerCount: flow.server.answers.count,
             firstPacket: flow.firstPacket)
+    }
+
+    /// Returns the findings of a flow.
+    ///
+    /// - Parameter isDescribed: whether the findings have evidence, sentences and numbers.
+    private static func findings(in context: FlowContext, isDescribed: Bool) -> (
+        shown: [FlowFinding], suppressed: [FlowFinding]
+    ) {
+        let list = FindingList(context, isDescribed: isDescribed)
+        SetUpFindings(list: list).find()
+        if context.flow.phase != .setUp, !context.isOneDirection {
+            WindowFindings(list: list).find()
+            LossFindings(list: list).find()
+            WaitFindings(list: list).find()
+            TLSFindings(list: list).find()
+            CloseFindings(list: list).find()
+        }
+        CaptureFindings(list: list).find()
+        return Suppression.apply(list.findings, hasHandshake: context.flow.handshakeEnd != nil)
     }
 }
 

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about the capture itself.
 struct CaptureFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         let flow = context.flow
         if context.hasCaptureLosses {
             var evidence = Evidence()

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about how the connection ended.
 struct CloseFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         addReset()
         for side in ConversationSide.allCases {
             addDataLost(sender: side)
@@ -12,7 +12,7 @@ struct CloseFindings: FindingGroup {
         addHalfClosed()
     }
 
-    private mutating func addReset() {
+    private func addReset() {
         let flow = context.flow
         guard let reset = flow.reset else { return }
         let side = reset.side
@@ -42,7 +42,7 @@ struct CloseFindings: FindingGroup {
         addObeyed(reset)
     }
 
-    private mutating func addObeyed(_ reset: ResetObservation) {
+    private func addObeyed(_ reset: ResetObservation) {
         let side = reset.side
         // An alert that announces the end of a TLS connection is no data that could be lost.
         let outstanding = reset.isOnlyAlertOutstanding ? 0 : reset.ownOutstanding + reset.peerOutstanding
@@ -93,7 +93,7 @@ struct CloseFindings: FindingGroup {
         return ("abort", "its program probably aborted the connection")
     }
 
-    private mutating func addDataLost(sender side: ConversationSide) {
+    private func addDataLost(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard let fin = sender.fin else { return }
@@ -111,7 +111,7 @@ struct CloseFindings: FindingGroup {
             numbers: [("bytes", .integer(Int(bytes)))], explains: 0)
     }
 
-    private mutating func addHalfClosed() {
+    private func addHalfClosed() {
         let flow = context.flow
         guard flow.clock.isReliable else { return }
         for side in ConversationSide.allCases {

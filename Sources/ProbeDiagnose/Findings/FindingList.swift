@@ -1,28 +1,28 @@
 import ProbeBase
 
 /// Collects the findings of one flow.
-struct FindingList {
+final class FindingList {
     let context: FlowContext
     private(set) var findings: [FlowFinding] = []
+    /// Whether the findings are described. Most flows of a capture have only notes, and composing the sentences takes
+    /// longer than finding them, so a caller that shows no notes omits the descriptions.
+    private let isDescribed: Bool
 
-    init(_ context: FlowContext) { self.context = context }
-
-    /// Adds the findings of a group of checks.
-    mutating func add(_ group: (some FindingGroup).Type) {
-        var group = group.init(list: self)
-        group.find()
-        self = group.list
+    init(_ context: FlowContext, isDescribed: Bool) {
+        self.context = context
+        self.isDescribed = isDescribed
     }
 
     /// Adds a finding. If packets are missing from the capture, the finding is made less certain and is at most a
     /// warning, unless it is a finding about the capture itself.
-    mutating func add(
+    func add(
         _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
-        _ evidence: Evidence, _ sentence: String, next: String, rivals: [String] = [],
-        numbers: [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
+        _ evidence: @autoclosure () -> Evidence, _ sentence: @autoclosure () -> String,
+        next: @autoclosure () -> String, rivals: @autoclosure () -> [String] = [],
+        numbers: @autoclosure () -> [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
     ) {
         var (severity, certainty) = (severity, certainty)
-        var rivals = rivals
+        var rivals = isDescribed ? rivals() : []
         if context.hasCaptureLosses || context.isOneDirection, !id.isAboutCapture {
             severity = max(severity, .warning)
             certainty = certainty.weaker
@@ -32,8 +32,10 @@ struct FindingList {
         if certainty == .certain { rivals = [] }
         findings.append(
             FlowFinding(
-                id: id, severity: severity, certainty: certainty, side: side, evidence: evidence.packets,
-                sentence: sentence, next: next, rivals: rivals, numbers: numbers, explained: max(0, time)))
+                id: id, severity: severity, certainty: certainty, side: side,
+                evidence: isDescribed ? evidence().packets : [], sentence: isDescribed ? sentence() : "",
+                next: isDescribed ? next() : "", rivals: rivals, numbers: isDescribed ? numbers() : [],
+                explained: max(0, time)))
     }
 }
 
@@ -50,22 +52,22 @@ enum Time {
 
 /// A group of related checks, which adds its findings to a flow's list of findings.
 protocol FindingGroup {
-    var list: FindingList { get set }
-    init(list: FindingList)
+    var list: FindingList { get }
     /// Adds the findings for which the flow contains evidence.
-    mutating func find()
+    func find()
 }
 
 extension FindingGroup {
     var context: FlowContext { list.context }
 
-    mutating func add(
+    func add(
         _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
-        _ evidence: Evidence, _ sentence: String, next: String, rivals: [String] = [],
-        numbers: [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
+        _ evidence: @autoclosure () -> Evidence, _ sentence: @autoclosure () -> String,
+        next: @autoclosure () -> String, rivals: @autoclosure () -> [String] = [],
+        numbers: @autoclosure () -> [(key: String, value: JSONValue)] = [], explains time: Int64 = 0
     ) {
         list.add(
-            id, severity, certainty, side, evidence, sentence, next: next, rivals: rivals, numbers: numbers,
+            id, severity, certainty, side, evidence(), sentence(), next: next(), rivals: rivals(), numbers: numbers(),
             explains: time)
     }
 

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about lost, late and repeated packets.
 struct LossFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         for side in ConversationSide.allCases {
             addTimeouts(sender: side)
             addLoss(sender: side)
@@ -19,7 +19,7 @@ struct LossFindings: FindingGroup {
         addCopies()
     }
 
-    private mutating func addTimeouts(sender side: ConversationSide) {
+    private func addTimeouts(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.clock.isReliable else { return }
         let time = sender.timeoutTime
@@ -53,7 +53,7 @@ struct LossFindings: FindingGroup {
             : "or capture closer to the \(side.word): they are lost before the capture point"
     }
 
-    private mutating func addLoss(sender side: ConversationSide) {
+    private func addLoss(sender side: ConversationSide) {
         let sender = context.flow[side]
         let lost = sender.lost.count
         guard lost > 0, sender.dataPacketCount > 0 else { return }
@@ -81,7 +81,7 @@ struct LossFindings: FindingGroup {
             explains: context.flow.budget[.recovery])
     }
 
-    private mutating func addTail(sender side: ConversationSide) {
+    private func addTail(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.tailCount > 0 else { return }
         add(
@@ -96,7 +96,7 @@ struct LossFindings: FindingGroup {
             explains: sender.longestTail)
     }
 
-    private mutating func addReordering(sender side: ConversationSide) {
+    private func addReordering(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.reorderedCount > 0, sender.dataPacketCount > 0 else { return }
         let share = Double(sender.reorderedCount) / Double(sender.dataPacketCount)
@@ -110,7 +110,7 @@ struct LossFindings: FindingGroup {
             numbers: [("segments", .integer(sender.reorderedCount)), ("share", .number(share))])
     }
 
-    private mutating func addSpurious(sender side: ConversationSide) {
+    private func addSpurious(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.spuriousCount > 0, sender.dataPacketCount > 0 else { return }
         let share = Double(sender.spuriousCount) / Double(sender.dataPacketCount)
@@ -123,7 +123,7 @@ struct LossFindings: FindingGroup {
             numbers: [("packets", .integer(sender.spuriousCount)), ("share", .number(share))])
     }
 
-    private mutating func addBlackHole(sender side: ConversationSide) {
+    private func addBlackHole(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         let headers = context.client.address.family == .v6 ? 60 : 40
@@ -150,7 +150,7 @@ struct LossFindings: FindingGroup {
             explains: context.watched - stuck.time)
     }
 
-    private mutating func addReneging(sender side: ConversationSide) {
+    private func addReneging(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard !sender.renegingEvidence.isEmpty else { return }
         add(
@@ -163,7 +163,7 @@ struct LossFindings: FindingGroup {
             numbers: [("segments", .integer(sender.renegingEvidence.total))])
     }
 
-    private mutating func addVanished(sender side: ConversationSide) {
+    private func addVanished(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard flow.phase != .setUp || sender.fin != nil else { return }
@@ -196,7 +196,7 @@ struct LossFindings: FindingGroup {
     }
 
     /// Adds the finding `bufferbloat` if the delays show that a queue fills up.
-    private mutating func addQueue(sender side: ConversationSide) {
+    private func addQueue(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard flow.clock.isReliable else { return }
@@ -226,7 +226,7 @@ struct LossFindings: FindingGroup {
             explains: slow - minimum)
     }
 
-    private mutating func addCopies() {
+    private func addCopies() {
         let flow = context.flow
         // A copy and its original make up a pair. A capture on both sides of a router contains every packet twice.
         let isCapturedTwice = (flow.copies.count + flow.copies.lateCount) * 4 >= flow.packetCount

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about how the connection was set up.
 struct SetUpFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         let flow = context.flow
         let hasAnswer = flow.server.syn != nil
         addRefusal()
@@ -32,7 +32,7 @@ struct SetUpFindings: FindingGroup {
         addOptions()
     }
 
-    private mutating func addRefusal() {
+    private func addRefusal() {
         let flow = context.flow
         guard let refusal = flow.set.refusal, let syn = flow.client.syn else { return }
         if flow.server.syn != nil {
@@ -57,7 +57,7 @@ struct SetUpFindings: FindingGroup {
             numbers: [("answer-after", .seconds(nanoseconds: wait))], explains: context.duration)
     }
 
-    private mutating func addWrongAnswer() {
+    private func addWrongAnswer() {
         let flow = context.flow
         guard !flow.set.wrongAnswers.isEmpty, let answer = flow.set.wrongAnswer else { return }
         let hasRecovered = flow.handshakeEnd != nil
@@ -71,7 +71,7 @@ struct SetUpFindings: FindingGroup {
             numbers: [("answers", .integer(flow.set.wrongAnswers.total))], explains: context.duration)
     }
 
-    private mutating func addICMP() {
+    private func addICMP() {
         guard let icmp = context.flow.icmp else { return }
         let flow = context.flow
         let hasRecovered =
@@ -86,7 +86,7 @@ struct SetUpFindings: FindingGroup {
             numbers: [("errors", .integer(icmp.count))], explains: hasRecovered ? 0 : context.duration)
     }
 
-    private mutating func addRepeatedSYN() {
+    private func addRepeatedSYN() {
         let flow = context.flow
         let repeated = flow.set.repeatedAfterCompletion
         if !repeated.isEmpty {
@@ -125,7 +125,7 @@ struct SetUpFindings: FindingGroup {
             explains: time)
     }
 
-    private mutating func addSlowHandshake() {
+    private func addSlowHandshake() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, let syn = flow.client.syn, flow.client.synCount == 1,
             flow.server.synCount == 1, flow.clock.isReliable
@@ -150,7 +150,7 @@ struct SetUpFindings: FindingGroup {
             explains: time)
     }
 
-    private mutating func addOptions() {
+    private func addOptions() {
         let flow = context.flow
         guard let own = flow.client.syn, let other = flow.server.syn else { return }
         if !own.hasWindowScale || !other.hasWindowScale {

@@ -2,15 +2,15 @@ import ProbeBase
 
 /// Findings about TLS.
 struct TLSFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         for side in ConversationSide.allCases { addAlert(sender: side) }
         addStalledHandshake()
         for side in ConversationSide.allCases { addTruncation(sender: side) }
     }
 
-    private mutating func addAlert(sender side: ConversationSide) {
+    private func addAlert(sender side: ConversationSide) {
         let flow = context.flow
         guard let alert = flow[side].progress.tls.alert, flow[side].progress.tls.recordCount > 0 else { return }
         let (own, other) = (flow[side].progress, flow[side.opposite].progress)
@@ -66,7 +66,7 @@ struct TLSFindings: FindingGroup {
         }
     }
 
-    private mutating func addStalledHandshake() {
+    private func addStalledHandshake() {
         let flow = context.flow
         let (own, other) = (flow.client.progress, flow.server.progress)
         guard own.kind == .tls, own.tls.hasHello, flow.clock.isReliable, own.tls.alert == nil, other.tls.alert == nil
@@ -85,7 +85,7 @@ struct TLSFindings: FindingGroup {
         addStall(side, end - last, Evidence(flow[side.opposite].lastDataPacket))
     }
 
-    private mutating func addStall(_ side: ConversationSide, _ wait: Int64, _ evidence: Evidence) {
+    private func addStall(_ side: ConversationSide, _ wait: Int64, _ evidence: Evidence) {
         let isProven = context.flow[side.opposite].outstanding == 0
         add(
             .tlsHandshakeStalled, .problem, isProven ? .certain : .likely, FindingSide(side), evidence,
@@ -96,7 +96,7 @@ struct TLSFindings: FindingGroup {
             numbers: [("wait", .seconds(nanoseconds: wait))], explains: wait)
     }
 
-    private mutating func addTruncation(sender side: ConversationSide) {
+    private func addTruncation(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard let fin = sender.fin, sender.progress.kind == .tls, sender.progress.tls.recordCount > 0,

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about applications that are slow or that send data inefficiently.
 struct WaitFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         addSlowServer()
         addSlowClient()
         addNoData()
@@ -16,7 +16,7 @@ struct WaitFindings: FindingGroup {
         addDrip()
     }
 
-    private mutating func addSlowServer() {
+    private func addSlowServer() {
         let flow = context.flow
         guard flow.clock.isReliable, let slowest = flow.server.slowestAnswer,
             let median = flow.server.answers.quantile(0.5), let high = flow.server.answers.quantile(0.99)
@@ -45,7 +45,7 @@ struct WaitFindings: FindingGroup {
             explains: flow.budget[.serverThinks])
     }
 
-    private mutating func addSlowClient() {
+    private func addSlowClient() {
         let flow = context.flow
         let client = flow.client
         let share = context.share(client.pauseTime)
@@ -64,7 +64,7 @@ struct WaitFindings: FindingGroup {
             explains: client.pauseTime)
     }
 
-    private mutating func addNoData() {
+    private func addNoData() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, flow.client.dataPacketCount + flow.server.dataPacketCount == 0,
             flow.client.syn != nil, flow.server.syn != nil, !context.isOneDirection, flow.clock.isReliable
@@ -80,7 +80,7 @@ struct WaitFindings: FindingGroup {
             numbers: [("time", .seconds(nanoseconds: time))], explains: 0)
     }
 
-    private mutating func addNagle(sender side: ConversationSide) {
+    private func addNagle(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.nagleCount > 0, context.flow.clock.isReliable else { return }
         let share = context.share(sender.nagleTime)
@@ -100,7 +100,7 @@ struct WaitFindings: FindingGroup {
             explains: sender.nagleTime)
     }
 
-    private mutating func addTinygrams(sender side: ConversationSide) {
+    private func addTinygrams(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.rapidSmallCount >= 100, let median = sender.sizes.quantile(0.5), median < 100 else { return }
         add(
@@ -110,7 +110,7 @@ struct WaitFindings: FindingGroup {
             numbers: [("segments", .integer(sender.rapidSmallCount)), ("median", .integer(median))])
     }
 
-    private mutating func addUnfinished(sender side: ConversationSide) {
+    private func addUnfinished(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard sender.progress.isIncomplete, let last = sender.lastDataTime, !(sender.drip?.isSlow ?? false),
@@ -136,7 +136,7 @@ struct WaitFindings: FindingGroup {
             numbers: [("silence", .seconds(nanoseconds: wait))], explains: wait)
     }
 
-    private mutating func addDrip() {
+    private func addDrip() {
         let flow = context.flow
         guard let drip = flow.client.worstDrip ?? flow.client.drip, drip.segments >= 5, flow.clock.isReliable else {
             return

@@ -2,9 +2,9 @@ import ProbeBase
 
 /// Findings about windows, and about the factors that limit transfers.
 struct WindowFindings: FindingGroup {
-    var list: FindingList
+    let list: FindingList
 
-    mutating func find() {
+    func find() {
         for side in ConversationSide.allCases {
             addZeroWindow(sender: side)
             addWindowLimit(sender: side)
@@ -14,14 +14,14 @@ struct WindowFindings: FindingGroup {
         }
     }
 
-    private mutating func addZeroWindow(sender side: ConversationSide) {
+    private func addZeroWindow(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         let reader = side.opposite
-        var time = sender.zeroTime
+        var time = sender.zeroWait.time
         var isAtEnd = false
         if let zero = sender.zero, zero.openedAt == nil, flow.phase != .closing, flow.reset?.isObeyed != true,
-            sender.zeroTime > 0 || zero.isProbed
+            sender.zeroWait.time > 0 || zero.isProbed
         {
             isAtEnd = true
             time += context.trailing
@@ -32,14 +32,15 @@ struct WindowFindings: FindingGroup {
         let severity: FindingSeverity =
             (time >= Time.second && share >= 0.1) || sinceEnd >= Time.second
             ? .problem : time >= Time.second / 2 && share >= 0.1 ? .warning : .note
-        let begin = sender.zeroFirst ?? sender.zero?.time ?? 0
+        let begin = sender.zeroWait.first ?? sender.zero?.time ?? 0
         let sentence =
-            isAtEnd && sender.zero.map { $0.time <= begin || sender.zeroTime <= context.duration - $0.time } == true
+            isAtEnd
+                && sender.zero.map { $0.time <= begin || sender.zeroWait.time <= context.duration - $0.time } == true
             ? "The \(reader.word) stopped reading: its receive window was 0 from \(seconds(sender.zero?.time ?? begin)) to the end of the capture (\(text(sinceEnd)))."
             : "The \(reader.word) stopped reading: its receive window was 0 for \(text(time)), first from \(seconds(begin)) on."
         add(
             .closedWindow, severity, sender.isZeroProbeAnswered ? .certain : .likely, FindingSide(reader),
-            sender.zeroEvidence, sentence,
+            sender.zeroWait.evidence, sentence,
             next:
                 "find out what the process on \(context.endpoint(reader)) is waiting for (`ss -tnpm`, a stack dump)",
             rivals: ["lost window updates"],
@@ -50,7 +51,7 @@ struct WindowFindings: FindingGroup {
             explains: time)
     }
 
-    private mutating func addWindowLimit(sender side: ConversationSide) {
+    private func addWindowLimit(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard let share = isWindowLimited(side), let roundTrip = flow.roundTrip, roundTrip > 0,
@@ -77,7 +78,7 @@ struct WindowFindings: FindingGroup {
             explains: isSerious ? sender.receiveWindowTime : 0)
     }
 
-    private mutating func addSmallWindow(sender side: ConversationSide) {
+    private func addSmallWindow(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.dataPacketCount > 0, sender.largestWindow > 0, !sender.isRoomUnknown else { return }
         let segment = Int(min(context.flow.segmentSize(of: side), 1460))
@@ -93,7 +94,7 @@ struct WindowFindings: FindingGroup {
             explains: limits ? sender.receiveWindowTime : 0)
     }
 
-    private mutating func addSilly(sender side: ConversationSide) {
+    private func addSilly(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.sillyCount >= 5 else { return }
         let reader = side.opposite
@@ -105,7 +106,7 @@ struct WindowFindings: FindingGroup {
             numbers: [("segments", .integer(sender.sillyCount))])
     }
 
-    private mutating func addApplicationLimit(sender side: ConversationSide) {
+    private func addApplicationLimit(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.transferTime >= 200 * Time.millisecond, context.flow.clock.isReliable,
             sender.applicationTime * 2 >= sender.transferTime

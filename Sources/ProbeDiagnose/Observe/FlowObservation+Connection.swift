@@ -102,7 +102,7 @@ struct ICMPObservation: Sendable {
 extension FlowObservation {
     /// Records a packet of the handshake. Returns `false` for an answer whose acknowledgment number does not belong to
     /// this connection.
-    mutating func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) -> Bool {
+    func noteSetUp(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) -> Bool {
         let side = packet.side
         if side == .server, let syn = client.syn, server.syn == nil, tcp.flags.contains(.ack) {
             let own = tcp.acknowledgment - (syn.sequence + 1)
@@ -135,7 +135,7 @@ extension FlowObservation {
         return true
     }
 
-    private mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+    private func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         let side = packet.side
         if side == .server, let syn = client.syn, tcp.flags.contains(.ack), server.syn == nil {
             if client.synCount == 1 { client.shortestDelay = packet.time - syn.time }
@@ -148,7 +148,7 @@ extension FlowObservation {
     }
 
     /// Records a packet of the handshake that the analysis does not assign to either stream of the connection.
-    mutating func noteSetUp(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
+    func noteSetUp(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
         guard summary.side == .server, let syn = client.syn, server.syn == nil,
             tcp.acknowledgment - (syn.sequence + 1) != 0
         else { return }
@@ -157,7 +157,7 @@ extension FlowObservation {
     }
 
     /// Records a SYN-ACK that the server retransmits although the client has acknowledged it.
-    mutating func noteLateSYN(_ packet: DiagnosedPacket) {
+    func noteLateSYN(_ packet: DiagnosedPacket) {
         // A copy of the SYN-ACK is captured immediately after it, whereas a server retransmits it only after a timeout.
         guard packet.side == .server, let completion = set.completion,
             packet.time - max(server.lastSYNTime, completion.time) > max(150_000_000, delay(to: .server))
@@ -169,7 +169,7 @@ extension FlowObservation {
 
     // MARK: Resets
 
-    mutating func noteReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, isObeyed: Bool) {
+    func noteReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, isObeyed: Bool) {
         let side = packet.side
         let peer = side.opposite
         if phase == .setUp {

@@ -3,108 +3,57 @@ import ProbeWire
 
 /// Acknowledgments, retransmissions, and what they show about lost packets.
 extension FlowObservation {
-    mutating func noteAcknowledgment(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+    func noteAcknowledgment(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         guard let acknowledgment = packet.acknowledgment else { return }
-        let side = packet.side.opposite
-        noteSelective(packet, tcp, acknowledgment)
-        let before = self[side].acknowledged
-        if acknowledgment > before {
-            self[side].noteProbeAnswer(packet, acknowledgment)
-            let elapsed = self[side].outstanding
-            noteUnseen(side, acknowledgment, packet.number)
-            self[side].noteDelay(acknowledgment, packet, flight: elapsed)
-            self[side].acknowledged = acknowledgment
-            self[side].acknowledgedTime = packet.time
-            self[side].duplicateAcks = 0
-            self[side].hasSACKSinceAcknowledgment = false
-            if let end = self[side].recoveryEnd, acknowledgment >= end { self[side].recoveryEnd = nil }
-            if let backoff = self[side].backoff, acknowledgment > backoff.position {
+        let sender = peer(of: packet.side)
+        if !tcp.options.sack.isEmpty || !sender.sacked.isEmpty || !sender.dropped.isEmpty {
+            sender.noteSelective(packet, tcp, acknowledgment)
+        }
+        if acknowledgment > sender.acknowledged {
+            sender.noteProbeAnswer(packet, acknowledgment)
+            sender.noteUnseen(acknowledgment, packet.number, at: now)
+            sender.noteDelay(acknowledgment, packet)
+            sender.acknowledged = acknowledgment
+            sender.acknowledgedTime = packet.time
+            sender.duplicateAcks = 0
+            sender.hasSACKSinceAcknowledgment = false
+            if let end = sender.recoveryEnd, acknowledgment >= end { sender.recoveryEnd = nil }
+            if let backoff = sender.backoff, acknowledgment > backoff.position {
                 if backoff.timeouts >= 2 {
                     markWaiting(.timeout, since: backoff.lastTime)
-                    self[side].timeoutTime += packet.time - backoff.lastTime
+                    sender.timeoutTime += packet.time - backoff.lastTime
                 }
-                self[side].backoff = nil
+                sender.backoff = nil
             }
-            if let stuck = self[side].stuck, acknowledgment > stuck.position { self[side].noteFreed(acknowledgment) }
-            if let small = self[side].small, acknowledgment >= small.end {
+            if let stuck = sender.stuck, acknowledgment > stuck.position { sender.noteFreed(acknowledgment) }
+            if let small = sender.small, acknowledgment >= small.end {
                 if packet.length == 0, acknowledgment == small.end {
-                    self[side].smallAcknowledged = (packet.time, packet.number)
+                    sender.smallAcknowledged = (packet.time, packet.number)
                 } else {
-                    self[side].small = nil
+                    sender.small = nil
                 }
             }
-            if let fin = self[side].fin, acknowledgment > fin.position, self[side].finAcknowledged == nil {
-                self[side].finAcknowledged = .init(
-                    time: packet.time, packet: packet.number, position: acknowledgment)
+            if let fin = sender.fin, acknowledgment > fin.position, sender.finAcknowledged == nil {
+                sender.finAcknowledged = .init(time: packet.time, packet: packet.number, position: acknowledgment)
             }
         } else if packet.isDuplicateAck {
-            self[side].duplicateAcks += 1
-            if self[side].duplicateAcks == 3, self[side].recoveryEnd == nil {
-                self[side].recoveryEnd = self[side].sentEnd
-            }
+            sender.duplicateAcks += 1
+            if sender.duplicateAcks == 3, sender.recoveryEnd == nil { sender.recoveryEnd = sender.sentEnd }
         }
-    }
-
-    /// Records an acknowledgment of bytes that the capture doesn't contain.
-    private mutating func noteUnseen(_ side: ConversationSide, _ acknowledgment: Int64, _ packet: Int) {
-        for index in self[side].holes.indices where self[side].holes[index].end <= acknowledgment {
-            self[side].holes[index].isAcknowledged = true
-        }
-        let end = self[side].sentEnd
-        guard acknowledgment > end, self[side].packetCount > 0 else { return }
-        // The peer may have accepted the byte of a zero-window probe.
-        if acknowledgment == end + 1, self[side].zeroProbeCount > 0 {
-            self[side].sentEnd = acknowledgment
-            return
-        }
-        // The first packets of a flow whose SYN was not captured don't show where its streams begin.
-        if end > 0 || self[side].syn != nil {
-            self[side].addHole(max(end, 1)..<acknowledgment, packet, at: now)
-            if let last = self[side].holes.indices.last { self[side].holes[last].isAcknowledged = true }
-            self[side].loseMessages()
-        }
-        self[side].sentEnd = acknowledgment
     }
 
     /// Measures the time from an acknowledgment to the data that the sender sends in response to it. If the capture was
     /// made near the receiver, a queue on the path lengthens this part of the round trip.
-    mutating func noteEcho(_ packet: DiagnosedPacket) {
-        let side = packet.side
+    func noteEcho(_ packet: DiagnosedPacket) {
+        let (own, peer) = (self[packet.side], peer(of: packet.side))
         if packet.length > 0, packet.kind == .new, let echo = packet.echo {
-            self[side].echo.answer(
-                echo, end: packet.start + Int64(packet.length), gap: packet.time - (self[side].lastDataTime ?? 0),
+            own.echo.answer(
+                echo, end: packet.start + Int64(packet.length), gap: packet.time - (own.lastDataTime ?? 0),
                 at: packet.time)
         }
         guard let stamp = packet.stamp, let acknowledgment = packet.acknowledgment else { return }
-        let peer = side.opposite
-        if self[peer].outstanding > 0 || packet.length == 0 {
-            self[peer].echo.ask(stamp, acknowledgment: acknowledgment, at: packet.time)
-        }
-    }
-
-    private mutating func noteSelective(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ acknowledgment: Int64) {
-        let side = packet.side.opposite
-        let blocks = tcp.options.sack.isEmpty ? [] : tcp.sacks(acknowledging: acknowledgment)
-        let isDuplicate =
-            if let first = blocks.first {
-                first.upperBound <= acknowledgment
-                    || blocks.dropFirst().contains {
-                        $0.lowerBound <= first.lowerBound && first.upperBound <= $0.upperBound
-                    }
-            } else { false }
-        if isDuplicate, let first = blocks.first {
-            self[side].noteArrivedTwice(first, packet: packet.number)
-        }
-        let reported = (isDuplicate ? blocks.dropFirst() : blocks[...]).filter { $0.upperBound > acknowledgment }
-        self[side].noteProbeSACK(reported)
-        self[side].noteDropped(reported, acknowledgment)
-        guard !reported.isEmpty else { return }
-        self[side].hasSACKSinceAcknowledgment = true
-        if let stuck = self[side].stuck {
-            for block in reported
-            where block.lowerBound >= stuck.end && block.upperBound - block.lowerBound < Int64(stuck.payload) {
-                self[side].stuck?.isPassed = true
-            }
+        if peer.outstanding > 0 || packet.length == 0 {
+            peer.echo.ask(stamp, acknowledgment: acknowledgment, at: packet.time)
         }
     }
 
@@ -112,7 +61,7 @@ extension FlowObservation {
 
     private static let timeout: Int64 = 195_000_000
 
-    mutating func noteRepeat(_ packet: DiagnosedPacket, end: Int64) {
+    func noteRepeat(_ packet: DiagnosedPacket, end: Int64) {
         let side = packet.side
         let hole = self[side].fillHole(packet.start..<max(end, packet.start + 1))
         let hasFilled = hole != nil
@@ -175,7 +124,7 @@ extension FlowObservation {
         if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }
     }
 
-    private mutating func noteTimeout(
+    private func noteTimeout(
         _ packet: DiagnosedPacket, from start: Int64, _ earlier: SentSegment?, isProbe: Bool
     ) {
         let side = packet.side
@@ -202,7 +151,7 @@ extension FlowObservation {
 
 extension FlowObservation {
     /// Records the second copy of a packet that the capture contains twice.
-    mutating func noteCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
+    func noteCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
         packetCount += 1
         copies.note(summary, tcp, original: self[summary.side].recent.original(of: tcp), at: time)
     }

@@ -6,11 +6,12 @@ import ProbeWire
 ///
 /// Times are in nanoseconds since the flow's first packet. They never decrease: a packet with an earlier time than the
 /// packet before it is treated as if both had the same time.
-package struct FlowObservation: Sendable {
+// @unchecked: a flow belongs to one pass over a capture. A pass is handed from thread to thread, but never shared.
+package final class FlowObservation: @unchecked Sendable {
     package let origin: UInt64
     package internal(set) var budget = TimeBudget()
-    var client = SideObservation()
-    var server = SideObservation()
+    let client = SideObservation()
+    let server = SideObservation()
     /// The time of the last packet.
     private(set) var now: Int64 = 0
     var phase = Phase.setUp
@@ -49,12 +50,22 @@ package struct FlowObservation: Sendable {
         self.firstPacket = firstPacket
     }
 
+    // A `switch` needs no call into the module that declares the type, unlike `==`.
     subscript(side: ConversationSide) -> SideObservation {
-        @inline(__always) _read {
-            if side == .client { yield client } else { yield server }
+        @inline(__always) get {
+            switch side {
+            case .client: client
+            case .server: server
+            }
         }
-        @inline(__always) _modify {
-            if side == .client { yield &client } else { yield &server }
+    }
+
+    /// The peer of a side.
+    @inline(__always)
+    func peer(of side: ConversationSide) -> SideObservation {
+        switch side {
+        case .client: server
+        case .server: client
         }
     }
 
@@ -63,7 +74,7 @@ package struct FlowObservation: Sendable {
 
     /// Returns the time from the capture point to a side and back; `nil` if it is unknown.
     func knownDelay(to side: ConversationSide) -> Int64? {
-        self[side.opposite].shortestDelay ?? self[side].echo.shortest
+        peer(of: side).shortestDelay ?? self[side].echo.shortest
     }
 
     /// The minimum round-trip time; `nil` if neither direction's delay is known.
@@ -75,20 +86,20 @@ package struct FlowObservation: Sendable {
     }
 
     /// Adds a packet of the flow.
-    mutating func note(_ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
+    func note(_ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
         let raw = Time.relative(summary.time, to: origin)
-        let side = summary.side
-        if packetCount > 0, summary.kind != .copy, raw < self[side].lastTime - 1_000_000, self[side].packetCount > 0 {
-            clock.note(summary.packetIndex + 1, by: self[side].lastTime - raw, at: max(now, raw))
+        let own = self[summary.side]
+        if packetCount > 0, summary.kind != .copy, raw < own.lastTime - 1_000_000, own.packetCount > 0 {
+            clock.note(summary.packetIndex + 1, by: own.lastTime - raw, at: max(now, raw))
         }
         // A copy is not an additional packet of the flow, so it must not extend the flow's duration.
         if summary.kind == .copy { return noteCopy(summary, tcp, max(now, raw)) }
         let time = max(now, raw)
         // The timestamp in a SYN may come from a proxy that has another clock.
         if !tcp.isSYN, let value = tcp.options.timestamp?.value,
-            let step = self[side].timestamps.note(
+            let step = own.timestamps.note(
                 value, at: time, packet: summary.packetIndex + 1, patience: max(20_000_000, roundTrip ?? 0)),
-            !self[side.opposite].timestamps.contradicts(step)
+            !peer(of: summary.side).timestamps.contradicts(step)
         {
             clock.note(step.packet, by: step.gap, at: time)
             clock.isProven = true
@@ -97,16 +108,16 @@ package struct FlowObservation: Sendable {
         pass(until: time)
         packetCount += 1
         if summary.payloadIsCut { cutCount += 1 }
-        if summary.kind.isRetransmission, self[side].isCopy(summary, tcp, at: time) {
+        if summary.kind.isRetransmission, own.isCopy(summary, tcp, at: time) {
             return noteCopy(summary, tcp, time)
         }
-        self[side].recent.note(tcp, at: time, packet: summary.packetIndex + 1)
+        own.recent.note(tcp, at: time, packet: summary.packetIndex + 1)
         if summary.kind == .outOfWindow, !tcp.isSYN {
             if phase == .setUp { noteSetUp(summary, tcp, time) }
             return
         }
         let packet = DiagnosedPacket(
-            side: side, time: time, number: summary.packetIndex + 1, kind: summary.kind, flags: tcp.flags,
+            side: summary.side, time: time, number: summary.packetIndex + 1, kind: summary.kind, flags: tcp.flags,
             start: summary.relativeSequence, length: tcp.payloadLength,
             acknowledgment: summary.relativeAcknowledgment, window: summary.window,
             isDuplicateAck: summary.isDuplicateAck,
@@ -115,14 +126,11 @@ package struct FlowObservation: Sendable {
         take(packet, tcp, payload: payload, isObeyedReset: isObeyedReset)
     }
 
-    private mutating func take(
-        _ packet: DiagnosedPacket, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool
-    ) {
+    private func take(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
         let side = packet.side
-        self[side].packetCount += 1
-        self[side.opposite].unanswered = .init()
-        self[side.opposite].smallestUnanswered = Int.max
-        self[side.opposite].unansweredKeepAlives = .init()
+        let (own, peer) = (self[side], peer(of: side))
+        own.packetCount += 1
+        peer.answer()
         if let reset, reset.side == side, !packet.flags.contains(.rst), packet.kind != .outOfOrder {
             self.reset?.laterPackets.add(packet.number)
         }
@@ -134,35 +142,34 @@ package struct FlowObservation: Sendable {
             noteLateSYN(packet)
         }
         if packet.flags.contains(.rst) {
-            if let acknowledgment = packet.acknowledgment, acknowledgment <= self[side.opposite].sentEnd {
-                self[side.opposite].acknowledged = max(self[side.opposite].acknowledged, acknowledgment)
+            if let acknowledgment = packet.acknowledgment, acknowledgment <= peer.sentEnd {
+                peer.acknowledged = max(peer.acknowledged, acknowledgment)
             }
             noteReset(packet, tcp, isObeyed: isObeyedReset)
-            self[side].lastTime = packet.time
+            own.lastTime = packet.time
             return
         }
-        self[side].hop.note(tcp)
+        own.hop.note(tcp)
         noteAcknowledgment(packet, tcp)
         noteEcho(packet)
         noteWindow(packet)
         if let last = lastData, last.side != side, last.firstReply == nil { lastData?.firstReply = packet.time }
         switch packet.kind {
-        case .keepAlive:
-            self[side].noteUnanswered(packet, isKeepAlive: true)
-        case .zeroWindowProbe: self[side].noteZeroWindowProbe(packet)
+        case .keepAlive: own.noteUnanswered(packet, isKeepAlive: true)
+        case .zeroWindowProbe: own.noteZeroWindowProbe(packet)
         case .control, .copy, .outOfWindow: break
         case .new, .outOfOrder, .retransmission, .fastRetransmission, .spuriousRetransmission, .tailLossProbe,
             .retransmissionOrProbe:
             if !packet.flags.contains(.syn) { noteData(packet, payload: payload) }
         }
-        self[side].lastTime = packet.time
+        own.lastTime = packet.time
     }
 
     // MARK: Time
 
     /// Attributes the time until the next packet to a state, or records it as a pending interval if the state is not
     /// known yet.
-    private mutating func pass(until time: Int64) {
+    private func pass(until time: Int64) {
         defer { now = time }
         guard time > now else { return }
         switch phase {
@@ -197,7 +204,7 @@ package struct FlowObservation: Sendable {
     static let longestPause: Int64 = 10_000_000_000
 
     /// Determines the states in which the time since the last data or FIN was spent.
-    private mutating func settle(_ end: WaitEnd, at time: Int64) {
+    private func settle(_ end: WaitEnd, at time: Int64) {
         guard !waiting.isEmpty else { return }
         let intervals = waiting
         waiting.removeAll(keepingCapacity: true)
@@ -274,40 +281,40 @@ package struct FlowObservation: Sendable {
         return time - opened <= max(roundTrip ?? 0, 10_000_000)
     }
 
-    private mutating func addZeroWindow(_ side: ConversationSide, until end: Int64) {
+    private func addZeroWindow(_ side: ConversationSide, until end: Int64) {
+        let sender = self[side]
         let before = budget.end
         budget.add(.closedWindow, until: end)
-        if self[side].zeroFirst == nil { self[side].zeroFirst = before }
-        self[side].zeroTime += budget.end - before
-        if let zero = self[side].zero { self[side].zeroEvidence.add(zero.packet) }
+        if sender.zeroWait.first == nil { sender.zeroWait.first = before }
+        sender.zeroWait.time += budget.end - before
+        if let zero = sender.zero { sender.zeroWait.evidence.add(zero.packet) }
     }
 
-    private mutating func noteWindow(_ packet: DiagnosedPacket) {
+    private func noteWindow(_ packet: DiagnosedPacket) {
         guard let acknowledgment = packet.acknowledgment, !packet.flags.contains(.syn) else { return }
-        let side = packet.side
-        let peer = side.opposite
+        let sender = peer(of: packet.side)
         let edge = WindowEdges.Edge(
             time: packet.time, edge: acknowledgment + Int64(packet.window), isZero: packet.window == 0)
-        let wasFilled = self[peer].edges.furthest <= self[peer].sentEnd
-        self[peer].edges.add(edge, delay: delay(to: peer))
-        if packet.window > self[peer].largestWindow { self[peer].largestWindow = packet.window }
-        self[peer].windows.append((packet.time, packet.window))
+        let wasFilled = sender.edges.furthest <= sender.sentEnd
+        sender.edges.add(edge, delay: delay(to: packet.side.opposite))
+        if packet.window > sender.largestWindow { sender.largestWindow = packet.window }
+        sender.windows.append((packet.time, packet.window))
         if packet.window == 0 {
-            if self[peer].zero == nil || self[peer].zero?.openedAt != nil {
-                self[peer].zero = .init(time: packet.time, packet: packet.number, wasFilled: wasFilled)
-            } else if self[peer].zero?.isProbed == true {
-                self[peer].isZeroProbeAnswered = true
-                self[peer].zeroEvidence.add(packet.number)
+            if sender.zero == nil || sender.zero?.openedAt != nil {
+                sender.zero = .init(time: packet.time, packet: packet.number, wasFilled: wasFilled)
+            } else if sender.zero?.isProbed == true {
+                sender.isZeroProbeAnswered = true
+                sender.zeroWait.evidence.add(packet.number)
             }
-        } else if self[peer].zero != nil, self[peer].zero?.openedAt == nil {
-            self[peer].zero?.openedAt = packet.time
+        } else if sender.zero != nil, sender.zero?.openedAt == nil {
+            sender.zero?.openedAt = packet.time
         }
     }
 
     // MARK: Data
 
     /// Measures how long a side took to send data after it received data from its peer.
-    private mutating func noteAnswer(_ packet: DiagnosedPacket) {
+    private func noteAnswer(_ packet: DiagnosedPacket) {
         let side = packet.side
         guard let last = lastData else {
             // This is the first data after the handshake, such as a greeting.
@@ -329,8 +336,9 @@ package struct FlowObservation: Sendable {
         self[side].noteAnswer(packet, after: wait, to: request, isAcknowledged: isAcknowledged)
     }
 
-    private mutating func noteData(_ packet: DiagnosedPacket, payload: Span<UInt8>) {
+    private func noteData(_ packet: DiagnosedPacket, payload: Span<UInt8>) {
         let side = packet.side
+        let (own, peer) = (self[side], peer(of: side))
         let isFIN = packet.flags.contains(.fin)
         let end = packet.start + Int64(packet.length) + (isFIN ? 1 : 0)
         let isRepeat =
@@ -343,16 +351,16 @@ package struct FlowObservation: Sendable {
         }
         if packet.length > 0 {
             if !isRepeat { noteAnswer(packet) }
-            self[side].dataPacketCount += 1
-            self[side].payloadLength += Int64(packet.length)
-            self[side].sizes.append(packet.length)
-            if packet.length < 100, let last = self[side].lastDataTime, lastData?.side == side,
+            own.dataPacketCount += 1
+            own.payloadLength += Int64(packet.length)
+            own.sizes.append(packet.length)
+            if packet.length < 100, let last = own.lastDataTime, lastData?.side == side,
                 packet.time - last < 10_000_000
             {
-                self[side].rapidSmallCount += 1
+                own.rapidSmallCount += 1
             }
-            if Int64(packet.length) > segmentSize(of: side), self[side.opposite].syn?.maximumSegmentSize != nil {
-                self[side].hasOffload = true
+            if Int64(packet.length) > segmentSize(of: side), peer.syn?.maximumSegmentSize != nil {
+                own.hasOffload = true
             }
         }
         if isRepeat {
@@ -360,23 +368,23 @@ package struct FlowObservation: Sendable {
         } else {
             noteNew(packet, end: end, payload: payload)
         }
-        if packet.kind == .new || isRepeat { self[side].noteUnanswered(packet, isKeepAlive: false) }
-        self[side].smallestUnanswered = min(self[side].smallestUnanswered, packet.length)
-        self[side].largestPayload = max(self[side].largestPayload, packet.length)
+        if packet.kind == .new || isRepeat { own.noteUnanswered(packet, isKeepAlive: false) }
+        own.smallestUnanswered = min(own.smallestUnanswered, packet.length)
+        own.largestPayload = max(own.largestPayload, packet.length)
         if packet.length > 0 {
             noteAlert(packet)
-            self[side].lastDataTime = packet.time
-            self[side].lastDataPacket = packet.number
+            own.lastDataTime = packet.time
+            own.lastDataPacket = packet.number
             if packet.kind != .spuriousRetransmission { lastData = (side, packet.time, nil) }
         }
-        if isFIN, self[side].fin == nil {
-            self[side].fin = .init(time: packet.time, packet: packet.number, position: end - 1)
-            if self[side.opposite].fin != nil { phase = .closing }
+        if isFIN, own.fin == nil {
+            own.fin = .init(time: packet.time, packet: packet.number, position: end - 1)
+            if peer.fin != nil { phase = .closing }
         }
     }
 
     /// Records the data in a SYN, which the server has accepted (TCP Fast Open, RFC 7413).
-    mutating func noteSYNData(_ syn: SideObservation.SYN) {
+    func noteSYNData(_ syn: SideObservation.SYN) {
         client.sentEnd = max(client.sentEnd, 1 + Int64(syn.payloadLength))
         client.payloadLength += Int64(syn.payloadLength)
         client.lastDataTime = syn.time
@@ -386,7 +394,7 @@ package struct FlowObservation: Sendable {
 
     /// Records a packet that consists of an encrypted alert, if the alert is the server's only answer to data. An alert
     /// that ends a connection in an orderly way usually follows other data from the same sender.
-    private mutating func noteAlert(_ packet: DiagnosedPacket) {
+    private func noteAlert(_ packet: DiagnosedPacket) {
         guard packet.side == .server, lastData?.side == .client, server.progress.kind == .tls,
             client.progress.kind == .tls, server.progress.tls.lastType == 21,
             server.progress.tls.lastLength + 5 == packet.length, server.progress.tls.alert?.content == nil,
@@ -395,48 +403,49 @@ package struct FlowObservation: Sendable {
         answeringAlert = packet.number
     }
 
-    private mutating func noteNew(_ packet: DiagnosedPacket, end: Int64, payload: Span<UInt8>) {
+    private func noteNew(_ packet: DiagnosedPacket, end: Int64, payload: Span<UInt8>) {
         let side = packet.side
-        let sentEnd = self[side].sentEnd
+        let own = self[side]
+        let sentEnd = own.sentEnd
         if packet.kind == .outOfOrder || end <= sentEnd {
-            if packet.kind == .outOfOrder { self[side].noteLate(packet) }
-            self[side].fillHole(packet.start..<end)
-            self[side].loseMessages()
+            if packet.kind == .outOfOrder { own.noteLate(packet) }
+            own.fillHole(packet.start..<end)
+            own.loseMessages()
             return
         }
-        if packet.start > sentEnd, self[side].packetCount > 1 || sentEnd > 0 {
-            if sentEnd > 0 || self[side].syn != nil {
-                self[side].addHole(max(sentEnd, 1)..<packet.start, packet.number, at: packet.time)
+        if packet.start > sentEnd, own.packetCount > 1 || sentEnd > 0 {
+            if sentEnd > 0 || own.syn != nil {
+                own.addHole(max(sentEnd, 1)..<packet.start, packet.number, at: packet.time)
             }
-            self[side].loseMessages()
+            own.loseMessages()
         } else if packet.length > 0 {
-            if self[side].syn == nil, self[side].dataPacketCount == 1 { self[side].loseMessages() }
+            if own.syn == nil, own.dataPacketCount == 1 { own.loseMessages() }
             if payload.count < packet.length {
-                self[side].loseMessages()
+                own.loseMessages()
             } else {
-                self[side].readMessage(packet, payload)
+                own.readMessage(packet, payload)
                 if side == .server, client.progress.http.isHead { server.progress.skipBody() }
             }
         }
-        noteNagle(packet)
-        let flight = end - self[side].acknowledged
-        self[side].log.append(
+        if own.small != nil { noteNagle(packet) }
+        own.log.append(
             SentSegment(
                 start: packet.start, end: end, time: packet.time, lastTime: packet.time, packet: packet.number,
-                flight: flight, lastLength: packet.length))
-        self[side].sentEnd = end
-        self[side].lastIdentification = packet.identification
-        self[side].lastStamp = packet.stamp
-        if packet.length > 0 { self[side].noteSmall(packet, end: end, segment: segmentSize(of: side)) }
+                flight: end - own.acknowledged, lastLength: packet.length))
+        own.sentEnd = end
+        own.lastIdentification = packet.identification
+        own.lastStamp = packet.stamp
+        if packet.length > 0 { own.noteSmall(packet, end: end, segment: segmentSize(of: side)) }
     }
 
     /// Detects a segment that was held back until the small segment before it had been acknowledged.
-    private mutating func noteNagle(_ packet: DiagnosedPacket) {
+    private func noteNagle(_ packet: DiagnosedPacket) {
         let side = packet.side
-        guard packet.length > 0, let small = self[side].small, let acknowledged = self[side].smallAcknowledged,
+        let own = self[side]
+        guard packet.length > 0, let small = own.small, let acknowledged = own.smallAcknowledged,
             lastData?.side == side,
             // A small segment may be followed late because the window was full.
-            self[side].room(at: packet.time, delay: delay(to: side)).map({ $0 > segmentSize(of: side) }) ?? true
+            own.room(at: packet.time, delay: delay(to: side)).map({ $0 > segmentSize(of: side) }) ?? true
         else { return }
         let late = acknowledged.time - small.time - delay(to: side.opposite)
         let held = packet.time - acknowledged.time
@@ -446,12 +455,12 @@ package struct FlowObservation: Sendable {
         guard late >= 30_000_000, least...delay(to: side) + 2_000_000 ~= held else { return }
         let reassigned = budget.reassign(.nagle, from: small.time, until: packet.time)
         guard reassigned > 0 else { return }
-        self[side].nagleCount += 1
-        self[side].nagleTime += reassigned
-        self[side].nagleEvidence.add(small.packet)
-        self[side].nagleEvidence.add(acknowledged.packet)
-        self[side].nagleEvidence.add(packet.number)
-        if held > 2_000_000 { self[side].isNagleProven = false }
+        own.nagleCount += 1
+        own.nagleTime += reassigned
+        own.nagleEvidence.add(small.packet)
+        own.nagleEvidence.add(acknowledged.packet)
+        own.nagleEvidence.add(packet.number)
+        if held > 2_000_000 { own.isNagleProven = false }
     }
 
     /// The minimum round-trip time of data, excluding the handshake; `nil` if it was not measured.
@@ -470,8 +479,15 @@ package struct FlowObservation: Sendable {
 
     // MARK: The end
 
+    /// Returns what `body` returns, and undoes what `finish` changes. More packets of the flow may follow.
+    func previewing<Result>(_ body: () -> Result) -> Result {
+        let before = (budget, waiting, reset, client.zeroWait, server.zeroWait)
+        defer { (budget, waiting, reset, client.zeroWait, server.zeroWait) = before }
+        return body()
+    }
+
     /// Ends the observation after the flow's last packet.
-    mutating func finish(duration: Int64, isResetObeyed: Bool) {
+    func finish(duration: Int64, isResetObeyed: Bool) {
         settle(.none, at: now)
         if let before = beforeReset, isResetObeyed {
             budget = before
@@ -483,17 +499,17 @@ package struct FlowObservation: Sendable {
 
     /// Determines the states of the pending intervals at an RST, before it is known whether the receiver accepts the
     /// RST.
-    mutating func settleBeforeReset(at time: Int64) {
+    func settleBeforeReset(at time: Int64) {
         settle(.none, at: time)
         beforeReset = beforeReset ?? budget
     }
 
     /// Marks the pending intervals that end after the given time as spent in `state`.
-    mutating func markWaiting(_ state: FlowState, since time: Int64) {
+    func markWaiting(_ state: FlowState, since time: Int64) {
         for index in waiting.indices where waiting[index].end > time { waiting[index].state = state }
     }
 
-    mutating func open(at time: Int64) { (phase, handshakeEnd) = (.open, time) }
+    func open(at time: Int64) { (phase, handshakeEnd) = (.open, time) }
 }
 
 /// A packet of a flow. Its positions in the two streams are relative to the SYN of the stream's sender.

@@ -22,7 +22,7 @@ extension SideObservation {
     }
 
     /// Records a segment that was captured after segments that follow it in the stream.
-    mutating func noteLate(_ packet: DiagnosedPacket) {
+    func noteLate(_ packet: DiagnosedPacket) {
         // A capture of several queues may store packets in an order that differs from their order of arrival.
         if packet.isEarlier { return }
         guard isSentLater(packet) else { return noteReordered(packet) }
@@ -30,14 +30,14 @@ extension SideObservation {
         lost.evidence.add(packet.number)
     }
 
-    mutating func noteZeroWindowProbe(_ packet: DiagnosedPacket) {
+    func noteZeroWindowProbe(_ packet: DiagnosedPacket) {
         zero?.isProbed = true
         zeroProbeCount += 1
-        zeroEvidence.add(packet.number)
+        zeroWait.evidence.add(packet.number)
     }
 
     /// Records a SYN. A SYN that follows another one at once is a copy of it.
-    mutating func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+    func noteSYN(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         if synCount > 0, packet.time - lastSYNTime < 100_000_000 { return }
         synCount += 1
         synPackets.add(packet.number)
@@ -52,9 +52,54 @@ extension SideObservation {
         sentEnd = 1
     }
 
+    /// Records an acknowledgment of bytes that the capture doesn't contain.
+    func noteUnseen(_ acknowledgment: Int64, _ packet: Int, at time: Int64) {
+        for index in holes.indices where holes[index].end <= acknowledgment {
+            holes[index].isAcknowledged = true
+        }
+        let end = sentEnd
+        guard acknowledgment > end, packetCount > 0 else { return }
+        // The peer may have accepted the byte of a zero-window probe.
+        if acknowledgment == end + 1, zeroProbeCount > 0 {
+            sentEnd = acknowledgment
+            return
+        }
+        // The first packets of a flow whose SYN was not captured don't show where its streams begin.
+        if end > 0 || syn != nil {
+            addHole(max(end, 1)..<acknowledgment, packet, at: time)
+            if let last = holes.indices.last { holes[last].isAcknowledged = true }
+            loseMessages()
+        }
+        sentEnd = acknowledgment
+    }
+
+    /// Records the SACK blocks of a packet from the peer.
+    func noteSelective(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ acknowledgment: Int64) {
+        let blocks = tcp.options.sack.isEmpty ? [] : tcp.sacks(acknowledging: acknowledgment)
+        let isDuplicate =
+            if let first = blocks.first {
+                first.upperBound <= acknowledgment
+                    || blocks.dropFirst().contains {
+                        $0.lowerBound <= first.lowerBound && first.upperBound <= $0.upperBound
+                    }
+            } else { false }
+        if isDuplicate, let first = blocks.first { noteArrivedTwice(first, packet: packet.number) }
+        let reported = (isDuplicate ? blocks.dropFirst() : blocks[...]).filter { $0.upperBound > acknowledgment }
+        noteProbeSACK(reported)
+        noteDropped(reported, acknowledgment)
+        guard !reported.isEmpty else { return }
+        hasSACKSinceAcknowledgment = true
+        if let stuck = stuck {
+            for block in reported
+            where block.lowerBound >= stuck.end && block.upperBound - block.lowerBound < Int64(stuck.payload) {
+                self.stuck?.isPassed = true
+            }
+        }
+    }
+
     /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original
     /// segment was lost, because the receiver would have reported the original as soon as it arrived.
-    mutating func noteProbeSACK(_ reported: [Range<Int64>]) {
+    func noteProbeSACK(_ reported: [Range<Int64>]) {
         guard let index = repeats.lastIndex(where: { $0.isProbe && !$0.isSettled && !$0.isSpurious }) else { return }
         let probe = repeats[index]
         guard reported.contains(where: { $0.lowerBound <= probe.start && probe.end <= $0.upperBound }) else { return }
@@ -62,7 +107,7 @@ extension SideObservation {
         isTailProven = true
     }
 
-    mutating func noteFreed(_ acknowledgment: Int64) {
+    func noteFreed(_ acknowledgment: Int64) {
         guard let stuck else { return }
         // Data that was sent again in smaller packets does not show that packets of the original size arrive.
         if acknowledgment >= stuck.end, stuck.copies < 3 { self.stuck = nil }
@@ -70,7 +115,7 @@ extension SideObservation {
 
     /// Examines the first acknowledgment of a tail-loss probe's data. The acknowledgment echoes the timestamp of the
     /// packet that arrived. If it echoes the probe's timestamp, the original segment was lost (RFC 7323, section 4.3).
-    mutating func noteProbeAnswer(_ packet: DiagnosedPacket, _ acknowledgment: Int64) {
+    func noteProbeAnswer(_ packet: DiagnosedPacket, _ acknowledgment: Int64) {
         guard
             let index = repeats.lastIndex(where: {
                 $0.isProbe && !$0.isSettled && $0.end <= acknowledgment && $0.end > acknowledged
@@ -82,9 +127,7 @@ extension SideObservation {
 
     /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
     /// algorithm).
-    mutating func noteDelay(
-        _ acknowledgment: Int64, _ packet: DiagnosedPacket, flight: Int64
-    ) {
+    func noteDelay(_ acknowledgment: Int64, _ packet: DiagnosedPacket) {
         guard let segment = log.acknowledge(acknowledgment) else { return }
         // A segment that was sent again in smaller pieces does not show that packets of its size arrive.
         if segment.sends == 1 || segment.lastLength == Int(segment.end - segment.start) {
@@ -104,7 +147,7 @@ extension SideObservation {
             acknowledgment, at: packet.time, delay: delay, shortest: shortestDelay ?? delay)
     }
 
-    mutating func addHole(_ range: Range<Int64>, _ packet: Int, at time: Int64) {
+    func addHole(_ range: Range<Int64>, _ packet: Int, at time: Int64) {
         guard holes.count < 16, !range.isEmpty else { return }
         holes.append(.init(start: range.lowerBound, end: range.upperBound, packet: packet, time: time))
     }
@@ -112,7 +155,7 @@ extension SideObservation {
     /// Removes the part of a hole that a packet fills. Returns the hole as it was before; `nil` if the packet fills no
     /// part of any hole.
     @discardableResult
-    mutating func fillHole(_ range: Range<Int64>) -> SideObservation.Hole? {
+    func fillHole(_ range: Range<Int64>) -> SideObservation.Hole? {
         guard
             let index = holes.firstIndex(where: { $0.start < range.upperBound && range.lowerBound < $0.end })
         else { return nil }
@@ -132,7 +175,7 @@ extension SideObservation {
     }
 
     /// Records a segment that was overtaken by segments that were sent after it.
-    mutating func noteReordered(_ packet: DiagnosedPacket) {
+    func noteReordered(_ packet: DiagnosedPacket) {
         reorderedCount += 1
         reorderedEvidence.add(packet.number)
         if isSentEarlier(packet) { isReorderingProven = true }
@@ -161,7 +204,7 @@ extension SideObservation {
 
     /// Finds ranges that the peer reported as received but no longer reports, although it has not acknowledged them.
     /// The peer has discarded these ranges (RFC 2018, section 8).
-    mutating func noteDropped(_ reported: [Range<Int64>], _ acknowledgment: Int64) {
+    func noteDropped(_ reported: [Range<Int64>], _ acknowledgment: Int64) {
         guard !sacked.isEmpty || !reported.isEmpty, acknowledgment >= acknowledged else { return }
         // A TCP header with a timestamp has room for only three SACK blocks, so older blocks may be omitted.
         if reported.count < 3 {
@@ -181,7 +224,7 @@ extension SideObservation {
     }
 
     /// Records that the peer received a range twice, so that the retransmission of the range was unnecessary.
-    mutating func noteArrivedTwice(_ range: Range<Int64>, packet: Int) {
+    func noteArrivedTwice(_ range: Range<Int64>, packet: Int) {
         guard
             let index = repeats.lastIndex(where: {
                 !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
@@ -198,7 +241,7 @@ extension SideObservation {
         repeats[index].isCounted = false
     }
 
-    mutating func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
+    func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
         guard packet.length > 400, packet.start >= acknowledged else { return }
         if let stuck, stuck.position == packet.start, stuck.payload == packet.length {
             self.stuck?.copies += 1
@@ -222,7 +265,7 @@ extension SideObservation {
 extension SideObservation {
     /// Records a segment, which may be small enough to be affected by Nagle's algorithm or by a window that opens in
     /// small steps.
-    mutating func noteSmall(_ packet: DiagnosedPacket, end: Int64, segment size: Int64) {
+    func noteSmall(_ packet: DiagnosedPacket, end: Int64, segment size: Int64) {
         small = Int64(packet.length) < size ? (packet.time, end, packet.number) : nil
         smallAcknowledged = nil
         let fills = edges.last.map { $0.edge == end } ?? false
@@ -233,7 +276,7 @@ extension SideObservation {
     }
 
     /// Counts a packet to which the peer has not yet responded.
-    mutating func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
+    func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
         if isKeepAlive {
             if unansweredKeepAlives.count == 0 { unansweredKeepAlives.since = packet.time }
             unansweredKeepAlives.count += 1
@@ -247,13 +290,13 @@ extension SideObservation {
     }
 
     /// Called if bytes of the stream are missing, so that the boundaries of messages are no longer known.
-    mutating func loseMessages() {
+    func loseMessages() {
         progress.lose()
         drip = nil
     }
 
     /// Follows the messages in the side's data, and measures for how long a message is incomplete.
-    mutating func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
+    func readMessage(_ packet: DiagnosedPacket, _ payload: Span<UInt8>) {
         progress.read(payload, from: packet.side, packet: packet.number)
         let isIncomplete = progress.isIncomplete || progress.kind == .undecided
         if drip != nil {
@@ -276,7 +319,7 @@ extension SideObservation {
     /// - Parameters:
     ///   - request: the packet with the peer's data.
     ///   - isAcknowledged: whether the side had acknowledged the data before it answered.
-    mutating func noteAnswer(_ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool) {
+    func noteAnswer(_ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool) {
         answers.append(wait)
         if wait > slowestAnswer?.wait ?? -1 { slowestAnswer = (wait, request, packet.number) }
         if !isAcknowledged, wait >= 500_000_000 { isAnswerAcknowledged = false }

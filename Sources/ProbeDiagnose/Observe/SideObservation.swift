@@ -4,7 +4,10 @@ import ProbeWire
 /// Observations about one side of a flow: what the side sent, and what the packets of its peer reveal about that. All
 /// positions are relative to the side's SYN, which is at position 0. All times are in nanoseconds since the flow's
 /// first packet.
-struct SideObservation: Sendable {
+///
+/// This is a class because most functions select one of the two sides, and a large struct would be copied.
+// @unchecked: see `FlowObservation`.
+final class SideObservation: @unchecked Sendable {
     // MARK: The packets of the side
 
     var packetCount = 0
@@ -83,15 +86,21 @@ struct SideObservation: Sendable {
     /// The window in the peer's SYN, which is not scaled.
     var firstWindow = 0
     var zero: ZeroWindow?
-    /// The total time for which closed windows blocked the side, in nanoseconds.
-    var zeroTime: Int64 = 0
-    var zeroEvidence = Evidence()
-    var zeroFirst: Int64?
+    var zeroWait = ZeroWait()
     var isZeroProbeAnswered = false
     var zeroProbeCount = 0
     /// The number of small segments that fill the peer's window (RFC 9293, section 3.8.6.2).
     var sillyCount = 0
     var sillyEvidence = Evidence()
+
+    /// The time for which closed windows blocked the side.
+    struct ZeroWait: Sendable {
+        /// The total, in nanoseconds.
+        var time: Int64 = 0
+        /// The time at which the side was blocked for the first time.
+        var first: Int64?
+        var evidence = Evidence()
+    }
 
     /// A period in which the peer's window is closed.
     struct ZeroWindow: Sendable {
@@ -166,6 +175,13 @@ struct SideObservation: Sendable {
     /// The number of times that the side has sent data or a FIN since the peer's last packet.
     var unanswered = Unanswered()
     var unansweredKeepAlives = Unanswered()
+
+    /// Ends the silence of the peer.
+    func answer() {
+        if unanswered.count > 0 { unanswered = Unanswered() }
+        if unansweredKeepAlives.count > 0 { unansweredKeepAlives = Unanswered() }
+        smallestUnanswered = Int.max
+    }
 
     struct Unanswered: Sendable {
         /// The maximum number of transmissions of the same data.

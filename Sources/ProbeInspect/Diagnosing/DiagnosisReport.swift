@@ -4,7 +4,9 @@ import ProbeWire
 
 extension Inspection {
     /// Returns the diagnosis of the flows that the filter includes. The inspection must come from `diagnosing`.
-    package func diagnosis(_ filter: ConnectionFilter) -> DiagnosisReport {
+    ///
+    /// - Parameter least: the least serious severity of a flow whose findings are described.
+    package func diagnosis(_ filter: ConnectionFilter, describing least: FindingSeverity = .note) -> DiagnosisReport {
         var diagnosis = diagnosis ?? CaptureDiagnosis()
         let conversations = analysis.table.conversations
         for number in conversations.indices {
@@ -12,7 +14,7 @@ extension Inspection {
         }
         var flows: [FlowDiagnosis] = []
         for number in conversations.indices {
-            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0) }
+            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, describing: least) }
             if let flow { flows.append(flow) }
         }
         // Findings about several flows depend on all flows, not only on those that are shown.
