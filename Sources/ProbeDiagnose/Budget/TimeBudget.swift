@@ -91,6 +91,13 @@ package struct TimeBudget: Sendable {
         totals[Int(old.rawValue)] = 0
     }
 
+    /// Moves at most `time` from one state to another state, for a correction in hindsight.
+    mutating func move(_ time: Int64, from old: FlowState, to new: FlowState) {
+        let moved = min(time, totals[Int(old.rawValue)])
+        totals[Int(old.rawValue)] -= moved
+        totals[Int(new.rawValue)] += moved
+    }
+
     /// Extends or reduces the time budget of a flow whose packets are not in chronological order in the capture. Added
     /// time is attributed to the state `unknown`; removed time is taken from the states with the most time.
     mutating func correct(by time: Int64) {

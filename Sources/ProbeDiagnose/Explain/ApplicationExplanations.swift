@@ -8,7 +8,7 @@ enum ApplicationExplanations {
             A sender had a segment of less than the MSS in flight, its acknowledgment was at least 30 ms late, and the
             next segment left within 2 ms of it. The sender holds back small data until everything is acknowledged, and
             the receiver delays the acknowledgment, typically by 40 ms or 200 ms, so that it can be sent together with
-            an answer.
+            an answer. A sender that sends a small segment while another one is outstanding doesn't use the algorithm.
             """,
         severity: "warning from three waits, or from 5 % of the duration and 100 ms; otherwise note",
         certainty: """

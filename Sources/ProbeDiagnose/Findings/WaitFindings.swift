@@ -82,7 +82,7 @@ struct WaitFindings: FindingGroup {
 
     private func addNagle(sender side: ConversationSide) {
         let sender = context.flow[side]
-        guard sender.nagleCount > 0, context.flow.clock.isReliable else { return }
+        guard sender.nagleCount > 0, !sender.isNagleRefuted, context.flow.clock.isReliable else { return }
         let share = context.share(sender.nagleTime)
         let isSerious =
             sender.nagleCount >= 3 || (share >= 0.05 && sender.nagleTime >= 100 * Time.millisecond)

@@ -493,6 +493,9 @@ package final class FlowObservation: @unchecked Sendable {
             budget = before
             budget.add(.closing, until: now)
         }
+        for side in [client, server] where side.isNagleRefuted {
+            budget.move(side.nagleTime, from: .nagle, to: .transferApplication)
+        }
         // If times in the capture go backwards, the flow may be longer or shorter than the sum of its intervals.
         budget.correct(by: duration - budget.total)
     }

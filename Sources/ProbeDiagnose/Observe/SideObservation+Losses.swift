@@ -266,7 +266,13 @@ extension SideObservation {
     /// Records a segment, which may be small enough to be affected by Nagle's algorithm or by a window that opens in
     /// small steps.
     func noteSmall(_ packet: DiagnosedPacket, end: Int64, segment size: Int64) {
-        small = Int64(packet.length) < size ? (packet.time, end, packet.number) : nil
+        if let small, small.end > acknowledged, small.length * 2 < size, Int64(packet.length) * 2 < size,
+            !packet.flags.contains(.fin)
+        {
+            unheldCount += 1
+        }
+        small =
+            Int64(packet.length) < size ? (packet.time, end, packet.number, Int64(packet.length)) : nil
         smallAcknowledged = nil
         let fills = edges.last.map { $0.edge == end } ?? false
         if fills, Int64(packet.length) < size / 4, !isRoomUnknown {

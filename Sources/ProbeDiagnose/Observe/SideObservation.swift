@@ -256,12 +256,17 @@ final class SideObservation: @unchecked Sendable {
     // MARK: Waits
 
     /// The last segment, if it was small; otherwise `nil`. It is used to detect the effect of Nagle's algorithm.
-    var small: (time: Int64, end: Int64, packet: Int)?
+    var small: (time: Int64, end: Int64, packet: Int, length: Int64)?
+    /// The number of small segments that the side sent although a small segment was outstanding, which Nagle's algorithm
+    /// doesn't allow.
+    var unheldCount = 0
     var smallAcknowledged: (time: Int64, packet: Int)?
     var nagleCount = 0
     var nagleTime: Int64 = 0
     var nagleEvidence = Evidence()
     var isNagleProven = true
+    /// Whether the side's small segments show that it doesn't use Nagle's algorithm.
+    var isNagleRefuted: Bool { unheldCount >= 2 }
     /// The times that this side took to send data after it received data from its peer.
     var answers = SampleSeries<Int64>(capacity: 128)
     var slowestAnswer: (wait: Int64, request: Int, answer: Int)?
