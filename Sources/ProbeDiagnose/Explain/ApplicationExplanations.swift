@@ -234,7 +234,8 @@ enum ApplicationExplanations {
         meaning: "Data that was sent before a close never arrived",
         packets: """
             A side sent data and a FIN, and a part of the data was not acknowledged when the connection was reset, or
-            1 s or longer after the FIN at the end of the capture. The sender's close had succeeded long before.
+            1 s or longer after the FIN at the end of the capture. The sender's close had succeeded long before. The
+            number of bytes is at most what was captured. A TLS alert that announces the close doesn't count.
             """,
         severity: "problem",
         certainty: """
@@ -362,8 +363,10 @@ enum ApplicationExplanations {
     static let capturedTwice = FindingExplanation(
         meaning: "The capture contains packets twice",
         packets: """
-            At least a quarter of the flow's packets are copies of others, for example of both interfaces of a router.
-            If every packet is present twice, half of all packets are copies. Copies count once in all other findings.
+            At least a quarter of the flow's packets are copies of others, for example of both interfaces of a router,
+            or nearly all packets of one side came twice. If every packet is present twice, half of all packets are
+            copies. Copies count once in all other findings. Behind a device that changes sequence numbers, the copies
+            have the same IP identification and length, but other numbers; what they say about losses is then ignored.
             """,
         severity: "note",
         certainty: "certain",

@@ -422,14 +422,14 @@ enum TransportExplanations {
     static let duplicatePackets = FindingExplanation(
         meaning: "The network delivered packets twice",
         packets: """
-            A packet has the same IP identification, numbers and length as an earlier one, arrived more than 1 ms after
-            it, and is not a retransmission: a sender would have used a new identification or timestamp. If a quarter
-            of all packets are copies, `captured-twice` is reported instead.
+            A packet has the same IP identification, numbers and length as an earlier one, arrived 1 to 100 ms after it,
+            and is not a retransmission: a sender would have used a new identification or timestamp. If a quarter of all
+            packets are copies, or if nearly all packets of one side came twice, `captured-twice` is reported instead.
             """,
         severity: "warning from 1 % of the flow's packets; otherwise note",
         certainty: """
-            certain if the TTLs of the copies differ, or if their IP identification is not 0; otherwise likely: the
-            capture may contain packets twice.
+            certain if the sender gives each packet its own IP identification; otherwise likely: the capture may contain
+            packets twice.
             """,
         side: "the path towards the receiver",
         next: """

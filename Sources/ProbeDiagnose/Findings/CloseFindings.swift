@@ -98,8 +98,13 @@ struct CloseFindings: FindingGroup {
         let sender = flow[side]
         guard let fin = sender.fin else { return }
         let time = flow.reset?.isObeyed == true ? flow.reset?.time ?? context.duration : context.watched
-        let bytes = fin.position - max(sender.acknowledged, 1)
-        guard bytes > 0, time - fin.time >= 0 else { return }
+        let gap = fin.position - max(sender.acknowledged, 1)
+        // No sender goes far beyond the window. Only bytes that were captured are known to have been sent.
+        let reach = sender.payloadLength + Int64(max(sender.largestWindow, 1 << 16))
+        let bytes = min(gap, sender.payloadLength)
+        // An alert that announces the end of a TLS connection is no data that could be lost.
+        guard bytes > 0, gap <= reach, time - fin.time >= 0, !flow.isTranslated, !sender.isOnlyAlertOutstanding
+        else { return }
         let isReset = flow.reset?.isObeyed == true
         guard isReset || time - fin.time >= Time.second else { return }
         add(

@@ -51,7 +51,7 @@ struct FlowContext {
         (flow.client.holes + flow.server.holes).filter(\.isAcknowledged).reduce(0) { $0 + $1.end - $1.start }
     }
 
-    var hasCaptureLosses: Bool { missingBytes > 0 && !isOneDirection }
+    var hasCaptureLosses: Bool { missingBytes > 0 && !isOneDirection && !flow.isTranslated }
 
     func endpoint(_ side: ConversationSide) -> String { "\(side == .client ? client : server)" }
 

@@ -5,6 +5,7 @@ struct LossFindings: FindingGroup {
     let list: FindingList
 
     func find() {
+        if context.flow.isTranslated { return addCopies() }
         for side in ConversationSide.allCases {
             addTimeouts(sender: side)
             addLoss(sender: side)
@@ -228,8 +229,21 @@ struct LossFindings: FindingGroup {
 
     private func addCopies() {
         let flow = context.flow
-        // A copy and its original make up a pair. A capture on both sides of a router contains every packet twice.
-        let isCapturedTwice = (flow.copies.count + flow.copies.lateCount) * 4 >= flow.packetCount
+        // The packets that a device has changed are not recognized as copies of each other.
+        var evidence = Evidence()
+        if flow.isTranslated {
+            evidence.add(flow.client.recent.translated)
+            evidence.add(flow.server.recent.translated)
+        }
+        let translatedCount = flow.client.recent.translated.total + flow.server.recent.translated.total
+        let copyCount = flow.copies.count + flow.copies.lateCount + (flow.isTranslated ? translatedCount : 0)
+        evidence.add(flow.copies.count > 0 ? flow.copies.evidence : flow.copies.lateEvidence)
+        // A copy and its original make up a pair. A capture on both sides of a router contains every packet twice, at
+        // least in one direction.
+        let isOneSideTwice = ConversationSide.allCases.contains {
+            flow[$0].copyCount >= 3 && flow[$0].copyCount * 10 >= flow[$0].packetCount * 9
+        }
+        let isCapturedTwice = copyCount * 4 >= flow.packetCount || isOneSideTwice || flow.isTranslated
         if flow.copies.lateCount > 0, !isCapturedTwice {
             let share = Double(flow.copies.lateCount) / Double(max(flow.packetCount, 1))
             add(
@@ -242,13 +256,12 @@ struct LossFindings: FindingGroup {
                 numbers: [("packets", .integer(flow.copies.lateCount)), ("share", .number(share))])
         }
         // If every packet is captured twice, half of all packets are copies. The threshold is half of that share.
-        if flow.copies.count + flow.copies.lateCount > 0, isCapturedTwice {
+        if copyCount > 0, isCapturedTwice {
             add(
-                .capturedTwice, .note, .certain, .capture,
-                flow.copies.count > 0 ? flow.copies.evidence : flow.copies.lateEvidence,
-                "The capture contains \(count(flow.copies.count + flow.copies.lateCount, "packet")) of this flow twice.",
+                .capturedTwice, .note, .certain, .capture, evidence,
+                "The capture contains \(count(copyCount, "packet")) of this flow twice\(flow.isTranslated ? ", before and after a device changed the sequence numbers" : "").",
                 next: "capture on one interface instead of all (`-i any`), or on one side of the bridge or router",
-                numbers: [("packets", .integer(flow.copies.count + flow.copies.lateCount))])
+                numbers: [("packets", .integer(copyCount))])
         }
     }
 }

@@ -59,7 +59,7 @@ struct SetUpFindings: FindingGroup {
 
     private func addWrongAnswer() {
         let flow = context.flow
-        guard !flow.set.wrongAnswers.isEmpty, let answer = flow.set.wrongAnswer else { return }
+        guard !flow.set.wrongAnswers.isEmpty, let answer = flow.set.wrongAnswer, !flow.isTranslated else { return }
         let hasRecovered = flow.handshakeEnd != nil
         add(
             .wrongSYNAnswer, hasRecovered ? .warning : .problem, .certain, .server, flow.set.wrongAnswers,

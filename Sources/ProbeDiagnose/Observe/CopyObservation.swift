@@ -11,13 +11,11 @@ struct CopyObservation: Sendable {
     var lateEvidence = Evidence()
     /// The sender of the last packet that was captured again later.
     var lateSide: ConversationSide?
-    /// Whether the headers show that a late copy was not sent again.
+    /// Whether the IP identification shows that a late copy was not sent again.
     var isLateProven = false
 
-    mutating func note(
-        _ summary: PacketSummary, _ tcp: DecodedTCP, original: (time: Int64, packet: Int, hopLimit: UInt8)?,
-        at time: Int64
-    ) {
+    mutating func note(_ summary: PacketSummary, _ tcp: DecodedTCP, _ recent: RecentHeaders, at time: Int64) {
+        let original = recent.original(of: tcp)
         let number = summary.packetIndex + 1
         guard let original, time - original.time > 1_000_000 else {
             count += 1
@@ -28,7 +26,7 @@ struct CopyObservation: Sendable {
         lateEvidence.add(original.packet)
         lateEvidence.add(number)
         lateSide = summary.side
-        if original.hopLimit != tcp.hopLimit || tcp.identification != 0 { isLateProven = true }
+        if recent.hasOwnNumber(tcp) { isLateProven = true }
     }
 }
 

@@ -153,6 +153,7 @@ extension FlowObservation {
     /// Records the second copy of a packet that the capture contains twice.
     func noteCopy(_ summary: PacketSummary, _ tcp: DecodedTCP, _ time: Int64) {
         packetCount += 1
-        copies.note(summary, tcp, original: self[summary.side].recent.original(of: tcp), at: time)
+        self[summary.side].copyCount += 1
+        copies.note(summary, tcp, self[summary.side].recent, at: time)
     }
 }

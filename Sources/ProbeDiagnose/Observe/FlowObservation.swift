@@ -479,6 +479,10 @@ package final class FlowObservation: @unchecked Sendable {
 
     // MARK: The end
 
+    /// Whether the capture contains packets twice with different sequence numbers, so that the positions in the streams
+    /// are not known.
+    var isTranslated: Bool { client.recent.translated.total + server.recent.translated.total >= 2 }
+
     /// Returns what `body` returns, and undoes what `finish` changes. More packets of the flow may follow.
     func previewing<Result>(_ body: () -> Result) -> Result {
         let before = (budget, waiting, reset, client.zeroWait, server.zeroWait)

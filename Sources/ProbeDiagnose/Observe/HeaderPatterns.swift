@@ -111,8 +111,40 @@ struct RecentHeaders: Sendable {
     private var headers: [Header] = []
     private var next = 0
     private static let capacity = 64
+    /// The packets that were captured twice, with different sequence numbers.
+    private(set) var translated = Evidence()
+    /// The minimum difference between two sequence numbers that belong to different numberings.
+    private static let leastTranslation: UInt32 = 1 << 24
+
+    /// Detects a packet that was captured on both sides of a device that changes sequence numbers. Both packets have the
+    /// same IP identification, which the device does not change.
+    private mutating func noteTranslated(_ tcp: DecodedTCP, at time: Int64, packet: Int) {
+        guard tcp.identification != 0, headers.count > 0 else { return }
+        for age in 1...min(4, headers.count) {
+            let known = headers[(next + headers.count - age) % headers.count]
+            guard known.identification == tcp.identification, known.length == tcp.payloadLength,
+                time - known.time <= 1_000_000, known.hopLimit == tcp.hopLimit || known.hopLimit == tcp.hopLimit &+ 1
+            else { continue }
+            if Self.isFar(known.sequence, tcp.sequence.value)
+                || Self.isFar(known.acknowledgment, tcp.acknowledgment.value)
+            {
+                translated.add(packet)
+            }
+        }
+    }
+
+    private static func isFar(_ first: UInt32, _ second: UInt32) -> Bool {
+        min(first &- second, second &- first) >= leastTranslation
+    }
+
+    /// Returns whether a packet's IP identification is not 0, and no other recent packet of the side has it.
+    func hasOwnNumber(_ tcp: DecodedTCP) -> Bool {
+        tcp.identification != 0
+            && !headers.contains { $0.identification == tcp.identification && $0.sequence != tcp.sequence.value }
+    }
 
     mutating func note(_ tcp: DecodedTCP, at time: Int64, packet: Int) {
+        noteTranslated(tcp, at: time, packet: packet)
         let header = Header(
             time: time, identification: tcp.identification, hopLimit: tcp.hopLimit, sequence: tcp.sequence.value,
             acknowledgment: tcp.acknowledgment.value, length: tcp.payloadLength, packet: packet,
@@ -133,16 +165,23 @@ struct RecentHeaders: Sendable {
         }.map { ($0.time, $0.packet, $0.hopLimit) }
     }
 
+    /// The maximum time between a packet and its copy. Some systems use the same IP identification again when they
+    /// retransmit a packet, but a retransmission timer does not expire sooner.
+    static let longestAge: Int64 = 100_000_000
+
     /// Returns whether a packet that looks like a retransmission is a copy. A packet that was really sent again would
-    /// have a later timestamp or a different IP identification.
+    /// have a later timestamp or a different IP identification, and can't be captured at the same instant.
     func isCopy(_ tcp: DecodedTCP, at time: Int64) -> Bool {
         guard tcp.payloadLength > 0,
             let original = headers.last(where: {
                 $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
                     && $0.length == tcp.payloadLength && $0.identification == tcp.identification
-            }), time - original.time > 2_500_000
+            })
         else { return false }
-        if tcp.identification != 0 { return true }
+        let age = time - original.time
+        if age == 0 { return tcp.options.timestamp == original.timestamp }
+        guard 2_500_000..<Self.longestAge ~= age else { return false }
+        if hasOwnNumber(tcp) { return true }
         return tcp.options.timestamp != nil && original.timestamp == tcp.options.timestamp
     }
 }

@@ -8,7 +8,7 @@ extension SideObservation {
         if recent.isCopy(tcp, at: time) { return true }
         // A segment that was really sent again has a later timestamp or a later IP identification than all earlier
         // segments.
-        return summary.kind == .spuriousRetransmission
+        return summary.kind == .spuriousRetransmission && time - (lastDataTime ?? 0) < RecentHeaders.longestAge
             && isSentEarlier(stamp: tcp.options.timestamp?.value, identification: tcp.identification)
     }
 

@@ -300,6 +300,8 @@ final class SideObservation: @unchecked Sendable {
     var hop = HeaderPattern()
     var timestamps = TimestampClock()
     var recent = RecentHeaders()
+    /// The number of packets that the capture contains twice.
+    var copyCount = 0
 
     /// The number of bytes that have been sent but not acknowledged, including a FIN.
     var outstanding: Int64 { max(0, sentEnd - acknowledged) }
