@@ -46,8 +46,10 @@ enum TransportExplanations {
             """,
         severity: "warning",
         certainty: """
-            certain if the SYN-ACK was sent more often than the SYN; otherwise likely: a server whose queue of
-            incomplete connections is full also ignores SYNs.
+            certain if the SYN-ACK was sent more often than the SYN, both sides support SACK, and the client's answer
+            came at least a round trip after the last SYN-ACK; otherwise likely: the client's ACK may have been lost, the
+            path may be slow, and a server whose queue of incomplete connections is full also ignores SYNs. If the client
+            reports that it received the SYN-ACK twice (DSACK), a `spurious-retransmission` is reported instead.
             """,
         side: """
             the path towards the client if the SYN-ACK was sent more often than the SYN; otherwise towards the server

@@ -106,10 +106,20 @@ struct SetUpFindings: FindingGroup {
         }
         guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1 else { return }
         let isAnswer = flow.server.synCount > 1
-        // Each repeated SYN is answered, so a repeated SYN-ACK is not proof of a loss unless there are more of them.
-        let isProven = flow.server.synCount > flow.client.synCount
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
+        if !flow.server.repeatedSYNs.isEmpty {
+            addUnnecessarySYN(evidence)
+            if flow.server.repeatedSYNs.total >= flow.server.synCount - 1, flow.client.synCount == 1 { return }
+        }
+        // Each repeated SYN is answered, so a repeated SYN-ACK is not proof of a loss unless there are more of them. An
+        // ACK that comes sooner than a round trip after the last SYN-ACK answers an earlier one. A client that supports
+        // SACK reports if it receives a SYN-ACK twice; for other clients, only their ACK may have been lost.
+        let answer = (flow.handshakeEnd ?? 0) - flow.server.lastSYNTime
+        let isProven =
+            flow.server.synCount > flow.client.synCount && flow.server.repeatedSYNs.isEmpty
+            && flow.client.syn?.isSACKPermitted == true && flow.server.syn?.isSACKPermitted == true
+            && flow.server.shortestDataDelay.map { answer >= $0 / 10 * 9 } ?? false
         let time = (flow.handshakeEnd ?? 0) - (flow.client.syn?.time ?? 0)
         add(
             .synLost, .warning, isProven ? .certain : .likely, isAnswer ? .pathToClient : .pathToServer, evidence,
@@ -117,12 +127,29 @@ struct SetUpFindings: FindingGroup {
                 ? "A packet of the handshake was lost on the way to the client: the server sent its SYN-ACK \(times(flow.server.synCount)), and the handshake took \(text(time))."
                 : "A SYN was lost on the way to the server: the client sent it \(times(flow.client.synCount)), and the handshake took \(text(time)).",
             next: "look for losses on this path (`mtr`, interface counters), or capture on the other side",
-            rivals: ["a full queue of incomplete connections at the server"],
+            rivals: isAnswer
+                ? ["an ACK that was lost on the way to the server", "a round trip longer than the server's timer"]
+                : ["a full queue of incomplete connections at the server"],
             numbers: [
                 ("syns", .integer(flow.client.synCount)), ("syn-acks", .integer(flow.server.synCount)),
                 ("handshake", .seconds(nanoseconds: time)),
             ],
             explains: time)
+    }
+
+    /// Adds a finding about a SYN-ACK that the server repeated although the client had received it.
+    private func addUnnecessarySYN(_ handshake: Evidence) {
+        let server = context.flow.server
+        var evidence = handshake
+        evidence.add(server.repeatedSYNs)
+        let time = (context.flow.handshakeEnd ?? 0) - (server.syn?.time ?? 0)
+        add(
+            .spuriousRetransmission, .note, .certain, .server, evidence,
+            "The server repeated its SYN-ACK although the client had received it: the client's ACK arrived \(text(time)) after the first SYN-ACK.",
+            next: "look for delays on the way to the client and back",
+            numbers: [
+                ("packets", .integer(server.repeatedSYNs.total)), ("answer-after", .seconds(nanoseconds: time)),
+            ])
     }
 
     private func addSlowHandshake() {

@@ -225,6 +225,7 @@ extension SideObservation {
 
     /// Records that the peer received a range twice, so that the retransmission of the range was unnecessary.
     func noteArrivedTwice(_ range: Range<Int64>, packet: Int) {
+        if range.lowerBound <= 0 { repeatedSYNs.add(packet) }
         guard
             let index = repeats.lastIndex(where: {
                 !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)

@@ -28,6 +28,8 @@ final class SideObservation: @unchecked Sendable {
     var syn: SYN?
     var synPackets = Evidence()
     var synCount = 0
+    /// The packets with which the peer reported that it had received the SYN twice.
+    var repeatedSYNs = Evidence()
     /// The time of the last SYN.
     var lastSYNTime: Int64 = 0
 
