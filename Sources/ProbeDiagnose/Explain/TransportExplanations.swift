@@ -290,16 +290,19 @@ enum TransportExplanations {
     static let timeoutStall = FindingExplanation(
         meaning: "The sender stood still until its retransmission timer expired",
         packets: """
-            Data was sent again at least 195 ms after it was last sent, without three duplicate ACKs or a SACK that
-            requested it. The timer doubles with each timeout of the same data; `back-off` is the longest such series.
-            Waits for tail-loss probes are included in the time.
+            Data was sent again at least 195 ms and a round trip after it was last sent, and after the last
+            acknowledgment of new data, and not in response to a duplicate ACK or a SACK. The timer doubles with each
+            timeout of the same data; `back-off` is the longest such series. `timeout` is the sum of these waits. The
+            share and the severity also take waits for tail-loss probes into account, but no time in which a closed
+            window or the close of the connection was the reason to wait.
             """,
         severity: """
             problem from 3 s, or from 1 s and 10 % of the flow's duration; warning from 200 ms and 5 %; otherwise note
             """,
         certainty: """
-            certain if the original of the data is in the capture and no retransmission was unnecessary; otherwise
-            likely: acknowledgments may have been lost or delayed instead.
+            certain if the originals of the data are in the capture, no retransmission was unnecessary, and the data was
+            acknowledged in the end; otherwise likely: acknowledgments may have been lost or delayed instead, or the peer
+            may have vanished.
             """,
         side: "the path towards the receiver",
         next: """
@@ -328,7 +331,8 @@ enum TransportExplanations {
         meaning: "Packets were lost",
         packets: """
             Data was sent again, and neither a DSACK nor an earlier acknowledgment shows that this was unnecessary.
-            Tail-loss probes don't count. If the first copy is in the capture, it was lost after the capture point,
+            Tail-loss probes and repeated FINs don't count, nor does data that the peer no longer answers after its close
+            or reset. If the first copy is in the capture, it was lost after the capture point,
             otherwise before. The share is that of the packets with data from this side.
             """,
         severity: "problem from 5 packets and 1 %; warning from 5 packets and 0.1 %; otherwise note",
@@ -344,7 +348,7 @@ enum TransportExplanations {
             """,
         explains: [
             .init(.tailLoss, .spuriousRetransmission, .reordering, if: "unless it is only a note"),
-            .init(.timeoutStall, if: "unless it is only a note, or timeout-stall is more serious"),
+            .init(.timeoutStall, if: "unless it is only a note, or timeout-stall is more serious or lasts longer"),
         ])
 
     static let reordering = FindingExplanation(

@@ -28,18 +28,22 @@ struct LossFindings: FindingGroup {
         let severity: FindingSeverity =
             time >= 3 * Time.second || (time >= Time.second && share >= 0.1)
             ? .problem : time >= 200 * Time.millisecond && share >= 0.05 ? .warning : .note
-        let isProven = sender.isTimeoutCaptured && sender.spuriousCount == 0
+        // If the peer never acknowledged the data, it may have vanished, so that nothing was lost on the path.
+        let isAnswered = sender.backoff == nil
+        let isProven = sender.areTimeoutsCaptured && sender.spuriousCount == 0 && isAnswered
         let series =
             sender.longestBackoff > 1
-            ? "; the same data was sent again up to \(sender.longestBackoff) times, with increasing waits" : ""
+            ? "; the same data was sent again up to \(sender.longestBackoff) times" : ""
         add(
             .timeoutStall, severity, isProven ? .certain : .likely, .path(to: side.opposite), sender.timeoutEvidence,
-            "The \(side.word) waited \(text(time)) for retransmission timeouts (\(count(sender.timeoutCount, "timeout")), the longest \(text(sender.longestTimeout)))\(series).",
+            "The \(side.word) waited \(text(sender.timeoutWaits)) for retransmission timeouts (\(count(sender.timeoutCount, "timeout")), the longest \(text(sender.longestTimeout)))\(series).",
             next:
                 "find where packets towards the \(side.opposite.word) are lost (`mtr`, interface counters, policers), \(captureAdvice(side))",
-            rivals: ["acknowledgments that were lost or delayed"],
+            rivals: isAnswered
+                ? ["acknowledgments that were lost or delayed"]
+                : ["a peer that vanished", "acknowledgments that were lost or delayed"],
             numbers: [
-                ("timeout", .seconds(nanoseconds: time)), ("timeouts", .integer(sender.timeoutCount)),
+                ("timeout", .seconds(nanoseconds: sender.timeoutWaits)), ("timeouts", .integer(sender.timeoutCount)),
                 ("longest", .seconds(nanoseconds: sender.longestTimeout)),
                 ("back-off", .integer(sender.longestBackoff)), ("share", .number(share)),
             ],

@@ -44,7 +44,10 @@ enum Suppression {
                 || resets.contains(other.id)
         case .closedWindow: return [.windowLimited, .smallWindow, .sillyWindow].contains(other.id)
         case .loss where cause.severity != .note:
-            if other.id == .timeoutStall { return other.severity >= cause.severity }
+            // A timeout that took longer than all fast recoveries is what a user notices.
+            if other.id == .timeoutStall {
+                return other.severity >= cause.severity && other.explained <= cause.explained
+            }
             return [.tailLoss, .spuriousRetransmission, .reordering].contains(other.id)
         case .timeoutStall:
             if other.id == .loss { return other.severity > cause.severity }

@@ -9,10 +9,19 @@ extension FlowObservation {
         if !tcp.options.sack.isEmpty || !sender.sacked.isEmpty || !sender.dropped.isEmpty {
             sender.noteSelective(packet, tcp, acknowledgment)
         }
+        if packet.isDuplicateAck || !tcp.options.sack.isEmpty
+            || (acknowledgment > sender.acknowledged && acknowledgment < sender.repairEnd)
+        {
+            let delay = delay(to: packet.side.opposite)
+            // At the sender, the time to the next data shows how its application works, not how long a packet travels.
+            let isAway = delay * 10 >= roundTrip ?? 0
+            sender.trigger.noteRequest(at: packet.time, delay: delay, latestDelay: isAway ? sender.echo.latest : 0)
+        }
         if acknowledgment > sender.acknowledged {
             sender.noteProbeAnswer(packet, acknowledgment)
             sender.noteUnseen(acknowledgment, packet.number, at: now)
             sender.noteDelay(acknowledgment, packet)
+            sender.confirmLosses()
             sender.acknowledged = acknowledgment
             sender.acknowledgedTime = packet.time
             sender.duplicateAcks = 0
@@ -59,8 +68,6 @@ extension FlowObservation {
 
     // MARK: Retransmissions
 
-    private static let timeout: Int64 = 195_000_000
-
     func noteRepeat(_ packet: DiagnosedPacket, end: Int64) {
         let side = packet.side
         let hole = self[side].fillHole(packet.start..<max(end, packet.start + 1))
@@ -81,17 +88,18 @@ extension FlowObservation {
         let isSpurious = packet.kind == .spuriousRetransmission
         let since = earlier?.lastTime ?? (self[side].lastDataTime ?? packet.time)
         let wait = packet.time - since
-        let isRequested =
-            packet.kind == .fastRetransmission || self[side].duplicateAcks >= 3
-            || (self[side].hasSACKSinceAcknowledgment && self[side].recoveryEnd != nil)
-        // If a segment has already been sent again, only the timer makes the sender send it once more.
-        let isBackoff = (earlier?.sends ?? 1) >= 2
-        let isTimeout = !isProbe && (!isRequested || isBackoff) && !isSpurious && wait >= Self.timeout
+        let isTimeout =
+            !isProbe && !isSpurious && packet.kind != .fastRetransmission
+            && self[side].trigger.isTimer(
+                at: packet.time, since: since, acknowledged: self[side].acknowledgedTime + delay(to: side),
+                roundTrip: roundTrip ?? 0)
         if packet.kind == .fastRetransmission, self[side].recoveryEnd == nil {
             self[side].recoveryEnd = self[side].sentEnd
         }
         if isTimeout || isProbe {
-            noteTimeout(packet, from: max(since, self[side].acknowledgedTime), earlier, isProbe: isProbe)
+            noteTimeout(
+                packet, from: max(since, self[side].acknowledgedTime, self[side].trigger.lastExpiry),
+                isCaptured ? earlier : nil, isProbe: isProbe)
         }
         if !isSpurious, self[side].dropped.contains(where: { $0.contains(packet.start) }) {
             self[side].renegingEvidence.add(packet.number)
@@ -102,25 +110,27 @@ extension FlowObservation {
             self[side].tailEvidence.add(packet.number)
             self[side].longestTail = max(self[side].longestTail, wait)
         }
-        if isSpurious {
+        // A repeated FIN without data counts neither as lost nor as unnecessary, because the packets with data are
+        // counted.
+        if isSpurious, packet.length > 0 {
             self[side].spuriousCount += 1
             self[side].spuriousEvidence.add(packet.number)
         }
         // A tail-loss probe counts as the repair of a loss only if the peer's answer shows that the original segment
         // was lost.
-        let isCounted = !isSpurious && packet.kind != .tailLossProbe && packet.kind != .retransmissionOrProbe
+        // Data that the peer has rejected with a reset was not lost.
+        let isCounted = !isSpurious && !isProbe && packet.length > 0 && reset?.side != side.opposite
         if isCounted {
-            if isCaptured { self[side].lost.after += 1 } else { self[side].lost.before += 1 }
-            self[side].lost.evidence.add(packet.number)
-            if isCaptured, self[side].hasSACKSinceAcknowledgment { self[side].lost.isProven = true }
+            self[side].noteLost(packet, isCaptured: isCaptured, isPeerClosed: peer(of: side).fin != nil)
         }
         if self[side].repeats.count == 32 { self[side].repeats.removeFirst(8) }
         self[side].repeats.append(
             .init(
                 start: packet.start, end: end, time: packet.time, packet: packet.number, stamp: packet.stamp,
-                isCaptured: isCaptured, isProbe: isProbe, isSpurious: isSpurious,
+                payload: Int64(packet.length), isCaptured: isCaptured, isProbe: isProbe, isSpurious: isSpurious,
                 isCounted: isCounted))
         if end > self[side].sentEnd { self[side].sentEnd = end }
+        self[side].repairEnd = self[side].sentEnd
         if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }
     }
 
@@ -128,24 +138,32 @@ extension FlowObservation {
         _ packet: DiagnosedPacket, from start: Int64, _ earlier: SentSegment?, isProbe: Bool
     ) {
         let side = packet.side
+        let (own, peer) = (self[side], peer(of: side))
         let reassigned = budget.reassign(.timeout, from: start, until: packet.time)
-        self[side].timeoutTime += reassigned
+        own.timeoutTime += reassigned
         guard !isProbe else { return }
-        self[side].timeoutCount += 1
-        self[side].longestTimeout = max(self[side].longestTimeout, packet.time - start)
+        own.trigger.noteExpiry(at: packet.time)
+        // The time may belong to a state of higher precedence, such as the close of the connection. It may also have
+        // been attributed already, because the peer waited at the same time.
+        guard reassigned > 0 || (phase == .open && peer.trigger.lastExpiry > start), reset?.side != side.opposite
+        else { return }
+        own.timeoutCount += 1
+        own.timeoutWaits += packet.time - start
+        own.longestTimeout = max(own.longestTimeout, packet.time - start)
         if let earlier {
-            self[side].timeoutEvidence.add(earlier.packet)
-            self[side].isTimeoutCaptured = true
-        }
-        self[side].timeoutEvidence.add(packet.number)
-        if let backoff = self[side].backoff, backoff.position == packet.start {
-            self[side].backoff?.timeouts += 1
-            self[side].backoff?.lastTime = packet.time
+            own.timeoutEvidence.add(earlier.packet)
         } else {
-            self[side].backoff = .init(position: packet.start, timeouts: 1, lastTime: packet.time)
+            own.areTimeoutsCaptured = false
         }
-        self[side].longestBackoff = max(self[side].longestBackoff, self[side].backoff?.timeouts ?? 1)
-        self[side].recoveryEnd = nil
+        own.timeoutEvidence.add(packet.number)
+        if let backoff = own.backoff, backoff.position == packet.start {
+            own.backoff?.timeouts += 1
+            own.backoff?.lastTime = packet.time
+        } else {
+            own.backoff = .init(position: packet.start, timeouts: 1, since: start, lastTime: packet.time)
+        }
+        own.longestBackoff = max(own.longestBackoff, own.backoff?.timeouts ?? 1)
+        own.recoveryEnd = nil
     }
 }
 

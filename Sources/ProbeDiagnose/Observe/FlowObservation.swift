@@ -368,6 +368,7 @@ package final class FlowObservation: @unchecked Sendable {
         } else {
             noteNew(packet, end: end, payload: payload)
         }
+        own.trigger.noteSegment(at: packet.time)
         if packet.kind == .new || isRepeat { own.noteUnanswered(packet, isKeepAlive: false) }
         own.smallestUnanswered = min(own.smallestUnanswered, packet.length)
         own.largestPayload = max(own.largestPayload, packet.length)

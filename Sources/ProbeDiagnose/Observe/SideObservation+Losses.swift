@@ -228,18 +228,49 @@ extension SideObservation {
         if range.lowerBound <= 0 { repeatedSYNs.add(packet) }
         guard
             let index = repeats.lastIndex(where: {
-                !$0.isSpurious && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
+                !$0.isReported && $0.start < range.upperBound && range.lowerBound < max($0.end, $0.start + 1)
             })
         else { return }
-        repeats[index].isSpurious = true
         let repeated = repeats[index]
-        spuriousCount += 1
+        // A sender may combine data differently when it sends it again, so a part of a packet may have been necessary.
+        let common = min(range.upperBound, repeated.start + repeated.payload) - max(range.lowerBound, repeated.start)
+        guard repeated.payload > 0, common * 2 >= repeated.payload else { return }
+        repeats[index].isReported = true
         spuriousEvidence.add(repeated.packet)
         spuriousEvidence.add(packet)
         isSpuriousProven = true
+        guard !repeated.isSpurious else { return }
+        repeats[index].isSpurious = true
+        spuriousCount += 1
         guard repeated.isCounted else { return }
-        if repeated.isCaptured { lost.after -= 1 } else { lost.before -= 1 }
+        if repeated.isCaptured {
+            if lost.after > 0 { lost.after -= 1 } else { unconfirmedLost.after -= 1 }
+        } else {
+            if lost.before > 0 { lost.before -= 1 } else { unconfirmedLost.before -= 1 }
+        }
         repeats[index].isCounted = false
+    }
+
+    /// Counts a packet that was sent again as lost.
+    ///
+    /// - Parameter isPeerClosed: whether the peer has closed the connection. It may no longer answer, so the loss counts
+    ///   only once the peer has acknowledged more data.
+    func noteLost(_ packet: DiagnosedPacket, isCaptured: Bool, isPeerClosed: Bool) {
+        var count = isPeerClosed ? unconfirmedLost : lost
+        if isCaptured { count.after += 1 } else { count.before += 1 }
+        count.evidence.add(packet.number)
+        if isCaptured, hasSACKSinceAcknowledgment { count.isProven = true }
+        if isPeerClosed { unconfirmedLost = count } else { lost = count }
+    }
+
+    /// Counts the losses after the peer's close, because the peer has acknowledged more data.
+    func confirmLosses() {
+        guard unconfirmedLost.count > 0 else { return }
+        lost.after += unconfirmedLost.after
+        lost.before += unconfirmedLost.before
+        lost.evidence.add(unconfirmedLost.evidence)
+        if unconfirmedLost.isProven { lost.isProven = true }
+        unconfirmedLost = LossCount()
     }
 
     func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {

@@ -140,6 +140,8 @@ final class SideObservation: @unchecked Sendable {
     var recoveryEnd: Int64?
     var repeats: [Repeat] = []
     var lost = LossCount()
+    /// The losses since the peer's FIN of data that the peer has not acknowledged yet.
+    var unconfirmedLost = LossCount()
     var spuriousCount = 0
     var spuriousEvidence = Evidence()
     var isSpuriousProven = false
@@ -151,11 +153,19 @@ final class SideObservation: @unchecked Sendable {
     /// The IP identification of the most recent new segment. `lastStamp` is its timestamp.
     var lastIdentification: UInt16 = 0
     var lastStamp: UInt32?
+    var trigger = RepeatTrigger()
+    /// The position after all data that had been sent when data was last sent again. The acknowledgments up to this
+    /// position may have waited until the data that was sent again arrived.
+    var repairEnd: Int64 = 0
     var timeoutCount = 0
+    /// The time that the time budget attributes to timeouts of this side. `timeoutWaits` is the sum of the waits, of
+    /// which a part may belong to states of higher precedence.
     var timeoutTime: Int64 = 0
+    var timeoutWaits: Int64 = 0
     var longestTimeout: Int64 = 0
     var timeoutEvidence = Evidence()
-    var isTimeoutCaptured = false
+    /// Whether the first transmissions of all segments that timed out were captured.
+    var areTimeoutsCaptured = true
     var backoff: Backoff?
     /// The largest number of consecutive timeouts for the same data.
     var longestBackoff = 0
@@ -226,10 +236,14 @@ final class SideObservation: @unchecked Sendable {
         var time: Int64
         var packet: Int
         var stamp: UInt32?
+        /// The number of bytes of data, which is 0 for a FIN alone.
+        var payload: Int64
         /// Whether the first transmission was captured.
         var isCaptured: Bool
         var isProbe: Bool
         var isSpurious = false
+        /// Whether the peer has reported that it received the data twice.
+        var isReported = false
         /// For a probe, whether the peer's answer has been examined to determine if the original segment arrived.
         var isSettled = false
         /// Whether the packet is counted in `lost`.
@@ -240,6 +254,8 @@ final class SideObservation: @unchecked Sendable {
     struct Backoff: Sendable {
         var position: Int64
         var timeouts: Int
+        /// The time at which the first wait began.
+        var since: Int64
         var lastTime: Int64
     }
 
@@ -339,6 +355,7 @@ struct EchoClock: Sendable {
 
     private var pending: [Question] = []
     private(set) var shortest: Int64?
+    private(set) var latest: Int64 = 0
     private(set) var delays = SampleSeries<Int64>(capacity: 64)
     private(set) var queueing = Correlation()
     private static let capacity = 8
@@ -363,6 +380,7 @@ struct EchoClock: Sendable {
             let delay = time - first.time
             guard gap <= max(delay / 4, 3_000_000) else { continue }
             shortest = min(shortest ?? delay, delay)
+            latest = delay
             guard end - first.acknowledgment >= FlowObservation.queueingFlight else { continue }
             delays.append(delay)
             queueing.add(Double(end - first.acknowledgment), Double(delay))
