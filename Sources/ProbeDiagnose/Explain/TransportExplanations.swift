@@ -412,7 +412,8 @@ enum TransportExplanations {
         packets: """
             With several segments in flight, the 95th percentile of the round trip exceeds the minimum by more than 100
             ms and is more than four times the minimum, at least five of at least eight measurements exceed it by more
-            than 100 ms, and the round trip grows with the data in flight (correlation above 0.3).
+            than 100 ms, and the round trip grows with the data in flight (correlation above 0.3). Segments that waited
+            behind a lost one are not measured.
             """,
         severity: "warning",
         certainty: """

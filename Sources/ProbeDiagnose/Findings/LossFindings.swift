@@ -212,9 +212,11 @@ struct LossFindings: FindingGroup {
             return
         }
         let queueing = worse.correlation
-        let minimum = (beyond?.low ?? 0) + (before?.low ?? flow.delay(to: side))
+        var minimum = (beyond?.low ?? 0) + (before?.low ?? flow.delay(to: side))
+        // A capture clock with a coarse resolution can't measure a shorter time than its tick.
+        if minimum == 0 { minimum = min(beyond?.tick ?? Int64.max, before?.tick ?? Int64.max) }
         let slow = minimum + worse.rise
-        guard slow > minimum + 100 * Time.millisecond, slow > 4 * minimum, queueing.coefficient > 0.3,
+        guard slow > minimum + 100 * Time.millisecond, slow / 4 > minimum, queueing.coefficient > 0.3,
             worse.isRepeated
         else { return }
         add(
@@ -276,6 +278,8 @@ private struct Queueing {
     /// The difference between the 95th percentile and the minimum.
     let rise: Int64
     let correlation: Correlation
+    /// The shortest measurement other than 0.
+    let tick: Int64
     /// Whether at least five measurements exceed the minimum by more than 100 ms.
     let isRepeated: Bool
 
@@ -284,6 +288,7 @@ private struct Queueing {
         self.low = low
         rise = high - low
         self.correlation = correlation
+        tick = delays.samples.filter { $0 > 0 }.min() ?? 0
         isRepeated = delays.samples.count { $0 > low + 100 * Time.millisecond } >= 5
     }
 }

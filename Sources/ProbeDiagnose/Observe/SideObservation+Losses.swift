@@ -126,14 +126,15 @@ extension SideObservation {
     }
 
     /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
-    /// algorithm).
+    /// algorithm), or the acknowledgment waited until a hole before the segment was filled.
     func noteDelay(_ acknowledgment: Int64, _ packet: DiagnosedPacket) {
         guard let segment = log.acknowledge(acknowledgment) else { return }
         // A segment that was sent again in smaller pieces does not show that packets of its size arrive.
         if segment.sends == 1 || segment.lastLength == Int(segment.end - segment.start) {
             largestAcknowledged = max(largestAcknowledged, segment.lastLength)
         }
-        guard segment.sends == 1, segment.end == acknowledgment else { return }
+        let hasWaited = duplicateAcks > 0 || hasSACKSinceAcknowledgment || segment.start < repairEnd
+        guard segment.sends == 1, segment.end == acknowledgment, !hasWaited else { return }
         let delay = packet.time - segment.lastTime
         guard delay >= 0 else { return }
         shortestDelay = min(shortestDelay ?? delay, delay)
