@@ -391,7 +391,8 @@ enum TransportExplanations {
         packets: """
             A packet of more than 576 bytes (IPv6: at least 1280) was sent at least three times and never acknowledged,
             and nothing of its size was ever acknowledged, while smaller packets were. Typically the handshake and the
-            request work, and the first large answer hangs.
+            request work, and the first large answer hangs. In a capture behind the place where they disappear, a gap of
+            at least a full segment was filled after a timeout with smaller segments, and no full segment ever arrived.
             """,
         severity: "problem",
         certainty: """

@@ -13,6 +13,7 @@ struct LossFindings: FindingGroup {
             addReordering(sender: side)
             addSpurious(sender: side)
             addBlackHole(sender: side)
+            addFilledBlackHole(sender: side)
             addReneging(sender: side)
             addVanished(sender: side)
             addQueue(sender: side)
@@ -153,6 +154,27 @@ struct LossFindings: FindingGroup {
                 ("largest-acknowledged", .integer(sender.largestAcknowledged)),
             ],
             explains: context.watched - stuck.time)
+    }
+
+    /// Adds the finding `mtu-black-hole` if the capture point is behind the place where large packets disappear.
+    private func addFilledBlackHole(sender side: ConversationSide) {
+        let sender = context.flow[side]
+        let headers: Int64 = context.client.address.family == .v6 ? 60 : 40
+        let minimum: Int64 = context.client.address.family == .v6 ? 1280 : 577
+        guard let pieces = sender.pieces, pieces.count >= 2, pieces.segment + headers >= minimum,
+            Int64(sender.largestPayload) < pieces.segment / 10 * 9, context.flow.clock.isReliable
+        else { return }
+        add(
+            .mtuBlackHole, .problem, .likely, .path(to: side.opposite), pieces.evidence,
+            "Large packets of the \(side.word) disappear before the capture point: \(count(Int(pieces.segment), "missing byte")) arrived after \(text(pieces.wait)) in pieces of \(count(pieces.payload, "byte")), and no packet with more than \(count(sender.largestPayload, "byte")) of data ever arrived.",
+            next:
+                "check the MTU of the path (`tracepath \((side.opposite == .client ? context.client : context.server).address)`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
+            rivals: ["a lost packet of a sender that then sends smaller packets"],
+            numbers: [
+                ("payload", .integer(Int(pieces.segment))), ("piece", .integer(pieces.payload)),
+                ("largest", .integer(sender.largestPayload)), ("wait", .seconds(nanoseconds: pieces.wait)),
+            ],
+            explains: pieces.wait)
     }
 
     private func addReneging(sender side: ConversationSide) {

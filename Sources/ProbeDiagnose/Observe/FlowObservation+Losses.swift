@@ -82,6 +82,7 @@ extension FlowObservation {
                 return
             }
         }
+        if let hole { self[side].notePiece(packet, of: hole, segment: segmentSize(of: side)) }
         let earlier = self[side].log.resend(packet.start, length: packet.length, at: packet.time)
         let isCaptured = earlier != nil && !hasFilled
         let isProbe = packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe

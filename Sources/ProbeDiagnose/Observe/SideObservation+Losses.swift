@@ -175,6 +175,23 @@ extension SideObservation {
         return hole
     }
 
+    /// Records a segment that fills a hole, or a part of it. If the path drops large packets, a sender repeats the data
+    /// of a large packet in smaller packets.
+    func notePiece(_ packet: DiagnosedPacket, of hole: Hole, segment: Int64) {
+        if let pieces, packet.start < pieces.end {
+            self.pieces?.evidence.add(packet.number)
+            if packet.length == pieces.payload { self.pieces?.count += 1 }
+            return
+        }
+        let wait = packet.time - hole.time
+        guard pieces == nil, wait >= RepeatTrigger.shortestTimeout, packet.start == hole.start,
+            hole.end - hole.start >= segment, packet.length > 0, Int64(packet.length) <= segment / 4 * 3
+        else { return }
+        pieces = .init(
+            end: hole.end, segment: segment, payload: packet.length, wait: wait,
+            evidence: Evidence(hole.packet, packet.number))
+    }
+
     /// Records a segment that was overtaken by segments that were sent after it.
     func noteReordered(_ packet: DiagnosedPacket) {
         reorderedCount += 1

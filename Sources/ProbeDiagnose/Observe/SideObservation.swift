@@ -175,6 +175,8 @@ final class SideObservation: @unchecked Sendable {
     var isTailProven = false
     /// A large packet that was sent repeatedly without being acknowledged; `nil` if there is none.
     var stuck: Stuck?
+    /// A hole that was filled in small pieces; `nil` if there is none.
+    var pieces: Pieces?
     /// The size of the largest payload that the peer acknowledged.
     var largestAcknowledged = 0
     /// The size of the smallest payload that was sent since the peer's last packet.
@@ -257,6 +259,19 @@ final class SideObservation: @unchecked Sendable {
         /// The time at which the first wait began.
         var since: Int64
         var lastTime: Int64
+    }
+
+    /// A hole of at least one full segment that was filled with smaller segments after a timeout.
+    struct Pieces: Sendable {
+        var end: Int64
+        /// The size of a full segment.
+        var segment: Int64
+        /// The size of the first piece. `count` is the number of pieces of this size.
+        var payload: Int
+        var count = 1
+        /// The time for which the hole was open.
+        var wait: Int64
+        var evidence: Evidence
     }
 
     struct Stuck: Sendable {
