@@ -108,6 +108,8 @@ package struct FlowDiagnosis: Sendable {
             WaitFindings(list: list).find()
             TLSFindings(list: list).find()
             CloseFindings(list: list).find()
+        } else if context.flow.phase != .setUp {
+            LossFindings(list: list).findUnanswered()
         }
         CaptureFindings(list: list).find()
         return Suppression.apply(list.findings, hasHandshake: context.flow.handshakeEnd != nil)

@@ -265,11 +265,12 @@ enum ApplicationExplanations {
     static let vanished = FindingExplanation(
         meaning: "The peer stopped answering",
         packets: """
-            The same data or FIN was sent at least four times, for at least 500 ms, and no packet of the peer followed,
-            neither a FIN nor an RST, and its window was not closed. The sender's program still believes that it is
-            connected, for up to 15 minutes on Linux.
+            The same data or FIN was sent at least four times, for at least 500 ms, or three times, for at least 10 s,
+            and no packet of the peer followed, neither a FIN nor an RST, and its window was not closed. The sender's
+            program still believes that it is connected, for up to 15 minutes on Linux. A series of timeouts at the end
+            of a capture of only one direction is reported as possible.
             """,
-        severity: "problem",
+        severity: "problem; note in a capture of only one direction",
         certainty: "likely, never certain: the path may have lost all packets of the sender, or all answers",
         side: "the silent peer",
         next: """

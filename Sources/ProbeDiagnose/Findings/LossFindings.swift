@@ -190,15 +190,37 @@ struct LossFindings: FindingGroup {
             numbers: [("segments", .integer(sender.renegingEvidence.total))])
     }
 
+    /// Adds the finding `vanished` for a capture of only one direction. Data that a sender repeats again and again shows
+    /// that no acknowledgment arrived, but nothing else is known about the peer.
+    func findUnanswered() {
+        for side in ConversationSide.allCases {
+            let sender = context.flow[side]
+            guard let backoff = sender.backoff, backoff.timeouts >= 3, sender.lastDataTime == backoff.lastTime,
+                sender.fin == nil, context.flow[side.opposite].acknowledgedTime <= backoff.since
+            else { continue }
+            let time = backoff.lastTime - backoff.since
+            add(
+                .vanished, .note, .likely, FindingSide(side.opposite), sender.timeoutEvidence,
+                "The \(side.opposite.word) may have vanished: the \(side.word) sent the same data \(backoff.timeouts + 1) times in \(text(time)), so it received no acknowledgment.",
+                next: "check whether \(context.endpoint(side.opposite)) is up, and capture both directions",
+                rivals: ["a path that lost all packets of the \(side.word), or all answers"],
+                numbers: [("sends", .integer(backoff.timeouts + 1)), ("silence", .seconds(nanoseconds: time))],
+                explains: time)
+        }
+    }
+
     private func addVanished(sender side: ConversationSide) {
         let flow = context.flow
         let sender = flow[side]
         guard flow.phase != .setUp || sender.fin != nil else { return }
-        if sender.unanswered.count >= 4, context.duration - sender.unanswered.since >= 500 * Time.millisecond,
-            flow.reset == nil || flow.reset?.side == side, flow[side.opposite].fin == nil,
+        let silence = context.duration - sender.unanswered.since
+        let isLong =
+            (sender.unanswered.count >= 4 && silence >= 500 * Time.millisecond)
+            || (sender.unanswered.count >= 3 && silence >= 10 * Time.second)
+        if isLong, flow.reset == nil || flow.reset?.side == side, flow[side.opposite].fin == nil,
             sender.zero == nil || sender.zero?.openedAt != nil
         {
-            let time = context.duration - sender.unanswered.since
+            let time = silence
             add(
                 .vanished, .problem, .likely, FindingSide(side.opposite), sender.unanswered.evidence,
                 "The \(side.opposite.word) vanished: the \(side.word) sent the same data \(sender.unanswered.count) times in \(text(time)), and received nothing.",
