@@ -1,0 +1,205 @@
+import ProbeBase
+import ProbeDiagnose
+import ProbeInspect
+import ProbeReport
+import ProbeWire
+import Testing
+
+/// Tests what the diagnosis concludes from data that was sent more than once.
+@Suite struct RepeatedDataTests {
+    private static func flow(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws
+        -> FlowDiagnosis
+    {
+        var capture = CaptureBuilder()
+        var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
+        build(&capture, &connection)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture", capture.bytes)
+        let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
+        return try #require(report.flows.first)
+    }
+
+    private static func all(_ flow: FlowDiagnosis) -> [FlowFinding] { flow.findings + flow.suppressed }
+
+    /// The bytes of a SACK option with one block.
+    private static func sack(_ start: UInt32, _ end: UInt32) -> [UInt8] {
+        var bytes: [UInt8] = [1, 1, 5, 10]
+        for value in [start, end] {
+            for shift in [UInt32(24), 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+        }
+        return bytes
+    }
+
+    private static let segment = [UInt8](repeating: 0x61, count: 1_000)
+
+    /// Builds a capture in which the first of three segments is sent again after 300 ms.
+    private static func repeating(
+        request: Bool, isAnswered: Bool
+    ) -> (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void {
+        { capture, connection in
+            capture.open(connection)
+            let start = connection
+            for _ in 0..<3 { capture.send(&connection, .server, bytes: segment) }
+            capture.wait(milliseconds: 300)
+            if request {
+                capture.packet(
+                    start, .client, flags: 0x10,
+                    options: sack(connection.serverBase + 1_000, connection.serverBase + 3_000))
+            }
+            capture.packet(start, .server, flags: 0x18, payload: segment)
+            if isAnswered { capture.packet(connection, .client, flags: 0x10) }
+        }
+    }
+
+    /// A SACK block makes the sender repeat a segment at once, however long ago it sent the segment.
+    @Test func requestedSegmentIsNoTimeout() throws {
+        let flow = try Self.flow(Self.repeating(request: true, isAnswered: true))
+        #expect(!Self.all(flow).contains { $0.id == .timeoutStall })
+        #expect(flow.budget[.timeout] == 0)
+    }
+
+    @Test func silenceIsTimeout() throws {
+        let flow = try Self.flow(Self.repeating(request: false, isAnswered: true))
+        let finding = try #require(Self.all(flow).first { $0.id == .timeoutStall })
+        #expect(finding.certainty == .certain)
+        #expect(flow.budget[.timeout] >= 195_000_000)
+    }
+
+    /// If the data is never acknowledged, the peer may have vanished.
+    @Test func unansweredTimeoutIsNotCertain() throws {
+        let flow = try Self.flow(Self.repeating(request: false, isAnswered: false))
+        let finding = try #require(Self.all(flow).first { $0.id == .timeoutStall })
+        #expect(finding.certainty == .likely && finding.rivals.contains("a peer that vanished"))
+    }
+
+    @Test func threeSendsInTenSecondsAreSilence() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            for _ in 0..<3 {
+                capture.packet(connection, .client, flags: 0x18, payload: Array("GET".utf8))
+                capture.wait(milliseconds: 5_500)
+            }
+        }
+        #expect(flow.findings.first?.id == .vanished && flow.findings.first?.certainty == .likely)
+    }
+
+    /// A client that reports that it received the SYN-ACK twice has lost nothing.
+    @Test func repeatedSYNWasNotLost() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1)
+            capture.packet(connection, .server, flags: 0x12, skew: -1)
+            capture.wait(milliseconds: 400)
+            capture.packet(connection, .server, flags: 0x12, skew: -1)
+            capture.packet(connection, .client, flags: 0x10)
+            let base = connection.serverBase
+            capture.packet(connection, .client, flags: 0x10, options: Self.sack(base - 1, base))
+            capture.send(&connection, .client, "GET")
+            capture.packet(connection, .server, flags: 0x10)
+        }
+        #expect(!Self.all(flow).contains { $0.id == .synLost })
+        #expect(Self.all(flow).contains { $0.id == .spuriousRetransmission && $0.severity == .note })
+    }
+
+    /// A repeated FIN is not a lost packet of data.
+    @Test func repeatedFINIsNoLoss() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .server, "bye")
+            capture.packet(connection, .client, flags: 0x10)
+            for _ in 0..<4 {
+                capture.packet(connection, .server, flags: 0x11)
+                capture.wait(milliseconds: 300)
+            }
+        }
+        #expect(!Self.all(flow).contains { $0.id == .loss })
+    }
+
+    /// A device that changes sequence numbers, captured on both of its sides, is no reason to doubt the connection.
+    @Test func translatedCopiesAreCapturedTwice() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            for text in ["one", "two", "three"] {
+                var translated = connection
+                translated.serverBase &+= 0x2000_0000
+                capture.send(&connection, .server, text)
+                capture.packet(translated, .server, flags: 0x18, payload: Array(text.utf8))
+                capture.packet(connection, .client, flags: 0x10)
+                capture.wait(milliseconds: 20)
+            }
+        }
+        #expect(flow.findings.contains { $0.id == .capturedTwice })
+        #expect(flow.findings.allSatisfy { $0.severity == .note })
+    }
+
+    /// A back-off series shows that no acknowledgment arrived, even if the other direction was not captured.
+    @Test func unansweredSeriesOfOneDirectionIsPossible() throws {
+        let flow = try Self.flow { capture, connection in
+            for wait in [UInt64(200), 400, 800, 1_600, 0] {
+                capture.packet(connection, .client, flags: 0x18, payload: Self.segment)
+                capture.wait(milliseconds: wait)
+            }
+        }
+        let finding = try #require(flow.findings.first { $0.id == .vanished })
+        #expect(finding.severity == .note && finding.certainty == .possible)
+    }
+
+    /// A large packet never arrives, and its data comes in small pieces after a timeout.
+    @Test func pieceOfLargePacketShowsBlackHole() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1, options: [2, 4, 5, 0xb4])
+            capture.packet(connection, .server, flags: 0x12, skew: -1, options: [2, 4, 5, 0xb4])
+            capture.packet(connection, .client, flags: 0x10)
+            capture.send(&connection, .client, "GET")
+            let start = connection
+            capture.lose(&connection, .server, 1_460)
+            capture.send(&connection, .server, bytes: [UInt8](repeating: 0x62, count: 500))
+            capture.packet(start, .client, flags: 0x10)
+            capture.wait(milliseconds: 2_000)
+            var next = start
+            for size in [536, 536, 388] {
+                capture.send(&next, .server, bytes: [UInt8](repeating: 0x63, count: size))
+                capture.packet(next, .client, flags: 0x10)
+            }
+            capture.packet(connection, .client, flags: 0x10)
+        }
+        let finding = try #require(flow.findings.first)
+        #expect(finding.id == .mtuBlackHole && finding.certainty == .likely && finding.side == .pathToClient)
+    }
+
+    /// A sender that sends small segments although others are outstanding does not use Nagle's algorithm.
+    @Test(arguments: [false, true])
+    func smallSegmentsInFlightRefuteNagle(areInFlight: Bool) throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            capture.packet(connection, .client, flags: 0x10, window: 65_000)
+            for _ in 0..<4 {
+                capture.send(&connection, .server, "small")
+                if areInFlight { capture.send(&connection, .server, "small") }
+                capture.wait(milliseconds: 40)
+                capture.packet(connection, .client, flags: 0x10, window: 65_000)
+            }
+            capture.send(&connection, .server, "small")
+        }
+        #expect(Self.all(flow).contains { $0.id == .nagleDelayedAck } == !areInFlight)
+        #expect((flow.budget[.nagle] > 0) == !areInFlight)
+        #expect(flow.budget.total == flow.duration)
+    }
+
+    /// A retransmission timer takes at least 195 ms to expire, whatever the capture contains.
+    @Test(arguments: 1...12)
+    func timeoutsTakeTime(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("capture", RandomCapture(seed: seed, segments: 2_000).bytes)
+        let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
+        for finding in report.flows.flatMap(Self.all) where finding.id == .timeoutStall {
+            let numbers = Dictionary(uniqueKeysWithValues: finding.numbers.map { ($0.key, $0.value) })
+            guard case .seconds(let time)? = numbers["timeout"], case .seconds(let longest)? = numbers["longest"],
+                case .integer(let count)? = numbers["timeouts"]
+            else {
+                Issue.record("The finding lacks a number.")
+                continue
+            }
+            #expect(Int(time) >= Int(count) * 195_000_000 && time >= longest)
+        }
+    }
+}
