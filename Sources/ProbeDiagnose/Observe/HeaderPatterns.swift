@@ -121,7 +121,7 @@ struct RecentHeaders: Sendable {
     private mutating func noteTranslated(_ tcp: DecodedTCP, at time: Int64, packet: Int) {
         guard tcp.identification != 0, headers.count > 0 else { return }
         for age in 1...min(4, headers.count) {
-            let known = headers[(next + headers.count - age) % headers.count]
+            let known = headers[next < age ? next + headers.count - age : next - age]
             guard known.identification == tcp.identification, known.length == tcp.payloadLength,
                 time - known.time <= 1_000_000, known.hopLimit == tcp.hopLimit || known.hopLimit == tcp.hopLimit &+ 1
             else { continue }
