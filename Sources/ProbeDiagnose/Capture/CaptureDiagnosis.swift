@@ -6,6 +6,8 @@ package struct CaptureDiagnosis: Sendable {
     private var flows = FlowStore()
     private var stalls = StallWatch()
     private var lastTime: UInt64 = 0
+    /// The long gaps in the capture, in which it has no packet of any flow.
+    private var gaps: [Range<UInt64>] = []
 
     package init() {}
 
@@ -21,7 +23,7 @@ package struct CaptureDiagnosis: Sendable {
         var isObeyed = false
         if tcp.flags.contains(.rst) { isObeyed = summary.side.hasReset(conversation) }
         let number = summary.conversation
-        stalls.note(number, at: summary.time)
+        stalls.note(number, at: summary.time, isKeepAlive: summary.kind == .keepAlive)
         let flow = flows.flow(number, from: summary.time, packet: summary.packetIndex + 1)
         flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
         if flow.packetCount < 32 { flow.noteScale(conversation) }
@@ -49,6 +51,19 @@ package struct CaptureDiagnosis: Sendable {
     /// in the capture, and its time is then the end of the capture.
     package mutating func note(time: UInt64) { lastTime = max(lastTime, time) }
 
+    /// Records the times of the first and the last packet of each flow of the capture.
+    ///
+    /// A gap of more than two hours, after which a host sends a keep-alive (RFC 9293, section 3.8.4), is probably not a
+    /// silence: the capture was interrupted, or consists of several captures.
+    package mutating func note(spans: [ClosedRange<UInt64>]) {
+        let longest: UInt64 = 7_200_000_000_000
+        var end = UInt64.max
+        for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if span.lowerBound > end, span.lowerBound - end > longest { gaps.append(end..<span.lowerBound) }
+            end = end == UInt64.max ? span.upperBound : max(end, span.upperBound)
+        }
+    }
+
     /// Returns the diagnosis of a flow that has ended, and discards the flow's data; `nil` if the flow has no packets.
     ///
     /// - Parameter least: the least serious severity of a flow whose findings are described.
@@ -56,7 +71,9 @@ package struct CaptureDiagnosis: Sendable {
         of conversation: borrowing Conversation, describing least: FindingSeverity = .note
     ) -> FlowDiagnosis? {
         guard let flow = flows.remove(conversation.number) else { return nil }
-        return FlowDiagnosis(flow, conversation: conversation, end: lastTime, describing: least)
+        let last = conversation.lastTime ?? 0
+        let end = gaps.first { $0.lowerBound >= last }?.lowerBound ?? lastTime
+        return FlowDiagnosis(flow, conversation: conversation, end: end, describing: least)
     }
 
     /// Returns the diagnosis of a flow as if the capture ended at `time`, for live captures.
@@ -167,10 +184,22 @@ struct StallWatch: Sendable {
     private static let keptFlows = 64
     private static let keptStalls = 256
 
-    /// The stalls that several flows have in common.
-    var stalls: [Stall] { found.filter(\.isShared) }
+    /// The stalls that several flows have in common. Flows that pause again and again for the same time of at least 5 s
+    /// are idle, and keep their connections alive.
+    var stalls: [Stall] {
+        let shared = found.filter(\.isShared)
+        return shared.filter { stall in
+            let time = stall.end - stall.start
+            return time < 5_000_000_000
+                || shared.count {
+                    $0.active == stall.active
+                        && max($0.end - $0.start, time) - min($0.end - $0.start, time) <= time / 50
+                } < 2
+        }
+    }
 
-    mutating func note(_ flow: Int, at time: UInt64) {
+    ///   - isKeepAlive: whether the packet is a keep-alive, which an idle flow sends after a fixed time.
+    mutating func note(_ flow: Int, at time: UInt64, isKeepAlive: Bool) {
         defer { lastTime = max(lastTime, time) }
         if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest, found.count < Self.keptStalls {
             let last = lastTime
@@ -179,7 +208,11 @@ struct StallWatch: Sendable {
             found.append(Stall(start: lastTime, end: time, active: active))
         }
         if let last = found.last, time >= last.end, time - last.end <= Self.resumption {
-            found[found.count - 1].resumed.insert(flow)
+            if isKeepAlive, !last.resumed.contains(flow) {
+                found[found.count - 1].active.remove(flow)
+            } else {
+                found[found.count - 1].resumed.insert(flow)
+            }
         }
         // Most packets belong to the same flow as the previous packet.
         if let last = recent.last, last.flow == flow {

@@ -59,15 +59,15 @@ package struct FlowDiagnosis: Sendable {
             && (ConversationSide.client.hasReset(conversation) || ConversationSide.server.hasReset(conversation))
         if flow.reset != nil, flow.set.refusal == nil { flow.reset?.isObeyed = isObeyed }
         flow.finish(duration: duration, isResetObeyed: isObeyed)
+        trailing = max(0, DurationText.difference(from: last, to: end))
         let context = FlowContext(
             flow: flow, client: conversation.client, server: conversation.server, duration: duration,
-            trailing: max(0, DurationText.difference(from: last, to: end)))
+            trailing: trailing)
         number = conversation.number
         client = conversation.client
         server = conversation.server
         start = first
         self.duration = duration
-        trailing = context.trailing
         point = context.point
         if context.isOneDirection { flow.budget.forgetWaits() }
         budget = flow.budget
@@ -87,7 +87,7 @@ package struct FlowDiagnosis: Sendable {
             || (flow.reset?.isObeyed == true && flow.reset?.side == .server && flow.server.dataPacketCount == 0)
         outcome = Outcome(
             hasSYN: flow.client.syn != nil, isEstablished: isEstablished, isRefused: isRefused,
-            isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0,
+            isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0 && !isEstablished,
             failedAfter: hasFailed ? duration : nil,
             closedAt: flow.phase == .closing || isRefused || isObeyed ? duration : nil,
             answers: flow.server.answers.samples, answerCount: flow.server.answers.count,

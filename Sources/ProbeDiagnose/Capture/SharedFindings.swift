@@ -115,7 +115,8 @@ struct SharedFindings {
     private mutating func findStorm() {
         let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) { "\($0.client.address) \($0.server)" }
         for group in groups.values {
-            let failed = group.filter { $0.outcome.failedAfter.map { $0 <= Time.second } ?? false }
+            let failed = Self.successors(
+                in: group.filter { $0.outcome.failedAfter.map { $0 <= Time.second } ?? false })
             guard let burst = Self.burst(failed, of: 10, within: 10 * Time.second), let first = burst.first else {
                 continue
             }
@@ -131,6 +132,22 @@ struct SharedFindings {
                 numbers: [("connections", .integer(burst.count)), ("span", .seconds(nanoseconds: span))],
                 explains: span)
         }
+    }
+
+    /// Returns the first of the failed flows, and those that may be reactions to the failure of an earlier one: there are
+    /// not more of them than failures before them. Connections that are opened at the same time are no reactions. The
+    /// flows are in the order of time.
+    private static func successors(in flows: [FlowDiagnosis]) -> [FlowDiagnosis] {
+        guard let first = flows.first else { return [] }
+        let failures = flows.map { elapsed(first, $0) + ($0.outcome.failedAfter ?? 0) }.sorted()
+        var (used, next) = (0, 0)
+        return flows.enumerated().filter { index, flow in
+            while next < failures.count, failures[next] <= elapsed(first, flow) { next += 1 }
+            guard index > 0 else { return true }
+            guard used < next else { return false }
+            used += 1
+            return true
+        }.map(\.element)
     }
 
     private mutating func findRefusals() {

@@ -9,9 +9,15 @@ extension Inspection {
     package func diagnosis(_ filter: ConnectionFilter, describing least: FindingSeverity = .note) -> DiagnosisReport {
         var diagnosis = diagnosis ?? CaptureDiagnosis()
         let conversations = analysis.table.conversations
+        var spans: [ClosedRange<UInt64>] = []
         for number in conversations.indices {
-            conversations.withConversation(at: number) { if let time = $0.lastTime { diagnosis.note(time: time) } }
+            conversations.withConversation(at: number) {
+                guard let last = $0.lastTime else { return }
+                diagnosis.note(time: last)
+                spans.append(min($0.firstTime ?? last, last)...last)
+            }
         }
+        diagnosis.note(spans: spans)
         var flows: [FlowDiagnosis] = []
         for number in conversations.indices {
             let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, describing: least) }
