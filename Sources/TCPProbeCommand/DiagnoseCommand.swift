@@ -224,13 +224,14 @@ struct DiagnoseCommand: ParsableCommand {
             paint: Paint(isOn: Console.standardOutput.usesColor), isVerbose: verbose, isAbsolute: absolute)
         for shared in report.shared { output.write(text.block(shared) + "\n") }
         var noteCount = 0
-        for flow in report.ordered {
+        for group in verbose ? report.ordered.map({ [$0] }) : report.groups {
+            guard let flow = group.first else { continue }
             let isShown = flow.severity.map { $0 != .note } ?? false && !flow.isOnlyPart
             guard isShown || self.flow != nil || (verbose && !flow.findings.isEmpty) else {
                 if flow.severity == .note { noteCount += 1 }
                 continue
             }
-            output.write(text.block(flow) + "\n")
+            output.write(text.block(group) + "\n")
         }
         for remark in report.remarks { output.write("note: \(remark)\n") }
         output.write(text.summary(report, noteCount: noteCount))

@@ -86,6 +86,31 @@ package struct DiagnosisReport: Sendable {
     }
 }
 
+extension DiagnosisReport {
+    /// The flows in the order of `ordered`, in groups. A group of several flows has the same client, the same server and
+    /// the same single finding, that the connection failed, as after a port scan.
+    package var groups: [[FlowDiagnosis]] {
+        var groups: [[FlowDiagnosis]] = []
+        var places: [String: Int] = [:]
+        for flow in ordered {
+            guard let finding = flow.findings.first, flow.findings.count == 1, finding.partOf == nil,
+                finding.id == .refused || finding.id == .noAnswer
+            else {
+                groups.append([flow])
+                continue
+            }
+            let key = "\(finding.id.rawValue) \(flow.client.address) \(flow.server.address)"
+            if let place = places[key] {
+                groups[place].append(flow)
+            } else {
+                places[key] = groups.count
+                groups.append([flow])
+            }
+        }
+        return groups.flatMap { $0.count >= 4 ? [$0] : $0.map { [$0] } }
+    }
+}
+
 extension FlowDiagnosis {
     /// The severity of the most serious finding; `nil` if there are none.
     package var severity: FindingSeverity? { findings.first?.severity }

@@ -42,6 +42,21 @@ package struct DiagnosisText {
         return text + "\n" + budget(flow)
     }
 
+    /// Returns the text about a group of flows with the same finding. Only the first flow is shown in full.
+    package func block(_ group: [FlowDiagnosis]) -> String {
+        guard let first = group.first else { return "" }
+        guard group.count > 1 else { return block(first) }
+        let numbers = group.dropFirst().map(\.number).sorted()
+        let shown = numbers.prefix(8)
+        let rest = numbers.count - shown.count
+        let list = shown.map(String.init).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return block(first)
+            + line(
+                "\n  ",
+                "also \(ByteText.count(numbers.count, "flow")) from \(first.client.address) to \(first.server.address) with the same finding: \(list)",
+                indent: 4)
+    }
+
     /// Returns the text about a finding that concerns several flows.
     package func block(_ shared: SharedFinding) -> String {
         let flows = shared.flows.sorted()
