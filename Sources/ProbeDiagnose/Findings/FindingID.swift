@@ -67,6 +67,16 @@ package enum FindingID: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the finding says that nothing followed after the last packet that is evidence for it.
+    var isAboutSilence: Bool {
+        switch self {
+        case .halfClosed, .vanished, .keepAliveFailed, .requestUnfinished, .tlsHandshakeStalled, .dataLostAtClose,
+            .noData:
+            true
+        default: false
+        }
+    }
+
     /// Whether the finding describes several flows together.
     var isAboutSeveralFlows: Bool {
         switch self {

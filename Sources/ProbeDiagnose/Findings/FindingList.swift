@@ -7,14 +7,17 @@ final class FindingList {
     /// Whether the findings are described. Most flows of a capture have only notes, and composing the sentences takes
     /// longer than finding them, so a caller that shows no notes omits the descriptions.
     private let isDescribed: Bool
+    private let hasKnownRoles: Bool
 
     init(_ context: FlowContext, isDescribed: Bool) {
         self.context = context
+        hasKnownRoles = context.hasKnownRoles
         self.isDescribed = isDescribed
     }
 
-    /// Adds a finding. If packets are missing from the capture, the finding is made less certain and is at most a
-    /// warning, unless it is a finding about the capture itself.
+    /// Adds a finding. If packets that the evidence depends on are missing from the capture, the finding is made less
+    /// certain and is at most a warning, unless it is a finding about the capture itself. A finding about a side whose
+    /// role is only assumed is never certain.
     func add(
         _ id: FindingID, _ severity: FindingSeverity, _ certainty: FindingCertainty, _ side: FindingSide,
         _ evidence: @autoclosure () -> Evidence, _ sentence: @autoclosure () -> String,
@@ -23,10 +26,18 @@ final class FindingList {
     ) {
         var (severity, certainty) = (severity, certainty)
         var rivals = isDescribed ? rivals() : []
-        if context.hasCaptureLosses || context.isOneDirection, !id.isAboutCapture {
+        let isWeakened =
+            context.isOneDirection
+            || (context.hasCaptureLosses
+                && context.isTouchedByLosses(evidence().packets, isSilence: id.isAboutSilence))
+        if isWeakened, !id.isAboutCapture {
             severity = max(severity, .warning)
             certainty = certainty.weaker
             rivals.append("packets that the capture doesn't contain")
+        }
+        if !hasKnownRoles, side == .client || side == .server {
+            certainty = max(certainty, .likely)
+            rivals.append("exchanged roles: the capture doesn't show which side is the client")
         }
         if certainty == .possible { severity = .note }
         if certainty == .certain { rivals = [] }

@@ -13,8 +13,32 @@ struct FlowContext {
     let server: SocketEndpoint
     /// The time from the first to the last packet, in nanoseconds.
     let duration: Int64
-    /// The time from the flow's last packet to the end of the capture, in nanoseconds.
-    let trailing: Int64
+    /// The time from the flow's last packet to the end of the capture, in nanoseconds; 0 if the capture of the flow ended
+    /// with that packet.
+    private(set) var trailing: Int64
+
+    init(flow: FlowObservation, client: SocketEndpoint, server: SocketEndpoint, duration: Int64, trailing: Int64) {
+        self.flow = flow
+        self.client = client
+        self.server = server
+        self.duration = duration
+        self.trailing = trailing
+        if isExcerpt { self.trailing = 0 }
+    }
+
+    /// Whether packets of the flow that followed are not in the capture. A sender with outstanding data sends it again
+    /// after a while, or probes a closed window, so a long silence shows that the flow was no longer captured.
+    private var isExcerpt: Bool {
+        guard flow.phase != .setUp, flow.reset == nil, flow.icmp == nil else { return false }
+        return ConversationSide.allCases.contains { side in
+            let sender = flow[side]
+            guard sender.outstanding > 0, let last = sender.log.segments.last(where: { $0.end > sender.acknowledged })
+            else { return false }
+            // The timeout doubles with each transmission.
+            let timeout = max(3 * Time.second, 4 * (flow.roundTrip ?? 0), 4 * (last.lastTime - last.time))
+            return trailing > timeout && duration - last.lastTime < timeout
+        }
+    }
 
     /// The time for which the flow was observed, from its first packet to the end of the capture.
     var watched: Int64 {
@@ -40,7 +64,8 @@ struct FlowContext {
     /// Whether only one side's packets were captured, although the other side must also have sent packets.
     var isOneDirection: Bool {
         let (own, other) = (flow.client, flow.server)
-        if own.packetCount > 0, other.packetCount > 0 { return false }
+        // A client that only repeats its SYN received no answer.
+        if own.packetCount > 0, other.packetCount > 0 || flow.phase == .setUp { return false }
         let seen = own.packetCount > 0 ? own : other
         // Packets after a handshake, or acknowledgments of data, show that the peer answered.
         return seen.packetCount > seen.synCount + (flow.reset == nil ? 0 : 1)
@@ -52,6 +77,23 @@ struct FlowContext {
     }
 
     var hasCaptureLosses: Bool { missingBytes > 0 && !isOneDirection && !flow.isTranslated }
+
+    /// Returns whether packets that are missing from the capture may change what the given packets show. If a finding is
+    /// based on the flow as a whole, it names a single packet, and the share of the missing data counts.
+    ///
+    /// - Parameter isSilence: whether the finding is about the time after the last of the packets.
+    func isTouchedByLosses(_ evidence: [Int], isSilence: Bool) -> Bool {
+        guard let first = evidence.first, let last = evidence.last else { return true }
+        let holes = (flow.client.holes + flow.server.holes).filter(\.isAcknowledged)
+        if holes.contains(where: { $0.packet >= first && (isSilence || $0.packet <= last + 2) }) { return true }
+        let bytes = flow.client.payloadLength + flow.server.payloadLength
+        return first == last && missingBytes * 100 >= bytes
+    }
+
+    /// Whether the client is known: it sent a SYN, received a SYN-ACK, or sent an HTTP request.
+    var hasKnownRoles: Bool {
+        flow.client.syn != nil || flow.server.syn != nil || flow.client.progress.kind == .http
+    }
 
     func endpoint(_ side: ConversationSide) -> String { "\(side == .client ? client : server)" }
 

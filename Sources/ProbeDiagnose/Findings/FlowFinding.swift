@@ -70,6 +70,8 @@ package struct FlowFinding: Sendable {
     /// Returns whether `left` is listed before `right`. The most important finding is listed first.
     static func precedes(_ left: FlowFinding, _ right: FlowFinding) -> Bool {
         if left.severity != right.severity { return left.severity < right.severity }
+        // What is wrong with the connection matters more than what is wrong with the capture.
+        if left.id.isAboutCapture != right.id.isAboutCapture, left.severity != .note { return right.id.isAboutCapture }
         if left.certainty != right.certainty { return left.certainty < right.certainty }
         if left.explained != right.explained { return left.explained > right.explained }
         return Self.rank(left.id) < Self.rank(right.id)
