@@ -34,7 +34,7 @@ struct SetUpFindings: FindingGroup {
 
     private func addRefusal() {
         let flow = context.flow
-        guard let refusal = flow.set.refusal, let syn = flow.client.syn else { return }
+        guard let refusal = flow.set.refusal, flow.client.syn != nil else { return }
         if flow.server.syn != nil {
             add(
                 .injectedReset, .problem, .likely, .middlebox, Evidence(refusal.packet, flow.server.syn?.packet ?? 0),
@@ -47,10 +47,16 @@ struct SetUpFindings: FindingGroup {
         }
         var evidence = flow.client.synPackets
         evidence.add(refusal.packet)
-        let wait = refusal.time - syn.time
+        let wait = flow.set.longestRefusal
+        let answers = flow.set.refusals.total
+        evidence.add(flow.set.refusals)
+        let answer =
+            answers > 1 && answers == flow.client.synCount
+            ? "it answered each of \(answers) SYNs with a reset within \(text(wait))"
+            : "it answered the SYN with a reset after \(text(wait))"
         add(
             .refused, .problem, .certain, .server, evidence,
-            "The server refused the connection: it answered the SYN with a reset after \(text(wait)).",
+            "The server refused the connection: \(answer).",
             next:
                 "check that a program listens on \(context.endpoint(.server)) (`ss -ltn` on that host), and that no firewall rejects the port",
             rivals: ["a firewall that rejects the connection in the server's name"],
@@ -61,6 +67,10 @@ struct SetUpFindings: FindingGroup {
         let flow = context.flow
         guard !flow.set.wrongAnswers.isEmpty, let answer = flow.set.wrongAnswer, !flow.isTranslated else { return }
         let hasRecovered = flow.handshakeEnd != nil
+        if let reset = flow.set.foreignReset, hasRecovered, reset.isForeign(flow.server.hop) {
+            addEarlyInjection(reset)
+            if flow.set.wrongAnswers.total == 1 { return }
+        }
         add(
             .wrongSYNAnswer, hasRecovered ? .warning : .problem, .certain, .server, flow.set.wrongAnswers,
             "The server answered the SYN with \(answer)"
@@ -69,6 +79,20 @@ struct SetUpFindings: FindingGroup {
             next:
                 "check whether the client reuses a port whose old connection the server still knows (`ss -tan` on the server), and whether a NAT device or load balancer mixes up connections",
             numbers: [("answers", .integer(flow.set.wrongAnswers.total))], explains: context.duration)
+    }
+
+    /// Adds the finding `injected-reset` for a reset that answered the SYN and that the server did not send.
+    private func addEarlyInjection(_ reset: EarlyReset) {
+        let flow = context.flow
+        let isOdd = reset.isOddlyNumbered(flow.server.hop)
+        add(
+            .injectedReset, .problem, isOdd ? .certain : .likely, .middlebox,
+            Evidence(reset.packet, flow.server.syn?.packet ?? 0),
+            "A reset with the server's address as its source answered the SYN, but was probably sent by another machine: its hop limit differs from that of the server's other packets\(isOdd ? ", its IP identification does not fit in" : ""), and the server went on.",
+            next:
+                "look for a firewall, an intrusion prevention system or a load balancer on the path that resets connections",
+            rivals: ["a server behind several paths that still knew an older connection"],
+            numbers: [("at", .seconds(nanoseconds: reset.time))])
     }
 
     private func addICMP() {
@@ -92,19 +116,30 @@ struct SetUpFindings: FindingGroup {
         if !repeated.isEmpty {
             var evidence = repeated
             if let completion = flow.set.completion { evidence.add(completion.packet) }
-            let wasAccepted = flow.server.dataPacketCount > 0 || flow.client.acknowledged > 1
-            let isProven = flow.set.ignoredDataCount > 0 && context.isAt(.server)
+            // Only a server that has accepted the connection sends anything but its SYN-ACK.
+            let wasAccepted =
+                flow.server.dataPacketCount > 0 || flow.client.acknowledged > 1 || flow.client.windows.count > 0
+            let hasIgnoredData = flow.set.ignoredDataCount > 0
+            let isProven = hasIgnoredData && context.isAt(.server)
+            // A server that waits for the first data repeats its SYN-ACK only once, and often late.
+            let isDeferred = !hasIgnoredData && (repeated.total == 1 || flow.set.firstRepeat > 3 * Time.second)
             add(
-                .acceptQueueFull, wasAccepted ? .warning : .problem, isProven ? .certain : .likely, .server, evidence,
+                .acceptQueueFull, isDeferred ? .note : wasAccepted ? .warning : .problem,
+                isProven ? .certain : .likely, .server, evidence,
                 "The server did not accept the connection at once: it repeated its SYN-ACK \(times(repeated.total)) after the client had acknowledged it.",
                 next:
                     "check the accept queue of \(context.endpoint(.server)) (`ss -ltn` shows Recv-Q and Send-Q; `nstat -az TcpExtListenOverflows`), and how fast the program calls accept",
-                rivals: ["the client's ACK was lost on its way to the server"],
+                rivals: (hasIgnoredData ? [] : ["a server that waits for the first data (TCP_DEFER_ACCEPT)"]) + [
+                    "the client's ACK was lost on its way to the server"
+                ],
                 numbers: [("repeated-syn-acks", .integer(repeated.total))],
                 explains: flow.server.lastSYNTime - (flow.client.syn?.time ?? 0))
             return
         }
-        guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1 else { return }
+        // A client repeats a SYN whose answer belongs to another connection, although the SYN arrived.
+        guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1,
+            flow.set.wrongAnswers.isEmpty
+        else { return }
         let isAnswer = flow.server.synCount > 1
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
@@ -157,19 +192,30 @@ struct SetUpFindings: FindingGroup {
         guard let end = flow.handshakeEnd, let syn = flow.client.syn, flow.client.synCount == 1,
             flow.server.synCount == 1, flow.clock.isReliable
         else { return }
+        let answer = flow.server.syn?.time ?? end
+        // The part of the handshake between the capture point and the server, and the same part of later round trips.
+        let (own, laterOwn) = (answer - syn.time, flow.client.shortestDataDelay)
         // The client, not the server, is responsible for the time until its ACK, which may be missing from the capture.
-        let time = (flow.server.syn?.time ?? end) - syn.time + min(flow.delay(to: .client), end - syn.time)
+        let time = own + min(flow.delay(to: .client), end - syn.time)
         // The handshake is compared with later round trips only, because delays in the handshake itself could hide that
-        // later round trips are shorter.
-        let later = flow.laterRoundTrip ?? time
-        guard time > Time.second || (time > 200 * Time.millisecond && time > 3 * later) else { return }
+        // later round trips are shorter. One half of a round trip can be compared only with the same half.
+        let other = flow.server.shortestDataDelay
+        let later = (laterOwn ?? own) + (laterOwn == nil ? 0 : other ?? 0)
+        let compared = laterOwn != nil && other != nil ? time : own
+        let isKnown = laterOwn != nil
+        guard
+            isKnown
+                ? (compared > Time.second && compared > 2 * later)
+                    || (compared > 200 * Time.millisecond && compared > 3 * later)
+                : own > Time.second, flow.set.repeatedAfterCompletion.isEmpty
+        else { return }
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
         if let completion = flow.set.completion { evidence.add(completion.packet) }
         add(
             .slowHandshake, .warning, .likely, .server, evidence,
             "The handshake took \(text(time)), although no packet was repeated"
-                + (later < time ? "; later round trips took \(text(later))." : "."),
+                + (isKnown && later < time ? "; later round trips took \(text(later))." : "."),
             next:
                 "check the load of the server and of the devices in front of it that handle new connections (firewalls, load balancers, SYN proxies)",
             rivals: ["a long path", "a device that delays new connections"],

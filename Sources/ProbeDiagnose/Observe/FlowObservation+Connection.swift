@@ -6,13 +6,20 @@ struct SetUpObservation: Sendable {
     /// The time and the number of the packet with which the server refused the connection; `nil` if it did not refuse
     /// it.
     var refusal: (time: Int64, packet: Int)?
+    /// All packets with which the server refused a SYN, and the longest time from a SYN to its refusal.
+    var refusals = Evidence()
+    var longestRefusal: Int64 = 0
     /// The packets that acknowledged something other than the client's SYN.
     var wrongAnswers = Evidence()
     var wrongAnswer: String?
+    /// The first reset that answered the SYN, but acknowledged another number.
+    var foreignReset: EarlyReset?
     /// The time and the number of the client's ACK that completed the handshake. `repeatedAfterCompletion` contains the
     /// SYN-ACKs that the server retransmitted after this ACK.
     var completion: (time: Int64, packet: Int)?
     var repeatedAfterCompletion = Evidence()
+    /// The time from the SYN-ACK to the first of them.
+    var firstRepeat: Int64 = 0
     var ignoredDataCount = 0
     /// Whether the server acknowledged the data in the SYN.
     var isSYNDataAcknowledged = false
@@ -20,13 +27,40 @@ struct SetUpObservation: Sendable {
 
 extension SetUpObservation {
     /// Records an answer that acknowledges another number than that of the SYN.
-    mutating func noteWrongAnswer(_ packet: DiagnosedPacket) {
+    mutating func noteWrongAnswer(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         wrongAnswers.add(packet.number)
+        if packet.flags.contains(.rst) { foreignReset = foreignReset ?? EarlyReset(packet.time, packet.number, tcp) }
         wrongAnswer =
             packet.flags.contains(.rst)
             ? "a reset that acknowledges another number"
             : packet.flags.contains(.syn)
                 ? "a SYN-ACK that acknowledges another number" : "a challenge ACK of an older connection"
+    }
+}
+
+/// A reset before the connection was set up. Its headers are compared with those of the server's later packets.
+struct EarlyReset: Sendable {
+    let time: Int64
+    let packet: Int
+    private let hopLimit: UInt8
+    private let hasIdentification: Bool
+
+    init(_ time: Int64, _ packet: Int, _ tcp: DecodedTCP) {
+        (self.time, self.packet) = (time, packet)
+        (hopLimit, hasIdentification) = (tcp.hopLimit, tcp.identification != 0)
+    }
+
+    /// Returns whether the server's packets, at least two, all have the same hop limit, but the reset has another.
+    func isForeign(_ pattern: HeaderPattern) -> Bool {
+        pattern.count >= 2 && !pattern.hasVaried && pattern.hopLimit != hopLimit
+    }
+
+    /// Returns whether the reset has an IP identification although none of the server's packets has one, or has none
+    /// although all have one.
+    func isOddlyNumbered(_ pattern: HeaderPattern) -> Bool {
+        hasIdentification
+            ? pattern.zeroCount >= 3 && pattern.numberedCount == 0
+            : pattern.numberedCount >= 3 && pattern.zeroCount == 0
     }
 }
 
@@ -46,8 +80,8 @@ struct ResetObservation: Sendable {
     /// Whether the peer sent data after the FIN of the side that later sent the reset.
     var isAfterClose: Bool
     var hasHandshake: Bool
-    /// Whether the last window that the sender of the reset advertised was smaller than its first window. A smaller
-    /// window suggests that received data had not been read.
+    /// Whether the sender of the reset acknowledged the peer's last data, but neither answered it nor moved the edge of
+    /// its window, which suggests that it had not read the data.
     var hasUnreadData: Bool
     var isInsideMessage: Bool
     var isForeign: Bool
@@ -64,15 +98,14 @@ extension ResetObservation {
     init(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, in flow: FlowObservation, isObeyed: Bool) {
         let own = flow[packet.side]
         let other = flow[packet.side.opposite]
-        let firstWindow = Int64(max(other.firstWindow, other.windows.samples.first?.window ?? 0))
         self.init(
             side: packet.side, time: packet.time, packet: packet.number,
             ownOutstanding: max(0, own.dataEnd - max(own.acknowledged, 1)),
             peerOutstanding: max(0, other.dataEnd - max(other.acknowledged, 1)), hasOwnFIN: own.fin != nil,
             hasPeerFIN: other.fin != nil, silence: flow.lastSilence, isAfterClose: false,
             hasHandshake: own.syn != nil || own.packetCount > 1,
-            hasUnreadData: own.fin == nil && other.acknowledged > 1
-                && other.edges.last.map { $0.edge - other.acknowledged < firstWindow } ?? false,
+            hasUnreadData: own.fin == nil && flow.lastData?.side == packet.side.opposite
+                && other.acknowledged > max(1, other.movedAt),
             isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
             isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
             cause: other.lastDataPacket,
@@ -107,11 +140,13 @@ extension FlowObservation {
         if side == .server, let syn = client.syn, server.syn == nil, tcp.flags.contains(.ack) {
             let own = tcp.acknowledgment - (syn.sequence + 1)
             if own != 0, own != syn.payloadLength {
-                set.noteWrongAnswer(packet)
+                set.noteWrongAnswer(packet, tcp)
                 return false
             }
             if packet.flags.contains(.rst) {
                 set.refusal = (packet.time, packet.number)
+                set.refusals.add(packet.number)
+                set.longestRefusal = max(set.longestRefusal, packet.time - client.lastSYNTime)
                 return true
             }
         }
@@ -144,7 +179,6 @@ extension FlowObservation {
             if set.isSYNDataAcknowledged { noteSYNData(syn) }
         }
         self[side].noteSYN(packet, tcp)
-        self[side.opposite].firstWindow = packet.window
     }
 
     /// Records a packet of the handshake that the analysis does not assign to either stream of the connection.
@@ -153,15 +187,19 @@ extension FlowObservation {
             tcp.acknowledgment - (syn.sequence + 1) != 0
         else { return }
         set.wrongAnswers.add(summary.packetIndex + 1)
+        if tcp.flags.contains(.rst) {
+            set.foreignReset = set.foreignReset ?? EarlyReset(time, summary.packetIndex + 1, tcp)
+        }
         set.wrongAnswer = "an answer that acknowledges another number"
     }
 
     /// Records a SYN-ACK that the server retransmits although the client has acknowledged it.
     func noteLateSYN(_ packet: DiagnosedPacket) {
         // A copy of the SYN-ACK is captured immediately after it, whereas a server retransmits it only after a timeout.
-        guard packet.side == .server, let completion = set.completion,
+        guard packet.side == .server, let completion = set.completion, reset?.side != .client,
             packet.time - max(server.lastSYNTime, completion.time) > max(150_000_000, delay(to: .server))
         else { return }
+        if set.repeatedAfterCompletion.isEmpty { set.firstRepeat = packet.time - server.lastSYNTime }
         server.lastSYNTime = packet.time
         set.repeatedAfterCompletion.add(packet.number)
         if client.outstanding > 0 { set.ignoredDataCount += 1 }

@@ -21,6 +21,9 @@ package final class FlowObservation: @unchecked Sendable {
     private(set) var lastData: (side: ConversationSide, time: Int64, firstReply: Int64?)?
     /// The intervals since the last data or FIN. Their states are determined when the next data is known.
     private var waiting: [PendingInterval] = []
+    /// The number of these intervals before the client's FIN, and what they were spent on if the server does not answer
+    /// the data before the FIN; `nil` if there is no such FIN.
+    private var heldWaits: (count: Int, plan: WaitPlan)?
     /// The time budget at the time of an RST. This budget is used if the RST turns out to have been accepted by its
     /// receiver.
     var beforeReset: TimeBudget?
@@ -34,6 +37,7 @@ package final class FlowObservation: @unchecked Sendable {
     var tlsStall: (side: ConversationSide, wait: Int64, request: Int, packet: Int)?
     /// The packets that the capture contains twice.
     var copies = CopyObservation()
+    var dialogue = Dialogue()
     /// The steps of the capture's clock.
     var clock = ClockObservation()
     var packetCount = 0
@@ -204,7 +208,16 @@ package final class FlowObservation: @unchecked Sendable {
     static let longestPause: Int64 = 10_000_000_000
 
     /// Determines the states in which the time since the last data or FIN was spent.
-    private func settle(_ end: WaitEnd, at time: Int64) {
+    private func settle(_ end: WaitEnd, at time: Int64, by plan: WaitPlan? = nil) {
+        if let held = heldWaits {
+            heldWaits = nil
+            if !end.isAnswer {
+                let later = Array(waiting.dropFirst(held.count))
+                waiting.removeLast(later.count)
+                settle(.fin(.client), at: time, by: held.plan)
+                waiting = later
+            }
+        }
         guard !waiting.isEmpty else { return }
         let intervals = waiting
         waiting.removeAll(keepingCapacity: true)
@@ -213,7 +226,7 @@ package final class FlowObservation: @unchecked Sendable {
             case .data(let side, _), .fin(let side): side
             case .none: nil
             }
-        let plan = WaitPlan(end, at: time, in: self)
+        let plan = plan ?? WaitPlan(end, at: time, in: self)
         for interval in intervals {
             if let state = interval.state {
                 budget.add(state, until: interval.end)
@@ -296,6 +309,7 @@ package final class FlowObservation: @unchecked Sendable {
         let edge = WindowEdges.Edge(
             time: packet.time, edge: acknowledgment + Int64(packet.window), isZero: packet.window == 0)
         let wasFilled = sender.edges.furthest <= sender.sentEnd
+        if edge.edge > sender.edges.furthest { sender.movedAt = acknowledgment }
         sender.edges.add(edge, delay: delay(to: packet.side.opposite))
         if packet.window > sender.largestWindow { sender.largestWindow = packet.window }
         sender.windows.append((packet.time, packet.window))
@@ -313,29 +327,6 @@ package final class FlowObservation: @unchecked Sendable {
 
     // MARK: Data
 
-    /// Measures how long a side took to send data after it received data from its peer.
-    private func noteAnswer(_ packet: DiagnosedPacket) {
-        let side = packet.side
-        guard let last = lastData else {
-            // This is the first data after the handshake, such as a greeting.
-            guard side == .server, let end = handshakeEnd, !client.progress.isIncomplete else { return }
-            let wait = max(0, packet.time - end - delay(to: .server))
-            server.noteAnswer(
-                packet, after: wait, to: set.completion?.packet ?? packet.number, isAcknowledged: true)
-            return
-        }
-        let wait = packet.time - last.time - delay(to: side)
-        // After an upgrade, for example to WebSocket, what the server sends is not necessarily an answer.
-        guard last.side != side, wait >= 0, !server.progress.http.isTunnel else { return }
-        let request = self[side.opposite].lastDataPacket
-        let isSetUp = client.progress.tls.hasApplicationData && server.progress.tls.hasApplicationData
-        if wait >= 2_000_000_000, client.progress.kind == .tls, !isSetUp, wait > tlsStall?.wait ?? 0 {
-            tlsStall = (side, wait, request, packet.number)
-        }
-        let isAcknowledged = self[side.opposite].acknowledgedTime >= last.time
-        self[side].noteAnswer(packet, after: wait, to: request, isAcknowledged: isAcknowledged)
-    }
-
     private func noteData(_ packet: DiagnosedPacket, payload: Span<UInt8>) {
         let side = packet.side
         let (own, peer) = (self[side], peer(of: side))
@@ -347,7 +338,12 @@ package final class FlowObservation: @unchecked Sendable {
         if packet.length > 0 {
             settle(.data(side, length: packet.length), at: packet.time)
         } else if isFIN {
-            settle(.fin(side), at: packet.time)
+            if side == .client, lastData?.side == .client, own.fin == nil, peer.fin == nil {
+                // The server may still answer.
+                heldWaits = (waiting.count, WaitPlan(.fin(side), at: packet.time, in: self))
+            } else {
+                settle(.fin(side), at: packet.time)
+            }
         }
         if packet.length > 0 {
             if !isRepeat { noteAnswer(packet) }
@@ -464,14 +460,6 @@ package final class FlowObservation: @unchecked Sendable {
         if held > 2_000_000 { own.isNagleProven = false }
     }
 
-    /// The minimum round-trip time of data, excluding the handshake; `nil` if it was not measured.
-    var laterRoundTrip: Int64? {
-        switch (client.shortestDataDelay, server.shortestDataDelay) {
-        case (nil, nil): nil
-        case (let one, let other): (one ?? 0) + (other ?? 0)
-        }
-    }
-
     /// The time after which neither side can be expected to send more data: the time of the first FIN or of an RST that
     /// was accepted; `nil` if there is none.
     var endOfData: Int64? {
@@ -486,8 +474,8 @@ package final class FlowObservation: @unchecked Sendable {
 
     /// Returns what `body` returns, and undoes what `finish` changes. More packets of the flow may follow.
     func previewing<Result>(_ body: () -> Result) -> Result {
-        let before = (budget, waiting, reset, client.zeroWait, server.zeroWait)
-        defer { (budget, waiting, reset, client.zeroWait, server.zeroWait) = before }
+        let before = (budget, waiting, heldWaits, reset, client.zeroWait, server.zeroWait)
+        defer { (budget, waiting, heldWaits, reset, client.zeroWait, server.zeroWait) = before }
         return body()
     }
 

@@ -31,6 +31,9 @@ enum WaitEnd {
     case fin(ConversationSide)
     /// Neither data nor a FIN follows.
     case none
+
+    /// Whether the event is data from the server.
+    var isAnswer: Bool { if case .data(.server, _) = self { true } else { false } }
 }
 
 /// The states in which a wait was spent, unless a fact about an interval takes precedence.

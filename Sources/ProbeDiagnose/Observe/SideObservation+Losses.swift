@@ -47,7 +47,8 @@ extension SideObservation {
         syn = .init(
             time: packet.time, packet: packet.number, sequence: tcp.sequence,
             maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
-            isSACKPermitted: options.isSACKPermitted, payloadLength: tcp.payloadLength,
+            isSACKPermitted: options.isSACKPermitted,
+            payloadLength: options.fastOpenCookieLength == nil ? tcp.payload.count : tcp.payloadLength,
             hasTimestamp: options.timestamp != nil)
         sentEnd = 1
     }
@@ -375,10 +376,16 @@ extension SideObservation {
     /// - Parameters:
     ///   - request: the packet with the peer's data.
     ///   - isAcknowledged: whether the side had acknowledged the data before it answered.
-    func noteAnswer(_ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool) {
+    ///   - isFramed: whether the data is known to answer a request.
+    func noteAnswer(
+        _ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool, isFramed: Bool
+    ) {
         answers.append(wait)
         if wait > slowestAnswer?.wait ?? -1 { slowestAnswer = (wait, request, packet.number) }
-        if !isAcknowledged, wait >= 500_000_000 { isAnswerAcknowledged = false }
+        if wait >= 500_000_000 {
+            if !isAcknowledged { isAnswerAcknowledged = false }
+            if !isFramed { isAnswerFramed = false }
+        }
         guard 500_000_000...10_000_000_000 ~= wait else { return }
         pauseCount += 1
         pauseTime += wait

@@ -40,6 +40,8 @@ final class SideObservation: @unchecked Sendable {
         var maximumSegmentSize: Int?
         var hasWindowScale: Bool
         var isSACKPermitted: Bool
+        /// The length of the data in the SYN, which a SYN without the Fast Open option does not carry unless it was
+        /// captured.
         var payloadLength: Int
         var hasTimestamp: Bool
     }
@@ -79,14 +81,14 @@ final class SideObservation: @unchecked Sendable {
     // MARK: The peer's windows
 
     var edges = WindowEdges()
+    /// The position that the peer had acknowledged when it last moved the edge of its window.
+    var movedAt: Int64 = 0
     /// Whether the scale of the peer's window is unknown.
     var isRoomUnknown = false
     /// The largest window that the peer advertised after the handshake. `windows` contains samples of the advertised
     /// windows, with their times.
     var largestWindow: Int = 0
     var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
-    /// The window in the peer's SYN, which is not scaled.
-    var firstWindow = 0
     var zero: ZeroWindow?
     var zeroWait = ZeroWait()
     var isZeroProbeAnswered = false
@@ -307,6 +309,8 @@ final class SideObservation: @unchecked Sendable {
     var pauseTime: Int64 = 0
     var pauseEvidence = Evidence()
     var isAnswerAcknowledged = true
+    /// Whether each late answer is known to be one, because the framing of the protocol is known.
+    var isAnswerFramed = true
     /// The message that is currently being sent in several segments. `worstDrip` is an earlier message that was sent
     /// slowly.
     var drip: Drip?
