@@ -14,6 +14,7 @@ struct WaitFindings: FindingGroup {
             addUnfinished(sender: side)
         }
         addDrip()
+        addMainState()
     }
 
     private func addSlowServer() {
@@ -25,18 +26,21 @@ struct WaitFindings: FindingGroup {
         let share = context.share(flow.budget[.serverThinks])
         let isSlow = (count >= 3 && median >= 500 * Time.millisecond) || slowest.wait >= 3 * Time.second
         let isVerySlow = slowest.wait >= 30 * Time.second
-        guard isVerySlow || (isSlow && share >= 0.3) else { return }
+        guard isVerySlow || (isSlow && share >= 0.3), !isOwnAccord else { return }
         let waits =
             count == 1
             ? "it took \(text(slowest.wait)) to send its only answer"
-            : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
+            : median < slowest.wait / 100
+                ? "the slowest of \(count) answers took \(text(slowest.wait))"
+                : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
         add(
             .slowServer, isVerySlow ? .problem : .warning,
-            flow.server.isAnswerAcknowledged ? .certain : .likely, .server,
+            flow.server.isAnswerAcknowledged && flow.server.isAnswerFramed ? .certain : .likely, .server,
             Evidence(slowest.request, slowest.answer), "The server was slow to answer: \(waits).",
             next:
                 "look at what the program on \(context.endpoint(.server)) did at that time (its log, a profile, the services that it depends on)",
-            rivals: ["requests that were delayed on their way to the program"],
+            rivals: ["requests that were delayed on their way to the program"]
+                + (flow.server.isAnswerFramed ? [] : ["a message that the server sent of its own accord"]),
             numbers: [
                 ("answers", .integer(count)), ("median", .seconds(nanoseconds: median)),
                 ("p99", .seconds(nanoseconds: high)), ("slowest", .seconds(nanoseconds: slowest.wait)),
@@ -45,14 +49,59 @@ struct WaitFindings: FindingGroup {
             explains: flow.budget[.serverThinks])
     }
 
+    /// Whether the server's slowest answer may just as well be a message that it sent of its own accord.
+    private var isOwnAccord: Bool {
+        let server = context.flow.server
+        return !server.isAnswerFramed && context.flow.dialogue.isOwnAccord(after: server.slowestAnswer?.wait ?? 0)
+    }
+
+    /// Adds a note about the state in which the flow spent nearly all of its time, unless a finding already says so.
+    private func addMainState() {
+        let flow = context.flow
+        guard flow.clock.isReliable, flow.handshakeEnd != nil else { return }
+        func add(
+            _ id: FindingID, _ side: FindingSide, _ time: Int64, _ evidence: Evidence, _ sentence: String,
+            next: String, rival: String
+        ) {
+            let share = context.share(time)
+            guard time > Time.second, share > 0.8, !list.findings.contains(where: { $0.id == id }) else { return }
+            self.add(
+                id, .note, .likely, side, evidence, "\(sentence) \(text(time)), \(percent(share)) of the connection.",
+                next: next, rivals: [rival],
+                numbers: [("time", .seconds(nanoseconds: time)), ("share", .number(share))])
+        }
+        if let slowest = flow.server.slowestAnswer, !flow.dialogue.isOwnAccord(after: slowest.wait) {
+            add(
+                .slowServer, .server, flow.budget[.serverThinks], Evidence(slowest.request, slowest.answer),
+                "The connection waited for the server's answers for",
+                next: "look at what the program on \(context.endpoint(.server)) did at that time",
+                rival: "messages that the server sent of its own accord")
+        }
+        // The client's data must follow the wait. A client that only closed the connection late delayed nothing.
+        if flow.client.lastDataTime ?? 0 >= flow.budget[.clientThinks] {
+            add(
+                .slowClient, .client, flow.budget[.clientThinks], Evidence(flow.client.lastDataPacket),
+                "The connection waited for the client's data for",
+                next: "look at what the program on \(context.endpoint(.client)) did at that time",
+                rival: "a client that had nothing to ask")
+        }
+        guard flow.roundTrip ?? 0 >= 200 * Time.millisecond, flow.client.synCount == 1, flow.server.synCount == 1 else {
+            return
+        }
+        add(
+            .slowHandshake, .pathToServer, flow.budget[.handshake] + flow.budget[.roundTrip], flow.client.synPackets,
+            "The path is long: packets and their acknowledgments were on their way for",
+            next: "look at the route (`mtr`), or let the program wait for fewer round trips",
+            rival: "a queue on the path")
+    }
+
     private func addSlowClient() {
         let flow = context.flow
         let client = flow.client
         let share = context.share(client.pauseTime)
         guard client.pauseCount >= 3, share >= 0.5, flow.clock.isReliable else { return }
         add(
-            .slowClient, .warning,
-            .likely, .client, client.pauseEvidence,
+            .slowClient, isTyped ? .note : .warning, .likely, .client, client.pauseEvidence,
             "The client was slow: it paused \(client.pauseCount) times for 500 ms or longer before it sent more (\(text(client.pauseTime)), \(percent(share)) of the connection).",
             next:
                 "look at what the program on \(context.endpoint(.client)) does between the server's data and its next request",
@@ -64,6 +113,13 @@ struct WaitFindings: FindingGroup {
             explains: client.pauseTime)
     }
 
+    /// Whether a person probably types what the client sends, as in a Telnet, SSH or FTP session.
+    private var isTyped: Bool {
+        let client = context.flow.client
+        guard client.progress.kind != .http, client.progress.kind != .tls else { return false }
+        return [21, 22, 23].contains(context.server.port) || (client.sizes.quantile(0.5) ?? .max) <= 16
+    }
+
     private func addNoData() {
         let flow = context.flow
         guard let end = flow.handshakeEnd, flow.client.dataPacketCount + flow.server.dataPacketCount == 0,
@@ -71,7 +127,7 @@ struct WaitFindings: FindingGroup {
         else { return }
         let isClosed = flow.phase == .closing || flow.reset != nil
         let time = isClosed ? context.duration - end : context.watched - end
-        guard isClosed || time >= 5 * Time.second else { return }
+        guard isClosed ? time >= 10 * Time.millisecond : time >= 5 * Time.second else { return }
         add(
             .noData, time >= 60 * Time.second ? .warning : .note, .certain, .client,
             Evidence(flow.set.completion?.packet ?? flow.firstPacket),
