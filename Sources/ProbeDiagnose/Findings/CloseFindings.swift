@@ -46,27 +46,44 @@ struct CloseFindings: FindingGroup {
         let side = reset.side
         // An alert that announces the end of a TLS connection is no data that could be lost.
         let outstanding = reset.isOnlyAlertOutstanding ? 0 : reset.ownOutstanding + reset.peerOutstanding
+        // A client that closes first chooses not to read what the server says at the end.
+        let isGoodbye =
+            side == .client && reset.hasOwnFIN && reset.isAfterClose && outstanding < 1_460 && lateAnswer(reset) == nil
         let severity: FindingSeverity =
-            outstanding > 0 && !(reset.hasOwnFIN && reset.hasPeerFIN) || reset.isInsideMessage
-            ? .problem
-            : (reset.hasOwnFIN && reset.hasPeerFIN) || reset.hasPeerFIN ? .note : .warning
-        let (reason, explanation) = reason(of: reset)
+            isGoodbye && !reset.hasPeerFIN
+            ? .warning
+            : outstanding > 0 && !(reset.hasOwnFIN && reset.hasPeerFIN) || reset.isInsideMessage
+                ? .problem
+                : (reset.hasOwnFIN && reset.hasPeerFIN) || reset.hasPeerFIN ? .note : .warning
+        var (reason, explanation) = reason(of: reset)
+        let late = lateAnswer(reset)
+        if let late { explanation += ", because its answer came \(text(late)) after the request" }
         let lost =
             outstanding > 0
             ? "; \(size(Int(outstanding))) of data \(outstanding == 1 ? "was" : "were") not acknowledged" : ""
         add(
-            side == .client ? .resetByClient : .resetByServer, severity, .certain, FindingSide(side),
-            Evidence(reset.cause, reset.packet),
+            side == .client ? .resetByClient : .resetByServer, severity, .certain,
+            late == nil ? FindingSide(side) : FindingSide(side.opposite), Evidence(reset.cause, reset.packet),
             "The \(side.word) reset the connection after \(seconds(reset.time)): \(explanation)\(lost).",
-            next:
-                "look at why the program on \(context.endpoint(side)) ended the connection this way (its log, timeouts, crashes)",
+            next: late == nil
+                ? "look at why the program on \(context.endpoint(side)) ended the connection this way (its log, timeouts, crashes)"
+                : "find out why the program on \(context.endpoint(.server)) answered so late, and compare with the client's timeout",
             numbers: [
                 ("reason", .string(reason)),
                 ("reason-certainty", .string(reason == "data-after-close" ? "certain" : "likely")),
                 ("at", .seconds(nanoseconds: reset.time)), ("unacknowledged", .integer(Int(outstanding))),
                 ("silence", .seconds(nanoseconds: reset.silence)),
-            ],
-            explains: 0)
+            ] + (late.map { [("answer-after", .seconds(nanoseconds: $0))] } ?? []),
+            explains: late ?? 0)
+    }
+
+    /// Returns the time after which the server answered a request, if the client reset the connection because it had
+    /// closed it in the meantime.
+    private func lateAnswer(_ reset: ResetObservation) -> Int64? {
+        guard reset.side == .client, reset.isAfterClose, let late = context.flow.dialogue.late,
+            late.wait >= Time.second / 2
+        else { return nil }
+        return late.wait
     }
 
     private func reason(of reset: ResetObservation) -> (key: String, text: String) {
@@ -129,13 +146,24 @@ struct CloseFindings: FindingGroup {
             let wait = end - begin
             guard flow[other].fin.map({ $0.time > closed.time }) ?? true, wait >= 2 * Time.second else { continue }
             let isOpen = flow[other].fin == nil && flow.reset?.isObeyed != true
+            // A client usually notices that a server has closed an idle connection when it wants to use it again.
+            let isPooled = side == .server && flow[other].lastDataTime ?? 0 < closed.time && isBetweenMessages
+            let isLong = wait >= 60 * Time.second
             add(
-                .halfClosed, wait >= 60 * Time.second ? .problem : .warning, .certain, FindingSide(other),
+                .halfClosed, isPooled ? (isLong ? .warning : .note) : isLong ? .problem : .warning, .certain,
+                FindingSide(other),
                 Evidence(flow[side].fin?.packet ?? 0, closed.packet),
                 "The \(side.word) closed its side, and the \(other.word) \(isOpen ? "has not closed" : "did not close") its own for \(text(wait)).",
                 next:
                     "check whether the program on \(context.endpoint(other)) notices the end of the stream and closes its socket (CLOSE_WAIT in `ss -tan`)",
                 numbers: [("wait", .seconds(nanoseconds: wait))], explains: wait)
         }
+    }
+
+    /// Whether both sides speak HTTP, or TLS, and no message is incomplete.
+    private var isBetweenMessages: Bool {
+        let (own, other) = (context.flow.client.progress, context.flow.server.progress)
+        guard !own.isIncomplete, !other.isIncomplete else { return false }
+        return (own.kind == .http && other.kind == .http) || (own.kind == .tls && other.kind == .tls)
     }
 }

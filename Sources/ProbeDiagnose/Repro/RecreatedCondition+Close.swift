@@ -13,9 +13,10 @@ extension RecreatedCondition {
     }
 
     private var reset: ReproductionScript {
-        let (side, peer) = (place, place.opposite)
+        let side: ConversationSide = id == .resetByClient ? .client : .server
+        let peer = side.opposite
         let (own, other) = (ReproductionScript.name(side), ReproductionScript.name(peer))
-        if severity == .problem, text("reason") == "data-after-close" {
+        if severity != .note, text("reason") == "data-after-close" {
             var script = ReproductionScript("the \(peer.word) sends data after the \(side.word) has closed")
             script.connect()
             script.exchange()
