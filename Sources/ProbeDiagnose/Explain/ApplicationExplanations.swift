@@ -40,12 +40,15 @@ enum ApplicationExplanations {
         packets: """
             The time from the client's last data to the server's next data, without the time on the network, has a
             median of at least 500 ms over at least three answers, or was 3 s or longer once, and the server's waits
-            make up at least 30 % of the duration. A single wait of 30 s suffices.
+            make up at least 30 % of the duration. A single wait of 30 s suffices. Keep-alives of the application, which
+            are equal small messages of both sides, and other messages that nobody asked for are no answers. A note says
+            that the server's waits make up more than 80 % of a connection and more than 1 s.
             """,
-        severity: "problem if a wait lasted 30 s or longer; otherwise warning",
+        severity: "problem if a wait lasted 30 s or longer; warning; note for the share of the connection",
         certainty: """
-            certain if every slow request was acknowledged before its answer; otherwise likely: the request may have
-            reached the program late.
+            certain if every slow answer is known to be one (to an HTTP/1 request, or to the first message of a TLS
+            client) and its request was acknowledged before it; otherwise likely: the request may have reached the
+            program late, or the server may have sent a message of its own accord.
             """,
         side: "the server",
         next: """
@@ -58,9 +61,13 @@ enum ApplicationExplanations {
         meaning: "The client kept the server waiting",
         packets: """
             At least three times, the client paused between 500 ms and 10 s after it had received data before it sent
-            more, and these pauses make up at least half of the duration.
+            more, and these pauses make up at least half of the duration. A note says that the client's pauses make up
+            more than 80 % of a connection and more than 1 s.
             """,
-        severity: "warning",
+        severity: """
+            warning; note if a person probably types (Telnet, SSH, FTP, or segments of at most 16 bytes), and for the
+            share of the connection
+            """,
         certainty: "likely, never certain: a user may be typing, or the client waits for another connection",
         side: "the client",
         next: """
@@ -105,8 +112,8 @@ enum ApplicationExplanations {
     static let noData = FindingExplanation(
         meaning: "The connection was set up, and nobody sent data",
         packets: """
-            The handshake is in the capture, and no packet carries data until the connection was closed, or for at least
-            5 s if it stayed open.
+            The handshake is in the capture, and no packet carries data until the connection was closed after at least
+            10 ms, or for at least 5 s if it stayed open.
             """,
         severity: "warning from 60 s; otherwise note",
         certainty: "certain",
@@ -196,13 +203,15 @@ enum ApplicationExplanations {
                 """,
             severity: """
                 problem if data other than a TLS alert was not acknowledged, or a TLS record or an HTTP message was
-                incomplete; note if both sides, or only the peer, had closed before; otherwise warning
+                incomplete; note if both sides, or only the peer, had closed before; otherwise warning, also if the
+                client had closed first and less than 1,460 bytes arrived afterwards
                 """,
             certainty: """
                 certain, as to who sent the RST. The reason is certain only for `data-after-close`; see
                 `reason-certainty`.
                 """,
-            side: "the \(side)",
+            side: side == "client"
+                ? "the client; the server if its answer came after the client had closed" : "the server",
             next: """
                 Look for the time of the reset in the log of the program on the \(side): a crash, a timeout, a limit,
                 SO_LINGER with 0. After an idle time, look for a firewall, NAT device or load balancer with that
@@ -214,9 +223,9 @@ enum ApplicationExplanations {
     static let injectedReset = FindingExplanation(
         meaning: "A reset was probably sent by another machine",
         packets: """
-            The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same; or
-            its sender sent more packets afterwards, as if it knew nothing about the RST, such as a SYN-ACK after an RST
-            that had refused the connection.
+            The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same (two,
+            if the RST came before the SYN-ACK); or its sender sent more packets afterwards, as if it knew nothing about
+            the RST, such as a SYN-ACK after an RST that had refused the connection.
             """,
         severity: "problem; note if both sides had closed before",
         certainty: """
@@ -253,7 +262,11 @@ enum ApplicationExplanations {
             The FIN of one side was acknowledged, and the other side sent neither data nor a FIN for at least 2 s. Its
             socket is in the state CLOSE_WAIT, which ends only when the program calls close.
             """,
-        severity: "problem from 60 s; otherwise warning",
+        severity: """
+            problem from 60 s; otherwise warning. If the server of an HTTP or TLS connection closed it between messages,
+            warning from 60 s and otherwise note: a client's pool of connections notices it when it uses the connection
+            again.
+            """,
         certainty: "certain",
         side: "the side that did not close",
         next: """
@@ -300,8 +313,9 @@ enum ApplicationExplanations {
     static let captureDroppedPackets = FindingExplanation(
         meaning: "The capture is incomplete",
         packets: """
-            Data was acknowledged that is not in the capture, so the receiver had it and the capture missed it. All
-            other findings about the flow are then less certain by one step, and at most warnings.
+            Data was acknowledged that is not in the capture, so the receiver had it and the capture missed it. Findings
+            whose evidence lies around the missing data are less certain by one step, and at most warnings; so are
+            findings about the whole flow if at least 1 % of its data is missing.
             """,
         severity: "warning",
         certainty: "certain",
@@ -314,7 +328,7 @@ enum ApplicationExplanations {
     static let oneDirection = FindingExplanation(
         meaning: "The capture contains only one direction",
         packets: """
-            Only one side's packets were captured, and they show that the other side sent some, too. All other findings
+            Only one side's packets were captured, and they are not only SYNs, so the other side sent some, too. All other findings
             about the flow are less certain by one step, and at most warnings; waits can't be assigned to a side.
             """,
         severity: "note",
@@ -397,8 +411,9 @@ enum ApplicationExplanations {
     static let reconnectStorm = FindingExplanation(
         meaning: "A client reconnects without pausing after failures",
         packets: """
-            A client opened at least ten connections to one port of a server within 10 s, and each of them failed within
-            1 s: it was refused, not completed, or reset before the server had sent data.
+            A client opened at least ten connections to one port of a server within 10 s, each but the first after the
+            failure of another one, and each of them failed within 1 s: it was refused, not completed, or reset before
+            the server had sent data.
             """,
         severity: "problem",
         certainty: "certain",
@@ -460,7 +475,8 @@ enum ApplicationExplanations {
         meaning: "All flows stalled and resumed together",
         packets: """
             At least three flows were active (a packet in the last 500 ms), then no packet of any flow was captured for
-            at least 500 ms, and all of them resumed within 100 ms of each other.
+            at least 500 ms, and all of them resumed within 100 ms of each other. Flows that resume with a keep-alive
+            were idle, and so are flows that pause repeatedly for the same time of 5 s or more.
             """,
         severity: "warning",
         certainty: "likely: the machine that captured, or a client, may have paused",

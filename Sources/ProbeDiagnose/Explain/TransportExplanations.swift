@@ -6,7 +6,8 @@ enum TransportExplanations {
         meaning: "The server answered the SYN with a reset",
         packets: """
             The client sent a SYN, the answer was an RST that acknowledges it, and no SYN-ACK followed. A host sends
-            such an RST at once if no program listens on the port; `answer-after` is therefore about one round trip.
+            such an RST at once if no program listens on the port; `answer-after`, the longest of these times, is
+            therefore about one round trip.
             """,
         severity: "problem",
         certainty: """
@@ -68,7 +69,9 @@ enum TransportExplanations {
             client believes that it is connected.
             """,
         severity: """
-            problem if the server neither sent data nor acknowledged any of the client's data; otherwise warning
+            problem if the server sent nothing but SYN-ACKs; otherwise warning. Note if the server did not ignore any
+            data, and repeated its SYN-ACK only once, or only after more than 3 s, as a server that waits for the first
+            data does (TCP_DEFER_ACCEPT).
             """,
         certainty: """
             certain if the capture was made at the server and shows that the server ignored data from the client, too;
@@ -105,12 +108,15 @@ enum TransportExplanations {
     static let slowHandshake = FindingExplanation(
         meaning: "The handshake took much longer than a round trip, although no packet was repeated",
         packets: """
-            The time from the SYN to the SYN-ACK and on to the client exceeds 1 s, or exceeds 200 ms and three times the
-            shortest later round trip. Neither the SYN nor the SYN-ACK was repeated.
+            The time from the SYN to the SYN-ACK and on to the client exceeds 1 s and twice the shortest later round
+            trip, or 200 ms and three times that round trip. If only the part between the capture point and the server
+            can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. A note says that the path
+            is long: the round trip is at least 200 ms, and the handshake and the round trips make up more than 80 % of
+            a connection and more than 1 s.
             """,
-        severity: "warning",
+        severity: "warning; note for a long path",
         certainty: "likely: the path may be that long, or a device on it may delay new connections",
-        side: "the server",
+        side: "the server; for a long path, the path towards the server",
         next: """
             Look at the load of the server and of the devices in front of it that take part in handshakes: firewalls,
             load balancers, SYN proxies, and machines that are started by the first packet.
@@ -180,7 +186,7 @@ enum TransportExplanations {
     static let fastOpenRejected = FindingExplanation(
         meaning: "The server did not accept the data in the SYN (TCP Fast Open)",
         packets: """
-            The client's SYN carried data, and the SYN-ACK acknowledges only the SYN (RFC 7413). The client sends the
+            The client's SYN carried data (with the Fast Open option, or in the captured bytes), and the SYN-ACK acknowledges only the SYN (RFC 7413). The client sends the
             data again, which costs the round trip that Fast Open was meant to save.
             """,
         severity: "note",
