@@ -3,7 +3,7 @@
 /// Intervals are added in chronological order. The most recent intervals are kept, because an event such as a
 /// retransmission may show only in hindsight to which state the preceding time belongs. The memory use is constant.
 package struct TimeBudget: Sendable {
-    private var totals = [Int64](repeating: 0, count: FlowState.allCases.count)
+    private var totals = InlineArray<17, Int64>(repeating: 0)
     /// The most recent intervals. Each interval begins at the end of the previous one; the first interval begins at
     /// `recentStart`.
     private var recent: [(end: Int64, state: FlowState)] = []
@@ -20,7 +20,7 @@ package struct TimeBudget: Sendable {
     package subscript(state: FlowState) -> Int64 { totals[Int(state.rawValue)] }
 
     /// The time spent in all states, in nanoseconds.
-    package var total: Int64 { totals.reduce(0, +) }
+    package var total: Int64 { totals.indices.reduce(0) { $0 + totals[$1] } }
 
     /// The states in which the flow spent time, in the order of precedence.
     package var used: [(state: FlowState, time: Int64)] {
@@ -47,6 +47,12 @@ package struct TimeBudget: Sendable {
             recent.removeFirst(dropped)
         }
         recent.append((end, state))
+    }
+
+    /// Frees the memory for the most recent intervals. Their states can't be changed anymore.
+    mutating func settle() {
+        recent = []
+        recentStart = end
     }
 
     /// Attributes the time from `start` to `end` to `state`, except for any part that is in a state of higher

@@ -15,18 +15,23 @@ package struct CaptureDiagnosis: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the captured part of the segment's payload.
-    ///   - conversation: the segment's flow, to which the segment has already been added.
+    ///   - facts: the facts about the segment's flow, to which the segment has already been added. They are required
+    ///     if `needsFacts` is true.
     package mutating func note(
-        _ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, in conversation: borrowing Conversation
+        _ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, _ facts: ConversationFacts?
     ) {
         lastTime = max(lastTime, summary.time)
-        var isObeyed = false
-        if tcp.flags.contains(.rst) { isObeyed = summary.side.hasReset(conversation) }
         let number = summary.conversation
         stalls.note(number, at: summary.time, isKeepAlive: summary.kind == .keepAlive)
         let flow = flows.flow(number, from: summary.time, packet: summary.packetIndex + 1)
-        flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyed)
-        if flow.packetCount < 32 { flow.noteScale(conversation) }
+        let isObeyedReset = tcp.flags.contains(.rst) && facts?.hasReset(summary.side) == true
+        flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyedReset)
+        if let facts { flow.noteScale(facts) }
+    }
+
+    /// Returns whether `note` needs the facts about a segment's flow: at the beginning of the flow, and for a reset.
+    package func needsFacts(_ summary: PacketSummary) -> Bool {
+        summary.flags.contains(.rst) || (flows[summary.conversation]?.packetCount ?? 0) < 32
     }
 
     /// Adds an ICMP error about a segment of a flow.
@@ -98,10 +103,31 @@ extension FlowObservation {
     }
 
     /// Records whether the scale factors of the flow's windows are known.
-    func noteScale(_ conversation: borrowing Conversation) {
-        client.isRoomUnknown = conversation.fromServer.window.hasUnknownScale
-        server.isRoomUnknown = conversation.fromClient.window.hasUnknownScale
+    func noteScale(_ facts: ConversationFacts) {
+        client.isRoomUnknown = facts.isServerScaleUnknown
+        server.isRoomUnknown = facts.isClientScaleUnknown
     }
+}
+
+/// The facts about a flow that the analysis of the capture knows, and that the diagnosis needs.
+package struct ConversationFacts: Sendable {
+    private let hasClientReset: Bool
+    private let hasServerReset: Bool
+    /// Whether the scale of the client's windows is unknown.
+    let isClientScaleUnknown: Bool
+    let isServerScaleUnknown: Bool
+
+    package init(_ conversation: borrowing Conversation) {
+        hasClientReset = conversation.fromClient.rst != nil
+        hasServerReset = conversation.fromServer.rst != nil
+        isClientScaleUnknown = conversation.fromClient.window.hasUnknownScale
+        isServerScaleUnknown = conversation.fromServer.window.hasUnknownScale
+    }
+
+    /// Returns whether the side reset the connection with an RST that its peer accepted.
+    func hasReset(_ side: ConversationSide) -> Bool { side == .client ? hasClientReset : hasServerReset }
+
+    var hasReset: Bool { hasClientReset || hasServerReset }
 }
 
 /// The observations of a capture's flows, by flow number.

@@ -54,9 +54,7 @@ package struct FlowDiagnosis: Sendable {
         let first = conversation.firstTime ?? 0
         let last = conversation.lastTime ?? first
         let duration = DurationText.difference(from: first, to: last)
-        let isObeyed =
-            flow.reset != nil
-            && (ConversationSide.client.hasReset(conversation) || ConversationSide.server.hasReset(conversation))
+        let isObeyed = flow.reset != nil && ConversationFacts(conversation).hasReset
         if flow.reset != nil, flow.set.refusal == nil { flow.reset?.isObeyed = isObeyed }
         flow.finish(duration: duration, isResetObeyed: isObeyed)
         trailing = max(0, DurationText.difference(from: last, to: end))
@@ -113,12 +111,5 @@ package struct FlowDiagnosis: Sendable {
         }
         CaptureFindings(list: list).find()
         return Suppression.apply(list.findings, hasHandshake: context.flow.handshakeEnd != nil)
-    }
-}
-
-extension ConversationSide {
-    /// Returns whether the side reset the connection with an RST that its peer accepted.
-    func hasReset(_ conversation: borrowing Conversation) -> Bool {
-        self == .client ? conversation.fromClient.rst != nil : conversation.fromServer.rst != nil
     }
 }

@@ -161,9 +161,9 @@ struct WaitFindings: FindingGroup {
         guard sender.rapidSmallCount >= 100, let median = sender.sizes.quantile(0.5), median < 100 else { return }
         add(
             .tinygrams, .note, .certain, FindingSide(side), Evidence(sender.lastDataPacket),
-            "The \(side.word) sent \(count(sender.rapidSmallCount, "small segment")) in quick succession; the median of its segments is \(count(median, "byte")).",
+            "The \(side.word) sent \(count(sender.rapidSmallCount, "small segment")) in quick succession; the median of its segments is \(count(Int(median), "byte")).",
             next: "write larger pieces at a time, through a buffer",
-            numbers: [("segments", .integer(sender.rapidSmallCount)), ("median", .integer(median))])
+            numbers: [("segments", .integer(sender.rapidSmallCount)), ("median", .integer(Int(median)))])
     }
 
     private func addUnfinished(sender side: ConversationSide) {

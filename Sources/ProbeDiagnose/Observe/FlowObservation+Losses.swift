@@ -3,9 +3,8 @@ import ProbeWire
 
 /// Acknowledgments, retransmissions, and what they show about lost packets.
 extension FlowObservation {
-    func noteAcknowledgment(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
+    func noteAcknowledgment(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, of sender: SideObservation) {
         guard let acknowledgment = packet.acknowledgment else { return }
-        let sender = peer(of: packet.side)
         if !tcp.options.sack.isEmpty || !sender.sacked.isEmpty || !sender.dropped.isEmpty {
             sender.noteSelective(packet, tcp, acknowledgment)
         }
@@ -34,7 +33,7 @@ extension FlowObservation {
                 }
                 sender.backoff = nil
             }
-            if let stuck = sender.stuck, acknowledgment > stuck.position { sender.noteFreed(acknowledgment) }
+            if !sender.repeats.isEmpty { sender.noteFreed(acknowledgment) }
             if let small = sender.small, acknowledgment >= small.end {
                 if packet.length == 0, acknowledgment == small.end {
                     sender.smallAcknowledged = (packet.time, packet.number)
@@ -53,8 +52,7 @@ extension FlowObservation {
 
     /// Measures the time from an acknowledgment to the data that the sender sends in response to it. If the capture was
     /// made near the receiver, a queue on the path lengthens this part of the round trip.
-    func noteEcho(_ packet: DiagnosedPacket) {
-        let (own, peer) = (self[packet.side], peer(of: packet.side))
+    func noteEcho(_ packet: DiagnosedPacket, _ own: SideObservation, _ peer: SideObservation) {
         if packet.length > 0, packet.kind == .new, let echo = packet.echo {
             own.echo.answer(
                 echo, end: packet.start + Int64(packet.length), gap: packet.time - (own.lastDataTime ?? 0),

@@ -92,7 +92,7 @@ package final class FlowObservation: @unchecked Sendable {
     /// Adds a packet of the flow.
     func note(_ summary: PacketSummary, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
         let raw = Time.relative(summary.time, to: origin)
-        let own = self[summary.side]
+        let (own, peer) = (self[summary.side], peer(of: summary.side))
         if packetCount > 0, summary.kind != .copy, raw < own.lastTime - 1_000_000, own.packetCount > 0 {
             clock.note(summary.packetIndex + 1, by: own.lastTime - raw, at: max(now, raw))
         }
@@ -103,7 +103,7 @@ package final class FlowObservation: @unchecked Sendable {
         if !tcp.isSYN, let value = tcp.options.timestamp?.value,
             let step = own.timestamps.note(
                 value, at: time, packet: summary.packetIndex + 1, patience: max(20_000_000, roundTrip ?? 0)),
-            !peer(of: summary.side).timestamps.contradicts(step)
+            !peer.timestamps.contradicts(step)
         {
             clock.note(step.packet, by: step.gap, at: time)
             clock.isProven = true
@@ -127,12 +127,15 @@ package final class FlowObservation: @unchecked Sendable {
             isDuplicateAck: summary.isDuplicateAck,
             stamp: tcp.options.timestamp?.value, echo: tcp.options.timestamp?.echo,
             identification: tcp.identification, isEarlier: raw < now)
-        take(packet, tcp, payload: payload, isObeyedReset: isObeyedReset)
+        take(packet, tcp, own, peer, payload: payload, isObeyedReset: isObeyedReset)
     }
 
-    private func take(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, payload: Span<UInt8>, isObeyedReset: Bool) {
+    // The two sides are parameters, because looking them up would retain and release them in each function.
+    private func take(
+        _ packet: DiagnosedPacket, _ tcp: DecodedTCP, _ own: SideObservation, _ peer: SideObservation,
+        payload: Span<UInt8>, isObeyedReset: Bool
+    ) {
         let side = packet.side
-        let (own, peer) = (self[side], peer(of: side))
         own.packetCount += 1
         peer.answer()
         if let reset, reset.side == side, !packet.flags.contains(.rst), packet.kind != .outOfOrder {
@@ -151,22 +154,32 @@ package final class FlowObservation: @unchecked Sendable {
             }
             noteReset(packet, tcp, isObeyed: isObeyedReset)
             own.lastTime = packet.time
+            if isObeyedReset { releaseHistory() }
             return
         }
         own.hop.note(tcp)
-        noteAcknowledgment(packet, tcp)
-        noteEcho(packet)
-        noteWindow(packet)
+        noteAcknowledgment(packet, tcp, of: peer)
+        noteEcho(packet, own, peer)
+        noteWindow(packet, for: peer)
         if let last = lastData, last.side != side, last.firstReply == nil { lastData?.firstReply = packet.time }
         switch packet.kind {
-        case .keepAlive: own.noteUnanswered(packet, isKeepAlive: true)
+        case .keepAlive: own.noteUnansweredKeepAlive(packet)
         case .zeroWindowProbe: own.noteZeroWindowProbe(packet)
         case .control, .copy, .outOfWindow: break
         case .new, .outOfOrder, .retransmission, .fastRetransmission, .spuriousRetransmission, .tailLossProbe,
             .retransmissionOrProbe:
-            if !packet.flags.contains(.syn) { noteData(packet, payload: payload) }
+            if !packet.flags.contains(.syn) { noteData(packet, own, peer, payload: payload) }
         }
         own.lastTime = packet.time
+        if phase == .closing, own.outstanding == 0, peer.outstanding == 0 { releaseHistory() }
+    }
+
+    /// Frees most of the flow's memory. A capture may contain many thousands of closed connections.
+    func releaseHistory() {
+        client.releaseHistory()
+        server.releaseHistory()
+        budget.settle()
+        waiting = []
     }
 
     // MARK: Time
@@ -219,15 +232,15 @@ package final class FlowObservation: @unchecked Sendable {
             }
         }
         guard !waiting.isEmpty else { return }
-        let intervals = waiting
-        waiting.removeAll(keepingCapacity: true)
+        defer { waiting.removeAll(keepingCapacity: true) }
         let next: ConversationSide? =
             switch end {
             case .data(let side, _), .fin(let side): side
             case .none: nil
             }
         let plan = plan ?? WaitPlan(end, at: time, in: self)
-        for interval in intervals {
+        for index in waiting.indices {
+            let interval = waiting[index]
             if let state = interval.state {
                 budget.add(state, until: interval.end)
                 continue
@@ -261,9 +274,10 @@ package final class FlowObservation: @unchecked Sendable {
                 let limit = interval.limit(of: next, length: length, isPaused: plan.isPaused, in: self)
                 budget.add(limit, until: interval.end)
                 let spent = budget.end - begin
-                self[next].transferTime += spent
-                if limit == .transferReceiveWindow { self[next].receiveWindowTime += spent }
-                if limit == .transferApplication { self[next].applicationTime += spent }
+                let sender = self[next]
+                sender.transferTime += spent
+                if limit == .transferReceiveWindow { sender.receiveWindowTime += spent }
+                if limit == .transferApplication { sender.applicationTime += spent }
                 continue
             }
             budget.add(state, until: interval.end)
@@ -303,9 +317,8 @@ package final class FlowObservation: @unchecked Sendable {
         if let zero = sender.zero { sender.zeroWait.evidence.add(zero.packet) }
     }
 
-    private func noteWindow(_ packet: DiagnosedPacket) {
+    private func noteWindow(_ packet: DiagnosedPacket, for sender: SideObservation) {
         guard let acknowledgment = packet.acknowledgment, !packet.flags.contains(.syn) else { return }
-        let sender = peer(of: packet.side)
         let edge = WindowEdges.Edge(
             time: packet.time, edge: acknowledgment + Int64(packet.window), isZero: packet.window == 0)
         let wasFilled = sender.edges.furthest <= sender.sentEnd
@@ -327,9 +340,10 @@ package final class FlowObservation: @unchecked Sendable {
 
     // MARK: Data
 
-    private func noteData(_ packet: DiagnosedPacket, payload: Span<UInt8>) {
+    private func noteData(
+        _ packet: DiagnosedPacket, _ own: SideObservation, _ peer: SideObservation, payload: Span<UInt8>
+    ) {
         let side = packet.side
-        let (own, peer) = (self[side], peer(of: side))
         let isFIN = packet.flags.contains(.fin)
         let end = packet.start + Int64(packet.length) + (isFIN ? 1 : 0)
         let isRepeat =
@@ -349,7 +363,7 @@ package final class FlowObservation: @unchecked Sendable {
             if !isRepeat { noteAnswer(packet) }
             own.dataPacketCount += 1
             own.payloadLength += Int64(packet.length)
-            own.sizes.append(packet.length)
+            own.sizes.append(UInt32(clamping: packet.length))
             if packet.length < 100, let last = own.lastDataTime, lastData?.side == side,
                 packet.time - last < 10_000_000
             {
@@ -362,10 +376,10 @@ package final class FlowObservation: @unchecked Sendable {
         if isRepeat {
             noteRepeat(packet, end: end)
         } else {
-            noteNew(packet, end: end, payload: payload)
+            noteNew(packet, own, end: end, payload: payload)
         }
         own.trigger.noteSegment(at: packet.time)
-        if packet.kind == .new || isRepeat { own.noteUnanswered(packet, isKeepAlive: false) }
+        if packet.kind == .new || isRepeat { own.noteUnanswered(packet, isRepeat: isRepeat) }
         own.smallestUnanswered = min(own.smallestUnanswered, packet.length)
         own.largestPayload = max(own.largestPayload, packet.length)
         if packet.length > 0 {
@@ -400,9 +414,8 @@ package final class FlowObservation: @unchecked Sendable {
         answeringAlert = packet.number
     }
 
-    private func noteNew(_ packet: DiagnosedPacket, end: Int64, payload: Span<UInt8>) {
+    private func noteNew(_ packet: DiagnosedPacket, _ own: SideObservation, end: Int64, payload: Span<UInt8>) {
         let side = packet.side
-        let own = self[side]
         let sentEnd = own.sentEnd
         if packet.kind == .outOfOrder || end <= sentEnd {
             if packet.kind == .outOfOrder { own.noteLate(packet) }

@@ -2,23 +2,39 @@
 /// kept, then only every fourth, and so on, so the measurements that are kept are spread evenly over the whole series.
 struct SampleSeries<Sample: Sendable>: Sendable {
     private(set) var samples: [Sample] = []
+    private var counted: UInt32 = 0
+    /// The number of measurements until the next one that is kept.
+    private var skipped: UInt16 = 0
+    /// The binary logarithm of the distance between the measurements that are kept.
+    private var thinning: UInt8 = 0
+    private let capacity: UInt8
+
+    /// Creates a series. `capacity` is the maximum number of samples that are kept, which must be even.
+    init(capacity: UInt8) { self.capacity = capacity }
+
     /// The number of measurements, including those that were not kept.
-    private(set) var count = 0
-    private var stride = 1
-    private let capacity: Int
+    var count: Int { Int(counted) }
 
-    /// Creates a series. `capacity` is the maximum number of samples that are kept.
-    init(capacity: Int) { self.capacity = capacity }
-
+    @inline(__always)
     mutating func append(_ sample: Sample) {
-        defer { count += 1 }
-        guard count % stride == 0 else { return }
-        if samples.count == capacity {
-            samples = Swift.stride(from: 0, to: samples.count, by: 2).map { samples[$0] }
-            stride *= 2
-            guard count % stride == 0 else { return }
+        counted &+= 1
+        if skipped > 0 {
+            skipped -= 1
+            return
         }
-        samples.append(sample)
+        keep(sample)
+    }
+
+    /// Discards the samples that were kept.
+    mutating func removeAll() { samples = [] }
+
+    private mutating func keep(_ sample: Sample) {
+        if samples.count == capacity, thinning < 15 {
+            samples = stride(from: 0, to: samples.count, by: 2).map { samples[$0] }
+            thinning += 1
+        }
+        if samples.count < capacity { samples.append(sample) }
+        skipped = 1 << thinning - 1
     }
 }
 
@@ -61,24 +77,28 @@ struct Correlation: Sendable {
 
 /// The numbers of the packets that are evidence for a finding. Only the first few numbers and the last number are kept.
 package struct Evidence: Sendable {
-    private var first: [Int] = []
-    private var last: Int?
-    /// The number of packets, including those whose numbers are not kept.
-    private(set) var total = 0
+    private var first: [UInt32] = []
+    /// The last number, if it is not one of the first; otherwise 0.
+    private var last: UInt32 = 0
+    private var count: UInt32 = 0
     private static let kept = 8
+
+    /// The number of packets, including those whose numbers are not kept.
+    var total: Int { Int(count) }
 
     init(_ packets: Int...) { for packet in packets { add(packet) } }
 
     mutating func add(_ packet: Int) {
-        if packet < 1 || first.contains(packet) || last == packet { return }
-        total += 1
+        let packet = UInt32(clamping: packet)
+        if packet == 0 || last == packet || first.contains(packet) { return }
+        count += 1
         if first.count < Self.kept { first.append(packet) } else { last = packet }
     }
 
     mutating func add(_ other: Evidence) { for packet in other.packets { add(packet) } }
 
     /// The packet numbers in increasing order.
-    package var packets: [Int] { (first + (last.map { [$0] } ?? [])).sorted() }
+    package var packets: [Int] { (last > 0 ? first + [last] : first).map { Int($0) }.sorted() }
 
     var isEmpty: Bool { first.isEmpty }
 }

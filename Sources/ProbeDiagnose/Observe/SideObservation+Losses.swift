@@ -26,14 +26,14 @@ extension SideObservation {
         // A capture of several queues may store packets in an order that differs from their order of arrival.
         if packet.isEarlier { return }
         guard isSentLater(packet) else { return noteReordered(packet) }
-        lost.before += 1
-        lost.evidence.add(packet.number)
+        self.lost.before += 1
+        self.lost.evidence.add(packet.number)
     }
 
     func noteZeroWindowProbe(_ packet: DiagnosedPacket) {
         zero?.isProbed = true
-        zeroProbeCount += 1
-        zeroWait.evidence.add(packet.number)
+        self.zeroProbeCount += 1
+        self.zeroWait.evidence.add(packet.number)
     }
 
     /// Records a SYN. A SYN that follows another one at once is a copy of it.
@@ -61,7 +61,7 @@ extension SideObservation {
         let end = sentEnd
         guard acknowledgment > end, packetCount > 0 else { return }
         // The peer may have accepted the byte of a zero-window probe.
-        if acknowledgment == end + 1, zeroProbeCount > 0 {
+        if acknowledgment == end + 1, self.zeroProbeCount > 0 {
             sentEnd = acknowledgment
             return
         }
@@ -90,7 +90,7 @@ extension SideObservation {
         noteDropped(reported, acknowledgment)
         guard !reported.isEmpty else { return }
         hasSACKSinceAcknowledgment = true
-        if let stuck = stuck {
+        if let stuck = self.stuck {
             for block in reported
             where block.lowerBound >= stuck.end && block.upperBound - block.lowerBound < Int64(stuck.payload) {
                 self.stuck?.isPassed = true
@@ -105,11 +105,11 @@ extension SideObservation {
         let probe = repeats[index]
         guard reported.contains(where: { $0.lowerBound <= probe.start && probe.end <= $0.upperBound }) else { return }
         repeats[index].isSettled = true
-        isTailProven = true
+        self.isTailProven = true
     }
 
     func noteFreed(_ acknowledgment: Int64) {
-        guard let stuck else { return }
+        guard let stuck = self.stuck, acknowledgment > stuck.position else { return }
         // Data that was sent again in smaller packets does not show that packets of the original size arrive.
         if acknowledgment >= stuck.end, stuck.copies < 3 { self.stuck = nil }
     }
@@ -123,7 +123,7 @@ extension SideObservation {
             })
         else { return }
         repeats[index].isSettled = true
-        if let stamp = repeats[index].stamp, packet.echo == stamp { isTailProven = true }
+        if let stamp = repeats[index].stamp, packet.echo == stamp { self.isTailProven = true }
     }
 
     /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
@@ -195,9 +195,9 @@ extension SideObservation {
 
     /// Records a segment that was overtaken by segments that were sent after it.
     func noteReordered(_ packet: DiagnosedPacket) {
-        reorderedCount += 1
-        reorderedEvidence.add(packet.number)
-        if isSentEarlier(packet) { isReorderingProven = true }
+        self.reorderedCount += 1
+        self.reorderedEvidence.add(packet.number)
+        if isSentEarlier(packet) { self.isReorderingProven = true }
     }
 
     /// Returns whether the IP identification or the timestamp shows that a segment was sent before the most recent new
@@ -255,17 +255,17 @@ extension SideObservation {
         let common = min(range.upperBound, repeated.start + repeated.payload) - max(range.lowerBound, repeated.start)
         guard repeated.payload > 0, common * 2 >= repeated.payload else { return }
         repeats[index].isReported = true
-        spuriousEvidence.add(repeated.packet)
-        spuriousEvidence.add(packet)
-        isSpuriousProven = true
+        self.spuriousEvidence.add(repeated.packet)
+        self.spuriousEvidence.add(packet)
+        self.isSpuriousProven = true
         guard !repeated.isSpurious else { return }
         repeats[index].isSpurious = true
-        spuriousCount += 1
+        self.spuriousCount += 1
         guard repeated.isCounted else { return }
         if repeated.isCaptured {
-            if lost.after > 0 { lost.after -= 1 } else { unconfirmedLost.after -= 1 }
+            if self.lost.after > 0 { self.lost.after -= 1 } else { self.unconfirmedLost.after -= 1 }
         } else {
-            if lost.before > 0 { lost.before -= 1 } else { unconfirmedLost.before -= 1 }
+            if self.lost.before > 0 { self.lost.before -= 1 } else { self.unconfirmedLost.before -= 1 }
         }
         repeats[index].isCounted = false
     }
@@ -275,26 +275,26 @@ extension SideObservation {
     /// - Parameter isPeerClosed: whether the peer has closed the connection. It may no longer answer, so the loss counts
     ///   only once the peer has acknowledged more data.
     func noteLost(_ packet: DiagnosedPacket, isCaptured: Bool, isPeerClosed: Bool) {
-        var count = isPeerClosed ? unconfirmedLost : lost
+        var count = isPeerClosed ? self.unconfirmedLost : self.lost
         if isCaptured { count.after += 1 } else { count.before += 1 }
         count.evidence.add(packet.number)
         if isCaptured, hasSACKSinceAcknowledgment { count.isProven = true }
-        if isPeerClosed { unconfirmedLost = count } else { lost = count }
+        if isPeerClosed { self.unconfirmedLost = count } else { self.lost = count }
     }
 
     /// Counts the losses after the peer's close, because the peer has acknowledged more data.
     func confirmLosses() {
-        guard unconfirmedLost.count > 0 else { return }
-        lost.after += unconfirmedLost.after
-        lost.before += unconfirmedLost.before
-        lost.evidence.add(unconfirmedLost.evidence)
-        if unconfirmedLost.isProven { lost.isProven = true }
-        unconfirmedLost = LossCount()
+        guard self.unconfirmedLost.count > 0 else { return }
+        self.lost.after += self.unconfirmedLost.after
+        self.lost.before += self.unconfirmedLost.before
+        self.lost.evidence.add(self.unconfirmedLost.evidence)
+        if self.unconfirmedLost.isProven { self.lost.isProven = true }
+        self.unconfirmedLost = LossCount()
     }
 
     func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
         guard packet.length > 400, packet.start >= acknowledged else { return }
-        if let stuck, stuck.position == packet.start, stuck.payload == packet.length {
+        if let stuck = self.stuck, stuck.position == packet.start, stuck.payload == packet.length {
             self.stuck?.copies += 1
             self.stuck?.evidence.add(packet.number)
             return
@@ -303,7 +303,7 @@ extension SideObservation {
         var evidence = Evidence()
         if let earlier { evidence.add(earlier.packet) }
         evidence.add(packet.number)
-        stuck = .init(
+        self.stuck = .init(
             position: packet.start, end: end, payload: packet.length,
             copies: earlier.map { $0.start == packet.start && $0.lastLength == packet.length } == true
                 ? (earlier?.sends ?? 0) + 1 : 1,
@@ -327,23 +327,19 @@ extension SideObservation {
         smallAcknowledged = nil
         let fills = edges.last.map { $0.edge == end } ?? false
         if fills, Int64(packet.length) < size / 4, !isRoomUnknown {
-            sillyCount += 1
-            sillyEvidence.add(packet.number)
+            self.sillyCount += 1
+            self.sillyEvidence.add(packet.number)
         }
     }
 
-    /// Counts a packet to which the peer has not yet responded.
-    func noteUnanswered(_ packet: DiagnosedPacket, isKeepAlive: Bool) {
-        if isKeepAlive {
-            if unansweredKeepAlives.count == 0 { unansweredKeepAlives.since = packet.time }
-            unansweredKeepAlives.count += 1
-            unansweredKeepAlives.evidence.add(packet.number)
-            return
-        }
-        // New data does not count: a sender may send many segments before the first acknowledgment arrives.
-        if unanswered.count == 0 { unanswered.since = packet.time }
-        guard unanswered.noteSend(of: packet.start) else { return }
-        unanswered.evidence.add(packet.number)
+    /// Counts a transmission of data to which the peer has not yet responded.
+    func noteUnanswered(_ packet: DiagnosedPacket, isRepeat: Bool) {
+        unanswered.noteSend(packet, newData: isRepeat ? sentEnd : packet.start, isRepeat: isRepeat)
+    }
+
+    /// Counts a keep-alive to which the peer has not yet responded.
+    func noteUnansweredKeepAlive(_ packet: DiagnosedPacket) {
+        unansweredKeepAlives.add(packet)
     }
 
     /// Called if bytes of the stream are missing, so that the boundaries of messages are no longer known.
@@ -367,7 +363,7 @@ extension SideObservation {
                 bytes: packet.length)
         }
         guard !isIncomplete, let drip else { return }
-        if drip.isSlow, worstDrip == nil { worstDrip = drip }
+        if drip.isSlow, self.worstDrip == nil { self.worstDrip = drip }
         self.drip = nil
     }
 
@@ -380,15 +376,15 @@ extension SideObservation {
     func noteAnswer(
         _ packet: DiagnosedPacket, after wait: Int64, to request: Int, isAcknowledged: Bool, isFramed: Bool
     ) {
-        answers.append(wait)
+        if packet.side == .server { answers.append(wait) }
         if wait > slowestAnswer?.wait ?? -1 { slowestAnswer = (wait, request, packet.number) }
         if wait >= 500_000_000 {
             if !isAcknowledged { isAnswerAcknowledged = false }
             if !isFramed { isAnswerFramed = false }
         }
         guard 500_000_000...10_000_000_000 ~= wait else { return }
-        pauseCount += 1
-        pauseTime += wait
-        pauseEvidence.add(packet.number)
+        self.pauseCount += 1
+        self.pauseTime += wait
+        self.pauseEvidence.add(packet.number)
     }
 }

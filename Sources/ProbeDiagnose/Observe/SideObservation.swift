@@ -7,7 +7,16 @@ import ProbeWire
 ///
 /// This is a class because most functions select one of the two sides, and a large struct would be copied.
 // @unchecked: see `FlowObservation`.
+@dynamicMemberLookup
 final class SideObservation: @unchecked Sendable {
+    private var rare = RareObservation.none
+
+    /// What was observed about rare events.
+    subscript<Value>(dynamicMember path: WritableKeyPath<RareObservation, Value>) -> Value {
+        _read { yield rare.value[keyPath: path] }
+        _modify { yield &rare.value[keyPath: path] }
+    }
+
     // MARK: The packets of the side
 
     var packetCount = 0
@@ -17,7 +26,7 @@ final class SideObservation: @unchecked Sendable {
     var lastTime: Int64 = 0
     var largestPayload = 0
     /// The payload sizes of the side's segments, which show whether the side sends many small segments.
-    var sizes = SampleSeries<Int>(capacity: 64)
+    var sizes = SampleSeries<UInt32>(capacity: 32)
     /// The number of segments with less than 100 bytes of data that were sent within 10 ms of the previous segment from
     /// the same side.
     var rapidSmallCount = 0
@@ -90,13 +99,6 @@ final class SideObservation: @unchecked Sendable {
     var largestWindow: Int = 0
     var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
     var zero: ZeroWindow?
-    var zeroWait = ZeroWait()
-    var isZeroProbeAnswered = false
-    var zeroProbeCount = 0
-    /// The number of small segments that fill the peer's window (RFC 9293, section 3.8.6.2).
-    var sillyCount = 0
-    var sillyEvidence = Evidence()
-
     /// The time for which closed windows blocked the side.
     struct ZeroWait: Sendable {
         /// The total, in nanoseconds.
@@ -123,7 +125,7 @@ final class SideObservation: @unchecked Sendable {
     /// The shortest time from a packet with data to its acknowledgment, as seen at the capture point.
     var shortestDataDelay: Int64?
     /// The delays of segments that were sent while several segments were in flight, so that a queue could form.
-    var loadedDelays = SampleSeries<Int64>(capacity: 96)
+    var loadedDelays = SampleSeries<Int64>(capacity: 64)
     var queueing = Correlation()
     var slowestDelay: (delay: Int64, packet: Int)?
     /// Measures the delays between the peer's acknowledgments and the data that this side sends in response to them.
@@ -141,17 +143,6 @@ final class SideObservation: @unchecked Sendable {
     /// The position that the peer must acknowledge to end the recovery; `nil` outside a recovery.
     var recoveryEnd: Int64?
     var repeats: [Repeat] = []
-    var lost = LossCount()
-    /// The losses since the peer's FIN of data that the peer has not acknowledged yet.
-    var unconfirmedLost = LossCount()
-    var spuriousCount = 0
-    var spuriousEvidence = Evidence()
-    var isSpuriousProven = false
-    var reorderedCount = 0
-    var reorderedEvidence = Evidence()
-    /// Whether the IP identification or the timestamps show that the segments were sent in a different order than they
-    /// were captured.
-    var isReorderingProven = false
     /// The IP identification of the most recent new segment. `lastStamp` is its timestamp.
     var lastIdentification: UInt16 = 0
     var lastStamp: UInt32?
@@ -159,24 +150,7 @@ final class SideObservation: @unchecked Sendable {
     /// The position after all data that had been sent when data was last sent again. The acknowledgments up to this
     /// position may have waited until the data that was sent again arrived.
     var repairEnd: Int64 = 0
-    var timeoutCount = 0
-    /// The time that the time budget attributes to timeouts of this side. `timeoutWaits` is the sum of the waits, of
-    /// which a part may belong to states of higher precedence.
-    var timeoutTime: Int64 = 0
-    var timeoutWaits: Int64 = 0
-    var longestTimeout: Int64 = 0
-    var timeoutEvidence = Evidence()
-    /// Whether the first transmissions of all segments that timed out were captured.
-    var areTimeoutsCaptured = true
     var backoff: Backoff?
-    /// The largest number of consecutive timeouts for the same data.
-    var longestBackoff = 0
-    var tailCount = 0
-    var longestTail: Int64 = 0
-    var tailEvidence = Evidence()
-    var isTailProven = false
-    /// A large packet that was sent repeatedly without being acknowledged; `nil` if there is none.
-    var stuck: Stuck?
     /// A hole that was filled in small pieces; `nil` if there is none.
     var pieces: Pieces?
     /// The size of the largest payload that the peer acknowledged.
@@ -187,7 +161,6 @@ final class SideObservation: @unchecked Sendable {
     /// stopped reporting.
     var sacked: [Range<Int64>] = []
     var dropped: [Range<Int64>] = []
-    var renegingEvidence = Evidence()
     /// The number of times that the side has sent data or a FIN since the peer's last packet.
     var unanswered = Unanswered()
     var unansweredKeepAlives = Unanswered()
@@ -199,26 +172,56 @@ final class SideObservation: @unchecked Sendable {
         smallestUnanswered = Int.max
     }
 
+    /// The packets that a side has sent since the peer's last packet.
     struct Unanswered: Sendable {
         /// The maximum number of transmissions of the same data.
-        var count = 0
+        private(set) var count = 0
         /// The time of the first of these packets.
-        var since: Int64 = 0
-        var evidence = Evidence()
-        /// The number of transmissions of the data at each of the first positions.
-        private var sends: [(position: Int64, count: Int)] = []
+        private(set) var since: Int64 = 0
+        private var firstPacket = 0
+        private var later = Evidence()
+        /// The position of the first data that was sent for the first time in this period.
+        private var newData: Int64 = 0
+        /// The number of transmissions of the data at each of the first positions that were sent again.
+        private var repeats: [(position: Int64, count: Int)] = []
 
-        /// Counts a transmission of data. Returns whether no other data was sent more often.
-        mutating func noteSend(of position: Int64) -> Bool {
-            let index = sends.firstIndex { $0.position == position } ?? sends.count
-            if index == sends.count {
-                guard index < 16 else { return false }
-                sends.append((position, 0))
+        var evidence: Evidence {
+            var evidence = Evidence(firstPacket)
+            evidence.add(later)
+            return evidence
+        }
+
+        /// Counts a packet that is always the same, such as a keep-alive.
+        mutating func add(_ packet: DiagnosedPacket) {
+            if count == 0 { begin(packet, newData: 0) } else { later.add(packet.number) }
+            count += 1
+        }
+
+        private mutating func begin(_ packet: DiagnosedPacket, newData: Int64) {
+            since = packet.time
+            firstPacket = packet.number
+            self.newData = newData
+        }
+
+        /// Counts a transmission of data. New data only begins a period, because a sender may send many segments before
+        /// the first acknowledgment arrives.
+        mutating func noteSend(_ packet: DiagnosedPacket, newData: Int64, isRepeat: Bool) {
+            if count == 0 {
+                begin(packet, newData: newData)
+                count = 1
+                if isRepeat { repeats.append((packet.start, 1)) }
+                return
             }
-            sends[index].count += 1
-            guard sends[index].count > count else { return false }
-            count = sends[index].count
-            return true
+            guard isRepeat else { return }
+            let index = repeats.firstIndex { $0.position == packet.start } ?? repeats.count
+            if index == repeats.count {
+                guard index < 16 else { return }
+                repeats.append((packet.start, packet.start >= self.newData ? 1 : 0))
+            }
+            repeats[index].count += 1
+            guard repeats[index].count > count else { return }
+            count = repeats[index].count
+            later.add(packet.number)
         }
     }
 
@@ -296,25 +299,17 @@ final class SideObservation: @unchecked Sendable {
     /// doesn't allow.
     var unheldCount = 0
     var smallAcknowledged: (time: Int64, packet: Int)?
-    var nagleCount = 0
-    var nagleTime: Int64 = 0
-    var nagleEvidence = Evidence()
-    var isNagleProven = true
     /// Whether the side's small segments show that it doesn't use Nagle's algorithm.
     var isNagleRefuted: Bool { unheldCount >= 2 }
-    /// The times that this side took to send data after it received data from its peer.
-    var answers = SampleSeries<Int64>(capacity: 128)
+    /// The times that the server took to send data after it received data from the client.
+    var answers = SampleSeries<Int64>(capacity: 64)
     var slowestAnswer: (wait: Int64, request: Int, answer: Int)?
-    var pauseCount = 0
-    var pauseTime: Int64 = 0
-    var pauseEvidence = Evidence()
     var isAnswerAcknowledged = true
     /// Whether each late answer is known to be one, because the framing of the protocol is known.
     var isAnswerFramed = true
     /// The message that is currently being sent in several segments. `worstDrip` is an earlier message that was sent
     /// slowly.
     var drip: Drip?
-    var worstDrip: Drip?
 
     /// A message that is sent in several segments.
     struct Drip: Sendable {
@@ -339,6 +334,19 @@ final class SideObservation: @unchecked Sendable {
     var recent = RecentHeaders()
     /// The number of packets that the capture contains twice.
     var copyCount = 0
+
+    /// Frees what is needed only to judge further packets, when the connection has been closed.
+    func releaseHistory() {
+        if outstanding == 0 { log = SegmentLog() }
+        recent = RecentHeaders()
+        edges.forget()
+        // A series of measurements is kept only if a finding may be based on it.
+        let slow = 100 * Time.millisecond
+        if rapidSmallCount < 100 { sizes.removeAll() }
+        if receiveWindowTime * 2 < transferTime { windows.removeAll() }
+        if !loadedDelays.samples.contains(where: { $0 > (shortestDelay ?? 0) + slow }) { loadedDelays.removeAll() }
+        echo.release(unlessAbove: slow)
+    }
 
     /// The number of bytes that have been sent but not acknowledged, including a FIN.
     var outstanding: Int64 { max(0, sentEnd - acknowledged) }
@@ -378,6 +386,12 @@ struct EchoClock: Sendable {
     private(set) var delays = SampleSeries<Int64>(capacity: 64)
     private(set) var queueing = Correlation()
     private static let capacity = 8
+
+    /// Discards the delays, unless one of them exceeds the minimum by more than `rise`.
+    mutating func release(unlessAbove rise: Int64) {
+        if !delays.samples.contains(where: { $0 > (shortest ?? 0) + rise }) { delays.removeAll() }
+        pending = []
+    }
 
     /// Begins a measurement at a packet from the peer.
     mutating func ask(_ stamp: UInt32, acknowledgment: Int64, at time: Int64) {

@@ -17,6 +17,9 @@ struct WindowEdges: Sendable {
     /// The newest edge.
     var last: Edge? { edges.last }
 
+    /// Forgets all edges but the newest one.
+    mutating func forget() { edges = edges.suffix(1).map(\.self) }
+
     /// Adds an edge. An edge is needed for the time `delay`. If edges arrive in quick succession compared with this
     /// time, only some of them are kept.
     mutating func add(_ edge: Edge, delay: Int64) {

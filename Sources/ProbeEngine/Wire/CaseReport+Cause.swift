@@ -25,7 +25,7 @@ extension CaseReport {
             if known.insert(summary.conversation).inserted { connections.append(summary.conversation) }
             diagnosis.note(
                 summary, segment, payload: entry.packet.bytes.span.extracting(entry.payload),
-                in: traffic[conversation: summary.conversation])
+                ConversationFacts(traffic[conversation: summary.conversation]))
         }
         let found = connections.compactMap { number -> (number: Int, finding: FlowFinding)? in
             guard let finding = diagnosis.end(of: traffic[conversation: number])?.findings.first else { return nil }

@@ -288,11 +288,11 @@ package struct InspectionPass {
     }
 
     private mutating func diagnose(_ summary: PacketSummary, _ bytes: Span<UInt8>) {
-        guard let segment = analysis.lastSegment, diagnosis != nil else { return }
-        let payload = bytes.extracting(segment.payload)
-        analysis.table.conversations.withConversation(at: summary.conversation) { conversation in
-            diagnosis?.note(summary, segment, payload: payload, in: conversation)
-        }
+        guard let segment = analysis.lastSegment, let needsFacts = diagnosis?.needsFacts(summary) else { return }
+        let facts =
+            needsFacts
+            ? analysis.table.conversations.withConversation(at: summary.conversation) { ConversationFacts($0) } : nil
+        diagnosis?.note(summary, segment, payload: bytes.extracting(segment.payload), facts)
     }
 
     private mutating func take(_ report: ICMPErrors.Report, of number: Int, comments: [String]) {

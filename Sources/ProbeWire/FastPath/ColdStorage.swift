@@ -1,5 +1,5 @@
 /// A value that a `ColdStorage` may hold.
-protocol ColdValue: Sendable {
+package protocol ColdValue: Sendable {
     /// Creates the initial, empty value.
     init()
 }
@@ -10,13 +10,13 @@ protocol ColdValue: Sendable {
 /// them from memory, so the data that is needed for each packet must be close together. The storage has value
 /// semantics: a copy becomes independent when it is changed. Each new instance allocates memory, but unchanged copies
 /// share that memory, so a table creates one instance and copies it for each of its flows.
-struct ColdStorage<Value: ColdValue>: Sendable {
+package struct ColdStorage<Value: ColdValue>: Sendable {
     /// An array with exactly one element: the value.
     private var storage = [Value()]
 
-    init() {}
+    package init() {}
 
-    var value: Value {
+    package var value: Value {
         @inline(__always) _read { yield storage[0] }
         @inline(__always) _modify { yield &storage[0] }
     }
