@@ -86,11 +86,7 @@ extension DiagnoseCommand {
         let file = files[0]
         let all = try connections.filter(number: nil)
         let criteria = try connections.criteria
-        let accepts: PacketPredicate? = try packets.filter().map { filter in
-            { record, bytes in
-                filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
-            }
-        }
+        let accepts = try packets.filter()?.predicate
         let inspection: Inspection
         do throws(CaptureSourceError) {
             inspection = Inspection.diagnosing(

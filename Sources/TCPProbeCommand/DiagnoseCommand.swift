@@ -179,11 +179,7 @@ struct DiagnoseCommand: ParsableCommand {
             Console.standardError.write("error: \(name(file)): \(text)\n")
             return code
         }
-        let accepts: PacketPredicate? = packetFilter.map { filter in
-            { record, bytes in
-                filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
-            }
-        }
+        let accepts = packetFilter?.predicate
         let inspection: Inspection
         do throws(CaptureSourceError) {
             inspection = Inspection.diagnosing(

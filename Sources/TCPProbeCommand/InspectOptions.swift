@@ -113,6 +113,15 @@ struct DecryptionOptions: ParsableArguments {
     }
 }
 
+extension PacketFilter {
+    /// The filter as a predicate for the packets of a file.
+    var predicate: PacketPredicate {
+        { record, bytes in
+            self.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
+        }
+    }
+}
+
 /// The option for a packet filter, which applies to files and to live captures.
 struct PacketFilterOption: ParsableArguments {
     @Option(

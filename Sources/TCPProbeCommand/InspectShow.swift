@@ -62,13 +62,7 @@ struct InspectShow {
     var isJSON: Bool { options.json }
 
     /// A filter for the packets to read; `nil` to read all packets.
-    var accepts: PacketPredicate? {
-        packetFilter.map { filter in
-            { record, bytes in
-                filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
-            }
-        }
-    }
+    var accepts: PacketPredicate? { packetFilter?.predicate }
 
     var name: String { file == "-" ? "standard input" : Escaped.text(file) }
 
@@ -162,6 +156,7 @@ struct InspectShow {
     // MARK: Modes
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
+        let size = source.isRegular ? source.size : nil
         let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
         let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
@@ -174,10 +169,32 @@ struct InspectShow {
                 style: style
             ) { output.write($0) }
             output.write(ConnectionTableText.summary(inspection, shown: shown, width: width) + "\n")
+            if shown > 0, inspection.problem == nil, let size { output.write(problems(filter, size: size)) }
         }
         let code = end(inspection)
         if isLast { inspection.abandon() }
         return code
+    }
+
+    /// The maximum size of a file whose flows are also diagnosed. A diagnosis takes much longer than the table.
+    private static let diagnosedSize = 8_000_000
+
+    /// Returns a line that points to the diagnosis if any of the flows has a problem; otherwise an empty string.
+    private func problems(_ filter: ConnectionFilter, size: Int) -> String {
+        let command = "`tcpprobe diagnose \(ShellWord.quoted(Escaped.text(file)))`"
+        guard size <= Self.diagnosedSize else {
+            return "not diagnosed, because the file is larger than \(Self.diagnosedSize / 1_000_000) MB: \(command)\n"
+        }
+        do throws(CaptureSourceError) {
+            let inspection = Inspection.diagnosing(
+                try CaptureSource(path: file), accepts: accepts, tunnels: tunnels, view: view)
+            let count = inspection.diagnosis(filter, describing: .problem).problemCount
+            guard count > 0 else { return "" }
+            return "\(ByteText.count(count, "flow")) \(count == 1 ? "has a problem" : "have problems"): \(command)\n"
+        } catch {
+            // The file was removed after it had been read. The table is complete without this line.
+            return ""
+        }
     }
 
     private func writeFlows(of inspection: Inspection, _ filter: ConnectionFilter) {

@@ -14,7 +14,7 @@ package struct CaptureSource: ~Copyable {
     /// Whether the source is a regular file, which can be read again from the beginning (`rewind`).
     package let isRegular: Bool
     /// The size of the file when it was opened; 0 if the source is not a regular file.
-    let size: Int
+    package let size: Int
     private var format = Format.unknown
     private var buffer: [UInt8]
     private var hasEnded = false
