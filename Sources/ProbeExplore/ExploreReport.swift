@@ -1,22 +1,31 @@
 import ProbeBase
 package import ProbeEvents
+import ProbeScenario
 
 /// The settings of `explore`.
 package struct ExploreSettings: Sendable {
-    /// The time during which variations are tried.
+    /// The time for everything: trying variations, shrinking the failures, and checking what is written.
     package var duration: Duration
     package var seed: Int
-    /// The time that a program may take for each step of the next client after a fault; `nil` if variations are tried
-    /// instead of faults.
+    /// Whether faults are tried instead of variations.
+    package var hasFaults: Bool
+    /// The time that a program may take for each step: of a variation, or of the next client after a fault; `nil` for a
+    /// time that depends on how long the step takes without variations.
     package var patience: Duration?
     /// The time limit for removing steps from a failing scenario.
     package var reductionTime: Duration = .seconds(20)
 
-    package init(duration: Duration = .seconds(60), seed: Int = 0, patience: Duration? = nil) {
+    package init(
+        duration: Duration = .seconds(60), seed: Int = 0, hasFaults: Bool = false, patience: Duration? = nil
+    ) {
         self.duration = duration
         self.seed = seed
+        self.hasFaults = hasFaults
         self.patience = patience
     }
+
+    /// The time that is reserved for running a written scenario with its own deadlines.
+    func writingTime(of scenario: Scenario) -> Duration { min(scenario.timeout + .seconds(1), duration / 3) }
 }
 
 /// The result of `explore` or `shrink`.
@@ -81,6 +90,13 @@ package struct ExploreReport: Sendable {
 
     package init(base: ExploredScenario) {
         self.base = base
+    }
+
+    /// Begins a search. An earlier search that was given up does not count.
+    mutating func beginSearch(singleCuts: Int) {
+        (tried, unknown, singleCutsTried) = (0, 0, 0)
+        cuts = []
+        self.singleCuts = singleCuts
     }
 
     mutating func addOther(_ result: CaseResult) { Self.add(result, to: &others) }

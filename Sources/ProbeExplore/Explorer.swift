@@ -6,9 +6,10 @@ import ProbeSystem
 
 /// Searches for a variation under which a scenario fails, and shrinks that variation.
 package struct Explorer {
-    /// The number of runs without variations before the search. If the search finds failures, the scenario is run the
-    /// same number of times after the search.
+    /// The number of runs without variations before the search.
     package static let baselineRuns = 10
+    /// The number of runs without variations after a search that found failures.
+    private static let finalRuns = 4
     /// The duration of a batch of variations, in seconds. It is short, so that a failure is noticed soon.
     private static let batchTime = 0.3
     /// The number of variations with the same failure that are examined before the failure is attributed to chance. A
@@ -22,13 +23,16 @@ package struct Explorer {
     private let settings: ExploreSettings
     /// The scenario with the known-good program; `nil` if there is none.
     private let good: KnownGoodScenario?
-    private let progress: (ExploreProgress) -> Void
+    private let progress: @Sendable (ExploreProgress) -> Void
+    /// The time at which the search or the shrinking must have ended.
+    private let end: MonotonicTime
 
     package init(
         runner: EngineRunner, settings: ExploreSettings, good: KnownGoodScenario? = nil,
-        progress: @escaping (ExploreProgress) -> Void
+        progress: @escaping @Sendable (ExploreProgress) -> Void
     ) {
         self.good = good
+        end = .now + settings.duration
         var configuration = runner.configuration
         let parallel = configuration.parallel
         configuration.parallel = min(64, parallel * 4)
@@ -53,28 +57,38 @@ package struct Explorer {
         if let outcome = unstable(results) { return outcome }
         let plan = runner.job.plan
         let base = ExploredScenario(plan, runner.job.casePlan, observations: observations)
-        if let patience = settings.patience {
+        if settings.hasFaults {
             if let outcome = await failureOfGood(Candidate(), base) { return outcome }
-            var faults = FaultExplorer(runner, base, patience: patience, good: good)
-            return .faults(await faults.explore(for: settings.duration))
+            var faults = FaultExplorer(runner, base, patience: settings.patience ?? Self.faultPatience, good: good)
+            return .faults(await faults.explore(for: end - .now))
         }
         guard !base.sites.isEmpty || !base.reading.options.isEmpty else { return .nothingToVary(base) }
         if let outcome = await failureOfGood(Candidate(), base) { return outcome }
         var report = ExploreReport(base: base)
-        await search(&report)
-        if !report.findings.isEmpty, !isInterrupted {
-            let (again, _) = await baseline()
+        var patience = StepPatience(observations, fixed: settings.patience)
+        while await !search(&report, patience), !isInterrupted {
+            // The program was only slow, so it gets more time.
+            patience = patience.longer
+        }
+        if !report.findings.isEmpty, !isInterrupted, .now < end {
+            let (again, _) = await baseline(Self.finalRuns)
             if let outcome = unstable(again) { return outcome }
         }
         return .explored(report)
     }
 
+    /// The time that a program may take for a step of the next client after a fault.
+    private static let faultPatience: Duration = .seconds(5)
+    /// The number of failures, each at another step, that are shrunk.
+    private static let shrunkPlaces = 5
+
     /// Runs the scenario without variations. The steps that judge cuts are left out, because only `run` evaluates them.
-    private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
+    private func baseline(_ count: Int = baselineRuns) async -> (results: [CaseResult?], observations: [StepObservation]) {
         var job = runner.job
         let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
         job.plan.scenario = job.plan.scenario.rewritten { leftOut.contains($0.id) ? [] : [$0] }
-        return await runner.withJob(job).observe(Self.baselineRuns)
+        // As many cases as during shrinking run in parallel, because the deadlines are derived from these runs.
+        return await shrinkRunner.withJob(job).observe(count)
     }
 
     /// Returns the outcome to report if the scenario does not pass in every run without variations; otherwise `nil`.
@@ -98,17 +112,22 @@ package struct Explorer {
             ? nil : .goodFails(passed: passed, runs: trials.count, trials.lazy.compactMap(\.result).first)
     }
 
-    private func search(_ report: inout ExploreReport) async {
+    /// Tries variations until some of them fail, or until the time is over, and shrinks the failures.
+    ///
+    /// - Returns: `false` if the failures did not occur with longer deadlines, so the search must be repeated.
+    private func search(_ report: inout ExploreReport, _ patience: StepPatience) async -> Bool {
         let base = report.base
-        let runner = runner(for: base, self.runner)
+        let limit = RunLimit(runner.control, at: end)
+        defer { limit.cancel() }
+        let runner = runner(for: base, self.runner).with(patience: patience).with(control: limit.control)
         var order = SearchOrder(
             sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, seed: settings.seed
         )
-        report.singleCuts = order.singleCuts
+        report.beginSearch(singleCuts: order.singleCuts)
         let start = MonotonicTime.now
         var size = max(4, runner.configuration.parallel * 4)
         var rare: [Signature: Int] = [:]
-        while !isInterrupted, MonotonicTime.now - start < settings.duration {
+        while !isInterrupted, !runner.isOver, report.findings.isEmpty {
             var batch: [Candidate] = []
             while batch.count < size, let variation = order.next() { batch.append(Candidate(variation)) }
             if batch.isEmpty {
@@ -124,47 +143,120 @@ package struct Explorer {
                 max(runner.configuration.parallel, Int(Double(batch.count) * Self.batchTime / max(seconds, 0.001))))
             report.elapsed = MonotonicTime.now - start
             progress(ExploreProgress(report, activity: .searching))
+            var failures: [Failure] = []
             for (candidate, trial) in zip(batch, trials) {
                 guard case .failed(let signature, let result) = trial, !isInterrupted,
                     rare[signature, default: 0] < Self.rareAttempts
                 else { continue }
-                // Only the first failure is shrunk, because shrinking takes time, and because one bug often causes
-                // failures at several steps.
-                if let found = report.findings.first {
-                    if found.signature.span != signature.span { report.addOther(result) }
-                    continue
+                // One bug often causes many failures at the same step.
+                guard !failures.contains(where: { $0.signature.span == signature.span }) else { continue }
+                if failures.count < Self.shrunkPlaces {
+                    failures.append(Failure(candidate: candidate, signature: signature, result: result))
+                } else {
+                    report.addOther(result)
                 }
-                progress(ExploreProgress(report, activity: .shrinking))
-                await shrink(candidate, signature, result, &report, &rare)
             }
-            if !report.findings.isEmpty { break }
+            if failures.isEmpty { continue }
+            progress(ExploreProgress(report, activity: .shrinking))
+            if await !shrink(failures, &report, &rare, patience) { return false }
         }
         report.elapsed = min(report.elapsed, max(.zero, MonotonicTime.now - start))
+        return true
     }
 
+    /// A variation that failed.
+    private struct Failure: Sendable {
+        var candidate: Candidate
+        var signature: Signature
+        var result: CaseResult
+    }
+
+    /// What shrinking a failure led to.
+    private enum Shrunk: Sendable {
+        case found(ExploreFinding)
+        /// The known-good program fails as well.
+        case failsWithGood(CaseResult)
+        /// The failure did not occur with longer deadlines.
+        case slow
+    }
+
+    /// Shrinks failures, one after another.
+    ///
+    /// - Returns: `false` if none of the failures occurred with longer deadlines.
     private func shrink(
-        _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ report: inout ExploreReport,
-        _ rare: inout [Signature: Int]
-    ) async {
-        if let good = goodRunner(for: report.base) {
-            let trials = await good.settled(Array(repeating: candidate, count: FailureRate.measured))
-            if let other = trials.first(where: { !$0.hasPassed }) {
-                report.addGood(other.result ?? result)
-                rare[signature] = Self.rareAttempts
-                return
+        _ failures: [Failure], _ report: inout ExploreReport, _ rare: inout [Signature: Int], _ patience: StepPatience
+    ) async -> Bool {
+        let base = report.base
+        let limit = RunLimit(runner.control, at: end + (.zero - settings.writingTime(of: base.scenario)))
+        defer { limit.cancel() }
+        var isSlow = true
+        var longest = Duration.zero
+        for failure in failures {
+            let isAlike = report.findings.contains { $0.result.findings.first?.words == failure.signature.reason }
+            guard report.findings.isEmpty || !isAlike || now + longest < Self.timeForSimilar, !limit.isOver else {
+                report.addOther(failure.result)
+                continue
+            }
+            let start = MonotonicTime.now
+            let shrunk = await shrunk(failure, base, patience, limit.control)
+            longest = max(longest, MonotonicTime.now - start)
+            if case .slow = shrunk { continue }
+            isSlow = false
+            switch shrunk {
+            case .slow: break
+            case .failsWithGood(let result):
+                report.addGood(result)
+                rare[failure.signature] = Self.rareAttempts
+            case .found(var finding) where finding.isTooRare:
+                // The failure rate includes the run in which the failure was first observed.
+                finding.shrunk.rate.failed += 1
+                finding.shrunk.rate.runs += 1
+                if rare[failure.signature] == nil { report.rare.append(finding) }
+                rare[failure.signature, default: 0] += 1
+            case .found(let finding):
+                report.rare.removeAll { $0.signature == failure.signature }
+                // Two failures may have the same cause, and then often the same smallest variation.
+                if report.findings.contains(where: {
+                    $0.shrunk.candidate.variation.changes == finding.shrunk.candidate.variation.changes
+                        || $0.signature == finding.signature
+                }) {
+                    report.addOther(failure.result)
+                } else {
+                    report.findings.append(finding)
+                }
             }
         }
-        var finding = await smallest(candidate, signature, result, report.base)
-        if finding.isTooRare {
-            // The failure rate includes the run in which the failure was first observed.
-            finding.shrunk.rate.failed += 1
-            finding.shrunk.rate.runs += 1
-            if rare[signature] == nil { report.rare.append(finding) }
-            rare[signature, default: 0] += 1
-        } else {
-            report.rare.removeAll { $0.signature == signature }
-            report.findings.append(finding)
+        return !isSlow
+    }
+
+    /// The time since the beginning.
+    private var now: Duration { settings.duration - (end - .now) }
+    /// The time up to which failures are shrunk that look like one that has been shrunk. They probably have the same
+    /// cause, and their variations are only listed after this time.
+    private static let timeForSimilar: Duration = .seconds(8)
+
+    private func shrunk(
+        _ failure: Failure, _ base: ExploredScenario, _ patience: StepPatience, _ control: RunControl
+    ) async -> Shrunk {
+        let candidate = failure.candidate
+        if let good = goodRunner(for: base)?.with(control: control) {
+            let trials = await good.settled(Array(repeating: candidate, count: FailureRate.measured))
+            if let other = trials.first(where: { !$0.hasPassed }) { return .failsWithGood(other.result ?? failure.result) }
         }
+        let runner = runner(for: base, shrinkRunner).with(control: control)
+        async let isConfirmed = isConfirmed(failure, runner.with(patience: patience.longer))
+        let finding = await smallest(
+            candidate, failure.signature, failure.result, base, runner.with(patience: patience))
+        return await isConfirmed ? .found(finding) : .slow
+    }
+
+    /// Returns whether a failure also occurs with longer deadlines. A failure that occurred before any deadline could
+    /// expire needs no confirmation.
+    private func isConfirmed(_ failure: Failure, _ runner: EngineRunner) async -> Bool {
+        guard let patience = runner.patience, patience.mayHaveExpired(in: .nanoseconds(failure.result.duration)) else {
+            return true
+        }
+        return await !runner.settled(Array(repeating: failure.candidate, count: 3)).allSatisfy(\.hasPassed)
     }
 
     // MARK: shrink
@@ -207,7 +299,8 @@ package struct Explorer {
         }
         if let outcome = await failureOfGood(Candidate(base.ownVariation), base) { return outcome }
         progress(ExploreProgress(report, activity: .shrinking))
-        let finding = await smallest(Candidate(base.ownVariation), signature, failing, base, keeping: failure)
+        let finding = await smallest(
+            Candidate(base.ownVariation), signature, failing, base, runner(for: base, shrinkRunner), keeping: failure)
         if isInterrupted { return .interrupted }
         if finding.isTooRare { report.rare = [finding] } else { report.findings = [finding] }
         return .explored(report)
@@ -219,9 +312,8 @@ package struct Explorer {
     ///   result may have the candidate's failure, or the failure of a smaller variation.
     private func smallest(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
-        keeping failure: ShownFailure? = nil
+        _ runner: EngineRunner, keeping failure: ShownFailure? = nil
     ) async -> ExploreFinding {
-        let runner = runner(for: base, shrinkRunner)
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)
         let keepsFailure = failure != nil
@@ -229,9 +321,16 @@ package struct Explorer {
         let rate = FailureRate(failed: results.count { failure.matches($0) }, runs: FailureRate.measured)
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
+        if runner.isOver {
+            // There was no time to measure the rate.
+            finding.shrunk.rate = FailureRate(failed: 1, runs: 1)
+            finding.shrunk.hasReachedDeadline = true
+            return finding
+        }
         if rate.isTooRare { return finding }
         var shrinker = Shrinker(
-            runner: runner, good: goodRunner(for: base), sites: base.sites, failure: failure,
+            runner: runner, good: goodRunner(for: base)?.with(control: runner.control), sites: base.sites,
+            failure: failure,
             keepsFailure: keepsFailure, rate: rate, deadline: .now + settings.reductionTime)
         finding.shrunk = await shrinker.shrink(candidate, of: base.scenario)
         finding.signature = shrinker.failure.signature
@@ -253,7 +352,8 @@ package struct Explorer {
         let text = ScenarioText(base)
         let (path, targets) = (job.path, runner.configuration.allowedTargets)
         return EngineRunner(
-            job: job, configuration: runner.configuration, control: runner.control, reactor: runner.reactor
+            job: job, configuration: runner.configuration, control: runner.control, reactor: runner.reactor,
+            patience: runner.patience
         ) { candidate in
             ScenarioCompiler.compile(
                 path: path, bytes: text.text(of: candidate), allowing: targets, loader: FileAccess.load

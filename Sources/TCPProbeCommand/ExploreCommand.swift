@@ -32,7 +32,9 @@ struct ExploreCommand: ParsableCommand {
 
     @Option(
         name: .customLong("for"), parsing: .unconditional,
-        help: ArgumentHelp("Time for trying variations of each case, such as 500ms, 60s or 10m.", valueName: "time"))
+        help: ArgumentHelp(
+            "Time for each case, such as 500ms, 60s or 10m. It includes the time for shrinking a failure.",
+            valueName: "time"))
     var duration = "60s"
 
     @Option(
@@ -56,11 +58,12 @@ struct ExploreCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "With --faults, the time that the program may take for a step of the next client.", valueName: "time"))
-    var patience = "5s"
+            "Time that the program may take for each step. By default, a step of a variation may take 20 times as long as without variations, and at least 150 ms; a step of the next client after a fault may take 5 s.",
+            valueName: "time"))
+    var patience: String?
 
     func validate() throws {
-        if QuantityArgument.time(patience) == nil {
+        if let patience, QuantityArgument.time(patience) == nil {
             throw ValidationError("--patience \(patience): expected a time above 0, such as 500ms or 5s")
         }
         if to != nil, faults {
@@ -80,13 +83,14 @@ struct ExploreCommand: ParsableCommand {
         if duration != "60s" { words += ["--for", duration] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if faults { words.append("--faults") }
-        if patience != "5s" { words += ["--patience", patience] }
+        if let patience { words += ["--patience", patience] }
         return words
     }
 
     private var settings: ExploreSettings {
         ExploreSettings(
-            duration: time ?? .seconds(60), seed: seed, patience: faults ? QuantityArgument.time(patience) : nil)
+            duration: time ?? .seconds(60), seed: seed, hasFaults: faults,
+            patience: patience.flatMap { QuantityArgument.time($0) })
     }
 
     func run() throws {

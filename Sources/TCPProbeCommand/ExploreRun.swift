@@ -190,8 +190,9 @@ struct ExploreRun {
         var written = WrittenFindings()
         let code: Int32
         switch outcome {
-        case .faults(let report): code = await printReport(report, runner, text, output, &written)
-        case .explored(let report): code = await printReport(report, runner, text, output, &written)
+        case .faults(let report): code = await printReport(report, writer(runner, output, since: nil), text, &written)
+        case .explored(let report):
+            code = await printReport(report, writer(runner, output, since: start), text, &written)
         default: code = text.printReport(outcome)
         }
         // An interrupted search has a result only if there is a finding.
@@ -215,22 +216,37 @@ extension ExploreRun {
     ///
     /// - Returns: the exit code of the case.
     private func printReport(
-        _ report: ExploreReport, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
-        _ written: inout WrittenFindings
+        _ report: ExploreReport, _ writer: FindingWriter, _ text: ExploreText, _ written: inout WrittenFindings
     ) async -> Int32 {
         let isExploring = kind.settings != nil
         text.printReport(report, isExploring: isExploring)
         guard !report.findings.isEmpty else { return isExploring && !report.isUnsettled ? 0 : 3 }
-        let writer = writer(runner, output)
-        for (index, finding) in report.findings.enumerated() {
-            let name = text.name + (index == 0 ? "" : ".\(index + 1)")
-            do throws(SystemError) {
-                written.scenarios.append(try await writer.write(finding, of: report.base, name: name))
-            } catch {
-                written.problem = printReport(error, name)
-                return 3
+        // Each scenario is run a few times after it has been written. These runs may take as long as the script's
+        // deadlines, so the scenarios are written at the same time.
+        let names = report.findings.indices.map { text.name + ($0 == 0 ? "" : ".\($0 + 1)") }
+        var results: [Int: Result<FindingWriter.Written, SystemError>] = [:]
+        await withTaskGroup(of: (Int, Result<FindingWriter.Written, SystemError>).self) { group in
+            for (index, finding) in report.findings.enumerated() {
+                group.addTask {
+                    do throws(SystemError) {
+                        return (index, .success(try await writer.write(finding, of: report.base, name: names[index])))
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
             }
-            text.printReport(written.scenarios[index])
+            for await (index, result) in group { results[index] = result }
+        }
+        for index in report.findings.indices {
+            switch results[index] {
+            case .success(let scenario)?:
+                written.scenarios.append(scenario)
+                text.printReport(scenario)
+            case .failure(let error)?:
+                written.problem = printReport(error, names[index])
+                return 3
+            case nil: break
+            }
         }
         return isExploring ? 1 : 0
     }
@@ -239,7 +255,7 @@ extension ExploreRun {
     ///
     /// - Returns: the exit code of the case.
     private func printReport(
-        _ report: FaultExplorer.Report, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
+        _ report: FaultExplorer.Report, _ writer: FindingWriter, _ text: ExploreText,
         _ written: inout WrittenFindings
     ) async -> Int32 {
         text.printReport(report)
@@ -248,7 +264,7 @@ extension ExploreRun {
         }
         let name = "\(text.name).fault"
         do throws(SystemError) {
-            let scenario = try await writer(runner, output).write(finding, name: name)
+            let scenario = try await writer.write(finding, name: name)
             written.scenarios.append(scenario)
             text.printReport(scenario)
             return 1
@@ -258,10 +274,14 @@ extension ExploreRun {
         }
     }
 
-    private func writer(_ runner: EngineRunner, _ output: Output) -> FindingWriter {
+    /// Returns a writer for the scenarios of a case.
+    ///
+    /// - Parameter start: the time at which the case began; `nil` if the runs of written scenarios are not limited.
+    private func writer(_ runner: EngineRunner, _ output: Output, since start: MonotonicTime?) -> FindingWriter {
         FindingWriter(
             runner, folder: output.folder, path: options.out,
-            captureConfiguration: output.capture.configuration(runner.configuration, output.folder, path: options.out))
+            captureConfiguration: output.capture.configuration(runner.configuration, output.folder, path: options.out),
+            until: kind.settings.flatMap { settings in start.map { $0 + settings.duration } })
     }
 
     /// Reports that a scenario can't be written.

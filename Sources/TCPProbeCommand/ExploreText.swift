@@ -141,6 +141,7 @@ struct ExploreText {
     /// Prints the path of a scenario that was written, and the conditions under which it fails.
     func printReport(_ written: FindingWriter.Written) {
         var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
+        if let result = written.result { text += "  \(Self.reason(result))\n" }
         text += "  \(Escaped.text(written.path.utf8))"
         text += written.rate.runs > 0 ? "  fails with `tcpprobe run`: \(written.rate.text)\n" : "\n"
         for capture in written.captures { text += "  \(Escaped.text(capture.utf8))\n" }

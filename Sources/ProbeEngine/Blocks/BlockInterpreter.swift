@@ -42,7 +42,11 @@ final class BlockInterpreter {
             try context.checkFault()
             if !step.isBlock { context.recordStep(step) }
             try await perform(step, from: time)
-            return .now
+            let end = MonotonicTime.now
+            if !step.isBlock, let observe = context.settings.observe {
+                observe(StepObservation(step: step.id, actor: "", event: .ended(after: end - time)))
+            }
+            return end
         } catch {
             var finding = error
             if finding.span == nil { finding.span = step.focus }

@@ -53,7 +53,8 @@ package struct RunConfiguration: Sendable {
     /// are visible on the wire.
     package var provesFaults = true
     /// Receives, for each step on one of the harness's connections, the bytes that the step sends or the number of
-    /// bytes that it takes from the stream; `nil` if nothing is observed. Called on the threads of the cases.
+    /// bytes that it takes from the stream, and the duration of each step; `nil` if nothing is observed. Called on the
+    /// threads of the cases.
     package var observe: (@Sendable (StepObservation) -> Void)?
     /// Returns the command line that runs a single case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
@@ -94,11 +95,13 @@ package struct StepObservation: Sendable {
         case sealed([UInt8], length: Int)
         /// An `expect` was met and took this number of bytes from the stream.
         case took(Int)
+        /// A step that is not a block ended successfully. The duration is the time since the previous step ended.
+        case ended(after: Duration)
     }
 
     /// The number of the step in its scenario.
     package var step: Int
-    /// The name of the actor whose connection sent or took the bytes.
+    /// The name of the actor whose connection sent or took the bytes; empty for `ended`.
     package var actor: String
     package var event: Event
 

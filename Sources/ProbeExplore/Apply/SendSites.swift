@@ -27,7 +27,7 @@ package struct SendSites {
             switch observation.event {
             case .sent(let pieces): sent[observation.step, default: []].append(pieces)
             case .sealed(let plain, let length): sealed[observation.step, default: []].append((plain, length))
-            case .took: break
+            case .took, .ended: break
             }
         }
         let bounds = StepBounds(scenario: scenario)

@@ -11,31 +11,54 @@ package struct EngineRunner: CandidateRunner {
     package let configuration: RunConfiguration
     package let control: RunControl
     package let reactor: Reactor
-    private let allows: (Candidate) -> Bool
+    /// The deadlines of the steps; `nil` for the script's own deadlines.
+    package let patience: StepPatience?
+    private let allows: @Sendable (Candidate) -> Bool
 
     /// Creates a runner.
     ///
     /// - Parameter allows: a function that returns whether the text of a candidate is a valid script.
     package init(
         job: RunJob, configuration: RunConfiguration, control: RunControl, reactor: Reactor,
-        allows: @escaping (Candidate) -> Bool
+        patience: StepPatience? = nil, allows: @escaping @Sendable (Candidate) -> Bool
     ) {
         self.job = job
         self.configuration = configuration
         self.control = control
         self.reactor = reactor
+        self.patience = patience
         self.allows = allows
     }
 
     /// Returns a copy of this runner with another configuration.
     func with(configuration: RunConfiguration) -> EngineRunner {
-        EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
+        EngineRunner(
+            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
+            allows: allows)
     }
 
     /// Returns a copy of this runner for another case.
     func withJob(_ job: RunJob) -> EngineRunner {
-        EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
+        EngineRunner(
+            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
+            allows: allows)
     }
+
+    /// Returns a copy of this runner whose runs `control` ends.
+    func with(control: RunControl) -> EngineRunner {
+        EngineRunner(
+            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
+            allows: allows)
+    }
+
+    /// Returns a copy of this runner with other deadlines.
+    func with(patience: StepPatience?) -> EngineRunner {
+        EngineRunner(
+            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
+            allows: allows)
+    }
+
+    package var isOver: Bool { control.interruptedBy != nil }
 
     /// Runs a case under its own id and returns the result; `nil` if the run was interrupted.
     func result(of job: RunJob) async -> CaseResult? {
@@ -58,10 +81,11 @@ package struct EngineRunner: CandidateRunner {
         let base = job.plan.scenario
         let jobs = candidates.enumerated().map { index, candidate in
             var job = job
-            if candidate != Candidate() {
-                job.plan.scenario = candidate.scenario(of: base)
-                job.index = StepIndex(job.plan.scenario)
+            if candidate != Candidate() { job.plan.scenario = candidate.scenario(of: base) }
+            if let patience, let delay = candidate.variation.delay {
+                job.plan.scenario = patience.applied(to: job.plan.scenario, pauses: delay)
             }
+            if candidate != Candidate() || patience != nil { job.index = StepIndex(job.plan.scenario) }
             job.id = "\(index)"
             return job
         }
@@ -94,8 +118,7 @@ package struct EngineRunner: CandidateRunner {
         let collected = CollectedObservations()
         var configuration = configuration
         configuration.observe = { collected.add($0) }
-        let runner = EngineRunner(
-            job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
+        let runner = with(configuration: configuration)
         var jobs: [RunJob] = []
         for index in 0..<count {
             var job = job

@@ -44,6 +44,8 @@ package enum Trial: Sendable {
 }
 
 extension CandidateRunner {
+    package var isOver: Bool { false }
+
     /// Runs each candidate once, and repeats inconclusive runs up to three times. On a busy machine, many runs are
     /// inconclusive, regardless of the program.
     ///
@@ -61,7 +63,10 @@ extension CandidateRunner {
 }
 
 /// Runs candidates. Searching and shrinking depend only on this protocol, not on the engine.
-package protocol CandidateRunner {
+package protocol CandidateRunner: Sendable {
+    /// Whether no more candidates are run, because the time is over or the run was interrupted. Every further trial is
+    /// then unknown.
+    var isOver: Bool { get }
     /// Runs each candidate once.
     ///
     /// - Returns: a trial for each candidate, in the same order.

@@ -174,23 +174,57 @@ struct Reduction {
 
     private func removeSteps(_ current: inout Candidate, _ rate: FailureRate) async {
         let kept = needed(by: current.variation)
-        var steps = scenario.allSteps.map(\.id).filter { !current.removedSteps.contains($0) && !kept.contains($0) }
+        let essential = essentialSteps(current)
+        var steps = scenario.allSteps.map(\.id).filter {
+            !current.removedSteps.contains($0) && !kept.contains($0) && !essential.contains($0)
+        }
+        // Most of what a scenario does after the failing step and before the varied send is not needed.
+        let failing = shrinker.failure.signature.span.flatMap { span in
+            scenario.allSteps.last { Self.holds($0, span) }?.id
+        }
+        for range in [steps.filter { $0 > failing ?? Int.max }, steps.filter { $0 < kept.min() ?? 0 }]
+        where range.count > 1 {
+            var candidate = current
+            candidate.removedSteps.formUnion(range)
+            if await accept([candidate], &current, rate) { steps.removeAll { current.removedSteps.contains($0) } }
+        }
         var size = max(1, steps.count / 2)
         while !steps.isEmpty {
-            var start = max(0, steps.count - size)
-            while true {
+            var start = steps.count
+            while start > 0 {
+                start = max(0, start - size)
                 var candidate = current
                 candidate.removedSteps.formUnion(steps[start..<min(start + size, steps.count)])
                 if await accept([candidate], &current, rate) {
                     steps.removeAll { current.removedSteps.contains($0) }
                     start = min(start, steps.count)
                 }
-                if start == 0 { break }
-                start = max(0, start - max(1, size / 2))
             }
             if size == 1 { break }
             size = max(1, size / 2)
         }
+    }
+
+    /// Returns the steps without which the actors that are still used can't act: a program must be started, and a
+    /// connection must be set up.
+    private func essentialSteps(_ current: Candidate) -> Set<Int> {
+        var essential: Set<Int> = []
+        for step in scenario.steps where !current.removedSteps.contains(step.id) {
+            guard case .act(let name, let action, _) = step.kind, !current.removedActors.contains(name.value) else {
+                continue
+            }
+            switch action {
+            case .process(.start), .process(.expect(.listening)), .client(.connect), .server(.accept):
+                let isUsedLater = scenario.allSteps.contains { other in
+                    guard other.id != step.id, !current.removedSteps.contains(other.id) else { return false }
+                    if case .act(let used, .connection, _) = other.kind { return used.value == name.value }
+                    return false
+                }
+                if case .process = action { essential.insert(step.id) } else if isUsedLater { essential.insert(step.id) }
+            default: break
+            }
+        }
+        return essential
     }
 
     /// Returns the numbers of the steps that a variation refers to.

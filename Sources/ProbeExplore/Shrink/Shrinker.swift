@@ -13,6 +13,8 @@ package struct Shrinker {
     private static let longestForPairs = 48
     /// The number of candidates that are run in one batch, before the first failing candidate is determined.
     private static let batch = 32
+    /// The number of runs that show whether a failure that occurs in every run still does.
+    private static let quickRuns = 4
 
     let runner: any CandidateRunner
     /// A runner that runs candidates with the known-good program; `nil` if there is none.
@@ -53,6 +55,10 @@ package struct Shrinker {
         result = await shortestPauses(result)
         result = await longerPauses(result)
         result = await checkNeighbours(result)
+        if runner.isOver {
+            result.hasReachedDeadline = true
+            return result
+        }
         let reduction = Reduction(shrinker: self, scenario: scenario)
         result.keepsPremises = reduction.mustKeepPremises(result.candidate)
         let reduced = await reduction.reduced(result.candidate, rate: result.rate)
@@ -60,13 +66,22 @@ package struct Shrinker {
         if reduced != result.candidate {
             let rate = await rate(of: reduced)
             // A candidate that passed once or twice during the reduction may have passed by chance.
-            guard rate.failed > 0, await isSound(reduced) else {
-                result.hasUnsureReduction = true
+            let isSound = rate.failed > 0 ? await isSound(reduced) : false
+            if runner.isOver {
+                result.hasReachedDeadline = true
                 return result
             }
-            result.candidate = reduced
-            result.rate = rate
-            result = await longerPauses(result)
+            if isSound {
+                result.candidate = reduced
+                result.rate = rate
+                result = await longerPauses(result)
+            } else {
+                result.hasUnsureReduction = true
+            }
+        }
+        if result.rate.runs < FailureRate.measured {
+            let rate = await rate(of: result.candidate)
+            if !runner.isOver { result.rate = rate }
         }
         return result
     }
@@ -74,7 +89,7 @@ package struct Shrinker {
     /// Returns whether a candidate passes in each of many runs in which it must pass: without its variation, and with
     /// the known-good program.
     private func isSound(_ candidate: Candidate) async -> Bool {
-        let plain = Array(repeating: candidate.plain, count: FailureRate.measured)
+        let plain = Array(repeating: candidate.plain, count: Self.quickRuns + 1)
         if !candidate.variation.isEmpty, await !runner.settled(plain).allSatisfy(\.hasPassed) { return false }
         guard let good else { return true }
         return await good.settled(Array(repeating: candidate, count: FailureRate.measured)).allSatisfy(\.hasPassed)
@@ -91,7 +106,7 @@ package struct Shrinker {
     /// Returns the failure rate of a candidate. The measurement stops early once `count` failures can no longer be
     /// reached.
     func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
-        let first = await runner.settled(Array(repeating: candidate, count: 3))
+        let first = await runner.settled(Array(repeating: candidate, count: Self.quickRuns))
         let failed = first.count { $0.fails(like: failure) }
         if first.count - failed > FailureRate.measured - count { return FailureRate(failed: failed, runs: first.count) }
         let rest = await runner.settled(Array(repeating: candidate, count: FailureRate.measured - first.count))
@@ -180,7 +195,11 @@ package struct Shrinker {
         for send in variation.cutSends {
             let (single, table) = await singleCuts(of: send, candidate)
             result.cutTables[send] = table
-            if let single { return await measured(single, result) }
+            if let single {
+                result.candidate.variation = single.variation
+                if !runner.isOver { result.rate = single.rate }
+                return result
+            }
         }
         if let pair = await firstFailing(pairs(of: variation), in: candidate) { return await measured(pair, result) }
         let shrinker = self
@@ -206,7 +225,8 @@ package struct Shrinker {
     private func measured(_ variation: Variation, _ result: ShrinkResult) async -> ShrinkResult {
         var result = result
         result.candidate.variation = variation
-        result.rate = await rate(of: result.candidate)
+        let rate = await rate(of: result.candidate)
+        if !runner.isOver { result.rate = rate }
         return result
     }
 
@@ -214,7 +234,7 @@ package struct Shrinker {
     /// such cuts. Every cut of a short send is tried.
     private mutating func singleCuts(
         of send: Int, _ candidate: Candidate
-    ) async -> (Variation?, ShrinkResult.CutTable) {
+    ) async -> ((variation: Variation, rate: FailureRate)?, ShrinkResult.CutTable) {
         var table = ShrinkResult.CutTable()
         guard let site = sites.first(where: { $0.step == send }), site.length > 1 else { return (nil, table) }
         let pause = candidate.variation.pauses[send]
@@ -231,15 +251,15 @@ package struct Shrinker {
                 table.passing.append(offset)
             }
         }
-        var best: (variation: Variation, failure: ShownFailure, failed: Int)?
+        var best: (variation: Variation, failure: ShownFailure, rate: FailureRate)?
         for offset in table.failing.prefix(6) {
             let varied = candidate.varied(single(offset))
             let found = if let other { await learned(other, from: varied) } else { (failure, await rate(of: varied)) }
-            if found.1.failed > best?.failed ?? 0 { best = (single(offset), found.0, found.1.failed) }
+            if found.1.failed > best?.rate.failed ?? 0 { best = (single(offset), found.0, found.1) }
             if found.1.failed == found.1.runs { break }
         }
         if let best { failure = best.failure }
-        return (best?.variation, table)
+        return (best.map { ($0.variation, $0.rate) }, table)
     }
 
     private func singleOffsets(_ site: SendSite, _ variation: Variation) -> [Int] {
@@ -287,6 +307,7 @@ package struct Shrinker {
         }
         var result = start
         let trials = await runner.settled((0..<3).flatMap { _ in candidates })
+        if runner.isOver { return start }
         for (index, offset) in beside.enumerated() {
             let own = stride(from: index, to: trials.count, by: beside.count).map { trials[$0] }
             if own.contains(where: { !$0.hasPassed }) {
@@ -340,12 +361,11 @@ extension Shrinker {
     func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
-            if let pause = result.candidate.variation.pauses[send] {
-                if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
-                var shorter = pause.half
-                while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
-                    shorter = shorter.half
-                }
+            guard let pause = result.candidate.variation.pauses[send] else { continue }
+            if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
+            var shorter = pause.half
+            while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
+                shorter = shorter.half
             }
         }
         return result
@@ -356,6 +376,14 @@ extension Shrinker {
     ) async -> Bool {
         var candidate = result.candidate
         candidate.variation.pauses[send] = pause
+        if result.rate.failed == result.rate.runs {
+            // A few runs show whether a failure that occurs in every run still does. The rate is measured at the end.
+            let trials = await runner.settled(Array(repeating: candidate, count: Self.quickRuns))
+            guard trials.allSatisfy({ $0.fails(like: failure) }) else { return false }
+            result.candidate = candidate
+            result.rate = FailureRate(failed: trials.count, runs: trials.count)
+            return true
+        }
         let rate = await rate(of: candidate, atLeast: count)
         guard rate.runs == FailureRate.measured, rate.failed >= count, rate.failed > 0 else { return false }
         result.candidate = candidate

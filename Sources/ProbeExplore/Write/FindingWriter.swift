@@ -1,6 +1,6 @@
 package import ProbeEngine
-import ProbeBase
-import ProbeEvents
+package import ProbeBase
+package import ProbeEvents
 import ProbeScenario
 package import ProbeSystem
 
@@ -17,6 +17,8 @@ package struct FindingWriter {
         package var failing: [UInt8]
         /// The failure rate of the written scenario.
         package var rate: FailureRate
+        /// The result of a run of the written scenario that failed; `nil` if none failed.
+        package var result: CaseResult?
         /// The paths of the captures of a failed run and of a passed run; empty if no captures are kept.
         package var captures: [String]
         /// Notes for the user.
@@ -30,6 +32,8 @@ package struct FindingWriter {
     private let folder: Folder
     private let folderPath: String
     private let captureConfiguration: RunConfiguration?
+    /// The time at which the runs of written scenarios must have ended; `nil` if their time is not limited.
+    private let end: MonotonicTime?
 
     /// Creates a writer.
     ///
@@ -37,10 +41,16 @@ package struct FindingWriter {
     ///   - runner: the runner of the explored case.
     ///   - folder: the folder in which the files are written; `path` is the folder's path as given by the user.
     ///   - captureConfiguration: the configuration of the runs whose captures are kept; `nil` if no captures are kept.
+    ///   - end: the time at which the runs of written scenarios must have ended; `nil` if their time is not limited.
     package init(
-        _ runner: EngineRunner, folder: Folder, path: String, captureConfiguration: RunConfiguration?
+        _ runner: EngineRunner, folder: Folder, path: String, captureConfiguration: RunConfiguration?,
+        until end: MonotonicTime? = nil
     ) {
-        self.runner = runner
+        // The runs of a scenario that fails spend most of their time waiting for a deadline, so all run at once.
+        var configuration = runner.configuration
+        configuration.parallel = max(configuration.parallel, Self.checks)
+        self.runner = runner.with(configuration: configuration)
+        self.end = end
         self.folder = folder
         folderPath = path
         self.captureConfiguration = captureConfiguration
@@ -60,7 +70,7 @@ package struct FindingWriter {
         let moved = self.moved(text.text(of: candidate, about: sentence), to: target, name)
         var written = Written(
             sentence: sentence, path: "\(folderPath)/\(name).min.scn", passing: text.text(of: candidate.plain),
-            failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+            failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), result: nil, captures: [], notes: [])
         try put(moved, name, &written)
         if finding.shrunk.hasReachedDeadline {
             written.notes.append(
@@ -81,16 +91,21 @@ package struct FindingWriter {
         else {
             return written
         }
-        written.rate = await rate(of: job)
-        if written.rate.failed == 0 {
+        let passing = self.job(
+            plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
+        let limit = end.map { RunLimit(self.runner.control, at: $0) }
+        defer { limit?.cancel() }
+        let runner = limit.map { self.runner.with(control: $0.control) } ?? self.runner
+        async let measured = rate(of: job, runner)
+        async let kept = captures(of: candidate.variation.isEmpty ? [job] : [job, passing], runner)
+        ((written.rate, written.result), written.captures) = (await measured, await kept)
+        if runner.isOver {
+            written.notes.append(
+                "there was no time to check that the written scenario fails; `tcpprobe run` on this file shows it")
+        } else if written.rate.failed == 0 {
             written.notes.append(
                 "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on something that was left out"
             )
-        }
-        if let passing = self.job(
-            plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
-        {
-            written.captures = await captures(of: candidate.variation.isEmpty ? [job] : [job, passing])
         }
         return written
     }
@@ -109,21 +124,24 @@ package struct FindingWriter {
         let moved = self.moved(edits.applied(to: finding.bytes), to: target, name)
         var written = Written(
             sentence: finding.sentence, path: "\(folderPath)/\(name).min.scn", passing: [], failing: [],
-            rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+            rate: FailureRate(failed: 0, runs: 0), result: nil, captures: [], notes: [])
         try put(moved, name, &written)
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
         else {
             return written
         }
-        written.rate = await rate(of: job)
-        written.captures = await captures(of: [job])
+        async let measured = rate(of: job, runner)
+        async let kept = captures(of: [job], runner)
+        ((written.rate, written.result), written.captures) = (await measured, await kept)
         return written
     }
 
-    private func rate(of job: RunJob) async -> FailureRate {
+    private func rate(of job: RunJob, _ runner: EngineRunner) async -> (FailureRate, CaseResult?) {
         let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
-        return FailureRate(
-            failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
+        let failed = trials.filter { $0.signature != nil }
+        let rate = FailureRate(
+            failed: failed.count, runs: trials.count { if case .unknown(nil) = $0 { false } else { true } })
+        return (rate, failed.first?.result)
     }
 
     private func moved(_ bytes: [UInt8], to target: String, _ name: String) -> MovedScript {
@@ -196,10 +214,10 @@ package struct FindingWriter {
     }
 
     /// Runs each job once, and returns the paths of the captures of these runs.
-    private func captures(of jobs: [RunJob]) async -> [String] {
+    private func captures(of jobs: [RunJob?], _ runner: EngineRunner) async -> [String] {
         guard let captureConfiguration else { return [] }
         var paths: [String] = []
-        for job in jobs {
+        for job in jobs.compactMap(\.self) {
             let result = await runner.with(configuration: captureConfiguration).result(of: job)
             if let path = result?.capturePath { paths.append(path) }
         }

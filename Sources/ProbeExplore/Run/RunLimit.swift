@@ -1,0 +1,32 @@
+import Glibc
+import ProbeBase
+import ProbeEngine
+import ProbeSystem
+
+/// Ends a part of a run at a given time: running cases end immediately, and no further case begins.
+struct RunLimit: Sendable {
+    let control: RunControl
+    private let run: RunControl
+    private let timer: Task<Void, Never>
+
+    init(_ run: RunControl, at end: MonotonicTime) {
+        let control = RunControl(partOf: run)
+        self.run = run
+        self.control = control
+        timer = Task.detached {
+            let left = end - .now
+            if left > .zero {
+                do { try await Task.sleep(for: left) } catch { return }
+            }
+            control.interrupt(by: SIGALRM)
+        }
+    }
+
+    var isOver: Bool { control.interruptedBy != nil }
+
+    /// Ends the limit, without ending the run.
+    func cancel() {
+        timer.cancel()
+        run.forget(control)
+    }
+}
