@@ -83,7 +83,9 @@ package struct Explorer {
     private static let shrunkPlaces = 5
 
     /// Runs the scenario without variations. The steps that judge cuts are left out, because only `run` evaluates them.
-    private func baseline(_ count: Int = baselineRuns) async -> (results: [CaseResult?], observations: [StepObservation]) {
+    private func baseline(_ count: Int = baselineRuns) async -> (
+        results: [CaseResult?], observations: [StepObservation]
+    ) {
         var job = runner.job
         let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
         job.plan.scenario = job.plan.scenario.rewritten { leftOut.contains($0.id) ? [] : [$0] }
@@ -241,7 +243,9 @@ package struct Explorer {
         let candidate = failure.candidate
         if let good = goodRunner(for: base)?.with(control: control) {
             let trials = await good.settled(Array(repeating: candidate, count: FailureRate.measured))
-            if let other = trials.first(where: { !$0.hasPassed }) { return .failsWithGood(other.result ?? failure.result) }
+            if let other = trials.first(where: { !$0.hasPassed }) {
+                return .failsWithGood(other.result ?? failure.result)
+            }
         }
         let runner = runner(for: base, shrinkRunner).with(control: control)
         async let isConfirmed = isConfirmed(failure, runner.with(patience: patience.longer))

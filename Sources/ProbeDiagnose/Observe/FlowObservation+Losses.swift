@@ -50,20 +50,6 @@ extension FlowObservation {
         }
     }
 
-    /// Measures the time from an acknowledgment to the data that the sender sends in response to it. If the capture was
-    /// made near the receiver, a queue on the path lengthens this part of the round trip.
-    func noteEcho(_ packet: DiagnosedPacket, _ own: SideObservation, _ peer: SideObservation) {
-        if packet.length > 0, packet.kind == .new, let echo = packet.echo {
-            own.echo.answer(
-                echo, end: packet.start + Int64(packet.length), gap: packet.time - (own.lastDataTime ?? 0),
-                at: packet.time)
-        }
-        guard let stamp = packet.stamp, let acknowledgment = packet.acknowledgment else { return }
-        if peer.outstanding > 0 || packet.length == 0 {
-            peer.echo.ask(stamp, acknowledgment: acknowledgment, at: packet.time)
-        }
-    }
-
     // MARK: Retransmissions
 
     func noteRepeat(_ packet: DiagnosedPacket, end: Int64) {

@@ -159,8 +159,8 @@ package final class FlowObservation: @unchecked Sendable {
         }
         own.hop.note(tcp)
         noteAcknowledgment(packet, tcp, of: peer)
-        noteEcho(packet, own, peer)
-        noteWindow(packet, for: peer)
+        SideObservation.noteEcho(packet, own, peer)
+        peer.noteWindow(packet, delay: delay(to: side.opposite))
         if let last = lastData, last.side != side, last.firstReply == nil { lastData?.firstReply = packet.time }
         switch packet.kind {
         case .keepAlive: own.noteUnansweredKeepAlive(packet)
@@ -315,27 +315,6 @@ package final class FlowObservation: @unchecked Sendable {
         if sender.zeroWait.first == nil { sender.zeroWait.first = before }
         sender.zeroWait.time += budget.end - before
         if let zero = sender.zero { sender.zeroWait.evidence.add(zero.packet) }
-    }
-
-    private func noteWindow(_ packet: DiagnosedPacket, for sender: SideObservation) {
-        guard let acknowledgment = packet.acknowledgment, !packet.flags.contains(.syn) else { return }
-        let edge = WindowEdges.Edge(
-            time: packet.time, edge: acknowledgment + Int64(packet.window), isZero: packet.window == 0)
-        let wasFilled = sender.edges.furthest <= sender.sentEnd
-        if edge.edge > sender.edges.furthest { sender.movedAt = acknowledgment }
-        sender.edges.add(edge, delay: delay(to: packet.side.opposite))
-        if packet.window > sender.largestWindow { sender.largestWindow = packet.window }
-        sender.windows.append((packet.time, packet.window))
-        if packet.window == 0 {
-            if sender.zero == nil || sender.zero?.openedAt != nil {
-                sender.zero = .init(time: packet.time, packet: packet.number, wasFilled: wasFilled)
-            } else if sender.zero?.isProbed == true {
-                sender.isZeroProbeAnswered = true
-                sender.zeroWait.evidence.add(packet.number)
-            }
-        } else if sender.zero != nil, sender.zero?.openedAt == nil {
-            sender.zero?.openedAt = packet.time
-        }
     }
 
     // MARK: Data

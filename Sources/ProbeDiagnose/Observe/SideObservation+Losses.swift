@@ -98,6 +98,44 @@ extension SideObservation {
         }
     }
 
+    /// Measures the time from an acknowledgment to the data that the sender sends in response to it. If the capture was
+    /// made near the receiver, a queue on the path lengthens this part of the round trip.
+    static func noteEcho(_ packet: DiagnosedPacket, _ own: SideObservation, _ peer: SideObservation) {
+        if packet.length > 0, packet.kind == .new, let echo = packet.echo {
+            own.echo.answer(
+                echo, end: packet.start + Int64(packet.length), gap: packet.time - (own.lastDataTime ?? 0),
+                at: packet.time)
+        }
+        guard let stamp = packet.stamp, let acknowledgment = packet.acknowledgment else { return }
+        if peer.outstanding > 0 || packet.length == 0 {
+            peer.echo.ask(stamp, acknowledgment: acknowledgment, at: packet.time)
+        }
+    }
+
+    /// Records the window that a packet of the peer advertises.
+    ///
+    /// - Parameter delay: the time from the capture point to this side and back.
+    func noteWindow(_ packet: DiagnosedPacket, delay: Int64) {
+        guard let acknowledgment = packet.acknowledgment, !packet.flags.contains(.syn) else { return }
+        let edge = WindowEdges.Edge(
+            time: packet.time, edge: acknowledgment + Int64(packet.window), isZero: packet.window == 0)
+        let wasFilled = edges.furthest <= sentEnd
+        if edge.edge > edges.furthest { movedAt = acknowledgment }
+        edges.add(edge, delay: delay)
+        if packet.window > largestWindow { largestWindow = packet.window }
+        windows.append((packet.time, packet.window))
+        if packet.window == 0 {
+            if zero == nil || zero?.openedAt != nil {
+                zero = .init(time: packet.time, packet: packet.number, wasFilled: wasFilled)
+            } else if zero?.isProbed == true {
+                self.isZeroProbeAnswered = true
+                self.zeroWait.evidence.add(packet.number)
+            }
+        } else if zero != nil, zero?.openedAt == nil {
+            zero?.openedAt = packet.time
+        }
+    }
+
     /// Examines SACK blocks after a tail-loss probe. A block that contains the probe's data shows that the original
     /// segment was lost, because the receiver would have reported the original as soon as it arrived.
     func noteProbeSACK(_ reported: [Range<Int64>]) {

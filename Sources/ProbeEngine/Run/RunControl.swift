@@ -27,7 +27,10 @@ package final class RunControl: Sendable {
     /// Makes the run forget a part that has ended.
     package func forget(_ part: RunControl) { state.withLock { $0.parts.removeAll { $0 === part } } }
 
-    /// The signal that ended the run.
+    /// Ends a part of a run because its time is over.
+    package func end() { interrupt(by: 0) }
+
+    /// The signal that ended the run; 0 if the part's time is over.
     package var interruptedBy: Int32? { state.withLock { $0.signal } }
 
     /// Ends the run. Only the first signal is recorded.

@@ -1,4 +1,3 @@
-import Glibc
 import ProbeBase
 import ProbeEngine
 import ProbeSystem
@@ -18,7 +17,7 @@ struct RunLimit: Sendable {
             if left > .zero {
                 do { try await Task.sleep(for: left) } catch { return }
             }
-            control.interrupt(by: SIGALRM)
+            control.end()
         }
     }
 

@@ -21,7 +21,9 @@ package struct StepPatience: Sendable, Equatable {
         self.fixed = fixed
         var measured: [Int: [Duration]] = [:]
         for observation in observations {
-            if case .ended(let duration) = observation.event { measured[observation.step, default: []].append(duration) }
+            if case .ended(let duration) = observation.event {
+                measured[observation.step, default: []].append(duration)
+            }
         }
         times = measured.mapValues { $0.sorted()[$0.count / 2] }
     }

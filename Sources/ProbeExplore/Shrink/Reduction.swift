@@ -220,7 +220,11 @@ struct Reduction {
                     if case .act(let used, .connection, _) = other.kind { return used.value == name.value }
                     return false
                 }
-                if case .process = action { essential.insert(step.id) } else if isUsedLater { essential.insert(step.id) }
+                if case .process = action {
+                    essential.insert(step.id)
+                } else if isUsedLater {
+                    essential.insert(step.id)
+                }
             default: break
             }
         }

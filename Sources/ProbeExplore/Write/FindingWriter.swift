@@ -70,7 +70,8 @@ package struct FindingWriter {
         let moved = self.moved(text.text(of: candidate, about: sentence), to: target, name)
         var written = Written(
             sentence: sentence, path: "\(folderPath)/\(name).min.scn", passing: text.text(of: candidate.plain),
-            failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), result: nil, captures: [], notes: [])
+            failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), result: nil, captures: [],
+            notes: [])
         try put(moved, name, &written)
         if finding.shrunk.hasReachedDeadline {
             written.notes.append(
