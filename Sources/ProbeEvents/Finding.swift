@@ -23,6 +23,8 @@ package struct Finding: Error, Sendable {
     package var unexpectedEnd: UnexpectedEnd?
     /// The amount by which a crowd's latency exceeds its limit; `nil` for any other finding.
     package var excess: Excess?
+    /// Whether the expected event did not happen before a deadline, so it might have happened later.
+    package var isMissedDeadline = false
     /// The time at which the known facts proved the finding; `nil` if that is the time at which the finding was made.
     package var decided: MonotonicTime?
 

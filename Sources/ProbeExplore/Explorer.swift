@@ -159,6 +159,8 @@ package struct Explorer {
                 }
             }
             if failures.isEmpty { continue }
+            // A failing step describes a failure better than what is left at the end of the case.
+            failures = failures.filter { $0.signature.span != nil } + failures.filter { $0.signature.span == nil }
             progress(ExploreProgress(report, activity: .shrinking))
             if await !shrink(failures, &report, &rare, patience) { return false }
         }
@@ -257,9 +259,7 @@ package struct Explorer {
     /// Returns whether a failure also occurs with longer deadlines. A failure that occurred before any deadline could
     /// expire needs no confirmation.
     private func isConfirmed(_ failure: Failure, _ runner: EngineRunner) async -> Bool {
-        guard let patience = runner.patience, patience.mayHaveExpired(in: .nanoseconds(failure.result.duration)) else {
-            return true
-        }
+        guard failure.result.findings.first?.isMissedDeadline == true else { return true }
         return await !runner.settled(Array(repeating: failure.candidate, count: 3)).allSatisfy(\.hasPassed)
     }
 

@@ -37,7 +37,10 @@ struct TimeWindow {
 
     /// Returns `pending` before the deadline, and a missed deadline from then on.
     func wait<Value>(orMissed finding: @autoclosure () -> Finding) -> Outcome<Value> {
-        isOver ? .impossible(finding(), .missed) : .pending(until: limit)
+        guard isOver else { return .pending(until: limit) }
+        var finding = finding()
+        finding.isMissedDeadline = true
+        return .impossible(finding, .missed)
     }
 
     /// Returns `pending` before the deadline, and `satisfied` from then on.

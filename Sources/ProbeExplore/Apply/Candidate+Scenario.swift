@@ -28,7 +28,7 @@ extension Candidate {
                 step.kind = .act(
                     actor: actor, .proxy(.forward(cut(statement, step), count: nil, to: side)), timing)
             }
-            return slowReads(before: step) + [step]
+            return slowReads(before: step) + [step] + earlyEnd(after: step)
         }
         result.actors.removeAll { removedActors.contains($0.name.value) }
         for index in result.actors.indices { result.actors[index] = optioned(result.actors[index]) }
@@ -107,6 +107,17 @@ extension Candidate {
             return Step(
                 id: step.id, kind: .act(actor: name, .connection(action), Timing()), span: step.span, focus: step.focus)
         }
+    }
+
+    private func earlyEnd(after step: Step) -> [Step] {
+        guard variation.changes.contains(.earlyEnd(send: step.id)), case .act(let actor, _, _) = step.kind else {
+            return []
+        }
+        return [
+            Step(
+                id: step.id, kind: .act(actor: actor, .connection(.halfClose), Timing()), span: step.span,
+                focus: step.focus)
+        ]
     }
 
     private func optioned(_ actor: ActorDeclaration) -> ActorDeclaration {

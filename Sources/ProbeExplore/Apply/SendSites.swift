@@ -38,6 +38,7 @@ package struct SendSites {
             add(body.value.steps, budget: bounds.budget(at: nil))
         }
         link(scenario.steps)
+        findEnds()
         for step in scenario.allSteps { for body in step.kind.bodies { link(body.steps) } }
         for body in scenario.definitions.values { link(body.steps) }
     }
@@ -91,6 +92,58 @@ package struct SendSites {
         guard statement.cut == nil, statement.pace == nil, statement.recordLength == nil, statement.pieces.count == 1
         else { return false }
         return statement.mode == .bytes || statement.mode == .line
+    }
+
+    // MARK: The end
+
+    /// Finds the last send of each client of a program, if the client only reads after it. The program has then received
+    /// everything, so it must answer in the same way if the client half-closes its connection.
+    private mutating func findEnds() {
+        guard mayCarryFIN, !scenario.hasSubject else { return }
+        let clients = scenario.actors.filter { actor in
+            if case .client = actor.kind { true } else { false }
+        }.map(\.name.value)
+        let hasOthers = scenario.actors.contains { actor in
+            switch actor.kind {
+            case .client, .process: false
+            case .server, .subject, .proxy, .crowd: true
+            }
+        }
+        guard !hasOthers, scenario.definitions.isEmpty else { return }
+        for index in sites.indices where clients.contains(sites[index].actor) {
+            guard let position = scenario.steps.firstIndex(where: { $0.id == sites[index].step }) else { continue }
+            sites[index].mayEnd = scenario.steps[(position + 1)...].allSatisfy {
+                Self.onlyReads($0, sites[index].actor)
+            }
+        }
+    }
+
+    /// Returns whether a step neither sends anything on a client's connection nor ends or reopens the connection other
+    /// than by closing it, and does not observe how long the program keeps the connection open.
+    private static func onlyReads(_ step: Step, _ actor: String) -> Bool {
+        switch step.kind {
+        case .act(let name, let action, _):
+            guard name.value == actor else { return true }
+            switch action {
+            case .connection(.expect(let expectation)): return isData(expectation)
+            case .connection(.close): return true
+            case .connection(let action): return action.ignoresRest
+            case .server, .client, .subject, .process, .proxy, .crowd: return false
+            }
+        case .wait, .note, .assign, .check: return true
+        case .wire, .link, .name, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever:
+            return false
+        }
+    }
+
+    /// Returns whether an expectation concerns the bytes that a program sends, or the end of its stream.
+    private static func isData(_ expectation: ConnectionExpectation<Parsed>) -> Bool {
+        switch expectation {
+        case .urgent, .messageOfKind, .frame, .ping, .pong, .closeFrame, .reset, .closed, .notify, .truncated, .alert,
+            .nothing, .stalled, .sent, .sendFailed:
+            false
+        default: true
+        }
     }
 
     // MARK: Neighboring sends

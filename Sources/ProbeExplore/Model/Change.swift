@@ -12,6 +12,8 @@ package enum Change: Hashable, Sendable {
     /// The FIN is sent with the last segment of a send. `end` is either the half-close after the send, which is
     /// removed, or the close, which remains in the script.
     case fin(send: Int, end: Int)
+    /// The client half-closes its connection directly after its last send, instead of at the end of the script.
+    case earlyEnd(send: Int)
     /// The option is set for an endpoint, as if it were part of the endpoint's declaration.
     case option(actor: String, SmallOption)
     /// An endpoint reads `bytes` bytes per millisecond. The slow reading begins before the step that connects or
@@ -21,7 +23,9 @@ package enum Change: Hashable, Sendable {
     /// The number of the first step that the change affects; `nil` if the change affects an endpoint.
     package var step: Int? {
         switch self {
-        case .cut(let step, _), .join(let step, _), .records(let step, _), .fin(let step, _): step
+        case .cut(let step, _), .join(let step, _), .records(let step, _), .fin(let step, _),
+            .earlyEnd(let step):
+            step
         case .slowReading(_, let step, _): step
         case .option: nil
         }

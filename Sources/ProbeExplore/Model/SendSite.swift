@@ -28,6 +28,10 @@ package struct SendSite: Hashable, Sendable {
     /// The step after this send that ends the stream, if its FIN may be sent together with this send; otherwise `nil`.
     package var end: Int?
 
+    /// Whether this is a client's last send, after which the client only reads. The client may then half-close its
+    /// connection directly after the send.
+    package var mayEnd = false
+
     package init(
         step: Int, actor: String, bytes: [UInt8], length: Int? = nil, framing: Framing = .crlf,
         pauseBudget: Duration = .milliseconds(500), next: Int? = nil

@@ -56,9 +56,6 @@ package struct StepPatience: Sendable, Equatable {
         if let fixed { return fixed }
         return times[step].map { max($0 * factor, Self.shortest * max(1, factor / 20)) }
     }
-
-    /// Returns whether a run with these deadlines lasted long enough to have reached one of them.
-    package func mayHaveExpired(in duration: Duration) -> Bool { duration >= (fixed ?? Self.shortest) }
 }
 
 extension Variation {
@@ -69,7 +66,7 @@ extension Variation {
         for change in changes {
             switch change {
             case .cut(let send, _): total += pauses[send] ?? .zero
-            case .join, .fin, .records: break
+            case .join, .fin, .records, .earlyEnd: break
             case .option, .slowReading: return nil
             }
         }

@@ -157,7 +157,10 @@ package struct SearchOrder: Sendable {
     /// joined to it.
     private func fins(_ rows: [[Change]]) -> [Variation] {
         sites.flatMap { site -> [Variation] in
-            guard let end = site.end else { return [] }
+            guard let end = site.end else {
+                let early: [Change] = [.earlyEnd(send: site.step), .fin(send: site.step, end: site.step)]
+                return site.mayEnd ? early.map { Variation([$0]) } : []
+            }
             let fin = Change.fin(send: site.step, end: end)
             let row = rows.first { row in
                 if case .join(_, site.step)? = row.last { true } else { false }

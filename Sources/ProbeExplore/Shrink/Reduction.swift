@@ -236,7 +236,7 @@ struct Reduction {
         var steps: Set<Int> = []
         for change in variation.changes {
             switch change {
-            case .cut(let send, _), .records(let send, _): steps.insert(send)
+            case .cut(let send, _), .records(let send, _), .earlyEnd(let send): steps.insert(send)
             case .join(let first, let second): steps.formUnion([first, second])
             case .fin(let send, let end): steps.formUnion([send, end])
             case .slowReading(_, let step, _): steps.insert(step)

@@ -82,6 +82,7 @@ package struct Shrinker {
         if result.rate.runs < FailureRate.measured {
             let rate = await rate(of: result.candidate)
             if !runner.isOver { result.rate = rate }
+            result = await longerPauses(result)
         }
         return result
     }

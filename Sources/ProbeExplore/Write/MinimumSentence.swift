@@ -28,6 +28,8 @@ package struct MinimumSentence {
                 parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) per millisecond")
             case .records(let send, let size):
                 parts.append("\(shown(send)) is sent in TLS records of \(ByteText.count(size, "byte"))")
+            case .earlyEnd(let send):
+                parts.append("the client half-closes its connection directly after \(shown(send))")
             case .cut, .join, .fin: break
             }
         }

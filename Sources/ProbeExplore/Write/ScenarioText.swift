@@ -44,6 +44,11 @@ package struct ScenarioText {
                     edits.replace(start..<start, with: "\(indentation)\(actor) read \(bytes)B every 1ms\n")
                 }
             }
+            if candidate.variation.changes.contains(.earlyEnd(send: step.id)), let send = sends[step.id] {
+                let indentation = lines.indentation(at: lines.start(of: step.span.start))
+                let end = lines.end(of: step.span.end)
+                edits.replace(end..<end, with: "\(indentation)\(send.actor) half-close\n")
+            }
             if case .act(_, .proxy(.forward), _) = step.kind {
                 edits.replace(step.span.end..<step.span.end, with: clauses(step.id, candidate))
             }
