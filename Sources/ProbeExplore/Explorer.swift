@@ -159,8 +159,9 @@ package struct Explorer {
                 }
             }
             if failures.isEmpty { continue }
-            // A failing step describes a failure better than what is left at the end of the case.
-            failures = failures.filter { $0.signature.span != nil } + failures.filter { $0.signature.span == nil }
+            // The first step that fails describes a failure best, and what is left at the end of the case describes it
+            // worst.
+            failures.sort { $0.signature.span?.start ?? Int.max < $1.signature.span?.start ?? Int.max }
             progress(ExploreProgress(report, activity: .shrinking))
             if await !shrink(failures, &report, &rare, patience) { return false }
         }
@@ -196,8 +197,13 @@ package struct Explorer {
         var isSlow = true
         var longest = Duration.zero
         for failure in failures {
+            // A failure at a place that has been shrunk has the same cause.
+            let places = Set(report.findings.flatMap(\.shrunk.candidate.variation.changes).compactMap(\.step))
+            let isKnown = Set(failure.candidate.variation.changes.compactMap(\.step)).isSubset(of: places)
             let isAlike = report.findings.contains { $0.result.findings.first?.words == failure.signature.reason }
-            guard report.findings.isEmpty || !isAlike || now + longest < Self.timeForSimilar, !limit.isOver else {
+            guard report.findings.isEmpty || (!isKnown && (!isAlike || now + longest < Self.timeForSimilar)),
+                !limit.isOver
+            else {
                 report.addOther(failure.result)
                 continue
             }
