@@ -134,7 +134,9 @@ package struct ExploreReport: Sendable {
 /// The progress that is displayed while variations are tried.
 package struct ExploreProgress: Sendable {
     package enum Activity: Sendable {
-        case searching, shrinking
+        case searching
+        /// A failure is being shrunk, for which this number of candidates has been run.
+        case shrinking(runs: Int)
     }
 
     package var activity: Activity
@@ -156,9 +158,10 @@ package struct ExploreProgress: Sendable {
         var parts = ["\(tried) tried", "\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s"]
         parts.append("single cuts \(singles.tried)/\(singles.all)")
         switch activity {
-        case .searching: parts.append("\(max(0, left)) s left")
-        case .shrinking: parts.append("shrinking a failure")
+        case .searching: break
+        case .shrinking(let runs): parts.append("shrinking a failure: \(ByteText.count(runs, "run"))")
         }
+        parts.append("\(max(0, left)) s left")
         return parts.joined(separator: "  ")
     }
 }

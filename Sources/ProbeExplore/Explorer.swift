@@ -3,6 +3,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
+import Synchronization
 
 /// Searches for a variation under which a scenario fails, and shrinks that variation.
 package struct Explorer {
@@ -162,7 +163,7 @@ package struct Explorer {
             // The first step that fails describes a failure best, and what is left at the end of the case describes it
             // worst.
             failures.sort { $0.signature.span?.start ?? Int.max < $1.signature.span?.start ?? Int.max }
-            progress(ExploreProgress(report, activity: .shrinking))
+            progress(ExploreProgress(report, activity: .shrinking(runs: 0)))
             if await !shrink(failures, &report, &rare, patience) { return false }
         }
         report.elapsed = min(report.elapsed, max(.zero, MonotonicTime.now - start))
@@ -208,7 +209,7 @@ package struct Explorer {
                 continue
             }
             let start = MonotonicTime.now
-            let shrunk = await shrunk(failure, base, patience, limit.control)
+            let shrunk = await shrunk(failure, report, patience, limit.control)
             longest = max(longest, MonotonicTime.now - start)
             if case .slow = shrunk { continue }
             isSlow = false
@@ -246,8 +247,9 @@ package struct Explorer {
     private static let timeForSimilar: Duration = .seconds(8)
 
     private func shrunk(
-        _ failure: Failure, _ base: ExploredScenario, _ patience: StepPatience, _ control: RunControl
+        _ failure: Failure, _ report: ExploreReport, _ patience: StepPatience, _ control: RunControl
     ) async -> Shrunk {
+        let base = report.base
         let candidate = failure.candidate
         if let good = goodRunner(for: base)?.with(control: control) {
             let trials = await good.settled(Array(repeating: candidate, count: FailureRate.measured))
@@ -255,11 +257,24 @@ package struct Explorer {
                 return .failsWithGood(other.result ?? failure.result)
             }
         }
-        let runner = runner(for: base, shrinkRunner).with(control: control)
+        let runner = shrinkRunner(for: report).with(control: control)
         async let isConfirmed = isConfirmed(failure, runner.with(patience: patience.longer))
         let finding = await smallest(
             candidate, failure.signature, failure.result, base, runner.with(patience: patience))
         return await isConfirmed ? .found(finding) : .slow
+    }
+
+    /// Returns a runner for shrinking a failure, which shows how many candidates it has run.
+    private func shrinkRunner(for report: ExploreReport) -> EngineRunner {
+        let shown = ExploreProgress(report, activity: .shrinking(runs: 0))
+        let total = RunCount()
+        var runner = runner(for: report.base, shrinkRunner)
+        runner.finished = { [progress] count in
+            var current = shown
+            current.activity = .shrinking(runs: total.add(count))
+            progress(current)
+        }
+        return runner
     }
 
     /// Returns whether a failure also occurs with longer deadlines. A failure that occurred before any deadline could
@@ -308,9 +323,10 @@ package struct Explorer {
             }
         }
         if let outcome = await failureOfGood(Candidate(base.ownVariation), base) { return outcome }
-        progress(ExploreProgress(report, activity: .shrinking))
+        progress(ExploreProgress(report, activity: .shrinking(runs: 0)))
+        let runner = shrinkRunner(for: report)
         let finding = await smallest(
-            Candidate(base.ownVariation), signature, failing, base, runner(for: base, shrinkRunner), keeping: failure)
+            Candidate(base.ownVariation), signature, failing, base, runner, keeping: failure)
         if isInterrupted { return .interrupted }
         if finding.isTooRare { report.rare = [finding] } else { report.findings = [finding] }
         return .explored(report)
@@ -368,6 +384,19 @@ package struct Explorer {
             ScenarioCompiler.compile(
                 path: path, bytes: text.text(of: candidate), allowing: targets, loader: FileAccess.load
             ).plan != nil
+        }
+    }
+}
+
+/// A number of runs to which any thread can add.
+private final class RunCount: Sendable {
+    private let count = Mutex(0)
+
+    /// Adds to the number, and returns the sum.
+    func add(_ more: Int) -> Int {
+        count.withLock { count in
+            count += more
+            return count
         }
     }
 }

@@ -62,12 +62,13 @@ struct CloseFindings: FindingGroup {
             outstanding > 0
             ? "; \(size(Int(outstanding))) of data \(outstanding == 1 ? "was" : "were") not acknowledged" : ""
         add(
-            side == .client ? .resetByClient : .resetByServer, severity, .certain,
+            side == .client ? .resetByClient : .resetByServer, severity, reset.mayBeForeign ? .likely : .certain,
             late == nil ? FindingSide(side) : FindingSide(side.opposite), Evidence(reset.cause, reset.packet),
             "The \(side.word) reset the connection after \(seconds(reset.time)): \(explanation)\(lost).",
             next: late == nil
                 ? "look at why the program on \(context.endpoint(side)) ended the connection this way (its log, timeouts, crashes)"
                 : "find out why the program on \(context.endpoint(.server)) answered so late, and compare with the client's timeout",
+            rivals: ["another machine that sent the reset in the \(side.word)'s name"],
             numbers: [
                 ("reason", .string(reason)),
                 ("reason-certainty", .string(reason == "data-after-close" ? "certain" : "likely")),

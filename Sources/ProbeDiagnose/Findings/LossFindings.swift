@@ -135,7 +135,9 @@ struct LossFindings: FindingGroup {
         let headers = context.client.address.family == .v6 ? 60 : 40
         let minimum = context.client.address.family == .v6 ? 1280 : 577
         guard let stuck = sender.stuck, stuck.copies >= 3, stuck.payload + headers >= minimum,
-            sender.largestAcknowledged < stuck.payload, sender.acknowledged > 0
+            sender.largestAcknowledged < stuck.payload, sender.acknowledged > 0,
+            // If the beginning is missing, larger packets may have arrived before.
+            sender.largestAcknowledged > 0 || sender.syn != nil
         else { return }
         // If the peer no longer answers smaller packets either, it has vanished, and the size of the packets is not the
         // cause.
@@ -145,7 +147,7 @@ struct LossFindings: FindingGroup {
         let isProven = stuck.isPassed || flow.icmp?.isTooBig == true
         add(
             .mtuBlackHole, .problem, isProven ? .certain : .likely, .path(to: side.opposite), stuck.evidence,
-            "Large packets of the \(side.word) disappear: a packet with \(stuck.payload) bytes of data was sent \(stuck.copies) times and never acknowledged, while smaller ones (up to \(sender.largestAcknowledged) bytes) arrived.",
+            "Large packets of the \(side.word) disappear: a packet with \(stuck.payload) bytes of data was sent \(stuck.copies) times and never acknowledged, while \(sender.largestAcknowledged > 0 ? "smaller ones (up to \(count(sender.largestAcknowledged, "byte")))" : "packets without data") arrived.",
             next:
                 "check the MTU of the path (`tracepath \((side.opposite == .client ? context.client : context.server).address)`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
             rivals: ["a peer that vanished", "a device that drops packets because of their content"],
@@ -293,7 +295,11 @@ struct LossFindings: FindingGroup {
         let isOneSideTwice = ConversationSide.allCases.contains {
             flow[$0].copyCount >= 3 && flow[$0].copyCount * 10 >= flow[$0].packetCount * 9
         }
-        let isCapturedTwice = copyCount * 4 >= flow.packetCount || isOneSideTwice || flow.isTranslated
+        // The network can't deliver a packet twice to a capture point at its sender.
+        let isAtSender = flow.copies.lateSide.map(context.isAt) ?? false
+        let isCapturedTwice =
+            copyCount * 4 >= flow.packetCount || isOneSideTwice || flow.isTranslated || isAtSender
+            || !flow.clock.isReliable
         if flow.copies.lateCount > 0, !isCapturedTwice {
             let share = Double(flow.copies.lateCount) / Double(max(flow.packetCount, 1))
             add(

@@ -33,14 +33,17 @@ struct WaitFindings: FindingGroup {
             : median < slowest.wait / 100
                 ? "the slowest of \(count) answers took \(text(slowest.wait))"
                 : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
+        let isFramed = flow.server.isAnswerFramed
+        // If the protocol is unknown, what follows a very long time is more often a message that nobody asked for.
+        let isIdle = !isFramed && isVerySlow && !(count >= 3 && median >= 500 * Time.millisecond)
         add(
-            .slowServer, isVerySlow ? .problem : .warning,
-            flow.server.isAnswerAcknowledged && flow.server.isAnswerFramed ? .certain : .likely, .server,
+            .slowServer, isIdle ? .note : isVerySlow && isFramed ? .problem : .warning,
+            flow.server.isAnswerAcknowledged && isFramed ? .certain : .likely, .server,
             Evidence(slowest.request, slowest.answer), "The server was slow to answer: \(waits).",
             next:
                 "look at what the program on \(context.endpoint(.server)) did at that time (its log, a profile, the services that it depends on)",
             rivals: ["requests that were delayed on their way to the program"]
-                + (flow.server.isAnswerFramed ? [] : ["a message that the server sent of its own accord"]),
+                + (isFramed ? [] : ["a message that the server sent of its own accord"]),
             numbers: [
                 ("answers", .integer(count)), ("median", .seconds(nanoseconds: median)),
                 ("p99", .seconds(nanoseconds: high)), ("slowest", .seconds(nanoseconds: slowest.wait)),

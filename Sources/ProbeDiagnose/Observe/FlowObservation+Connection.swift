@@ -85,6 +85,8 @@ struct ResetObservation: Sendable {
     var hasUnreadData: Bool
     var isInsideMessage: Bool
     var isForeign: Bool
+    /// Whether the reset came over another number of hops than the few earlier packets.
+    var mayBeForeign: Bool
     var isOddlyNumbered: Bool
     var laterPackets = Evidence()
     var isObeyed: Bool
@@ -107,7 +109,8 @@ extension ResetObservation {
             hasUnreadData: own.fin == nil && flow.lastData?.side == packet.side.opposite
                 && other.acknowledged > max(1, other.movedAt),
             isInsideMessage: own.progress.isIncomplete || other.progress.isIncomplete,
-            isForeign: own.hop.isForeign(tcp), isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
+            isForeign: own.hop.isForeign(tcp), mayBeForeign: own.hop.mayBeForeign(tcp),
+            isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
             cause: other.lastDataPacket,
             isOnlyAlertOutstanding: own.isOnlyAlertOutstanding && other.isOnlyAlertOutstanding)
     }

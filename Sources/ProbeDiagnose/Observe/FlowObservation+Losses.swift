@@ -17,7 +17,10 @@ extension FlowObservation {
             sender.trigger.noteRequest(at: packet.time, delay: delay, latestDelay: isAway ? sender.echo.latest : 0)
         }
         if acknowledgment > sender.acknowledged {
-            sender.noteProbeAnswer(packet, acknowledgment)
+            if !sender.repeats.isEmpty {
+                sender.noteProbeAnswer(packet, acknowledgment)
+                sender.noteOriginal(packet, acknowledgment)
+            }
             sender.noteUnseen(acknowledgment, packet.number, at: now)
             sender.noteDelay(acknowledgment, packet)
             sender.confirmLosses()
@@ -81,8 +84,9 @@ extension FlowObservation {
         if packet.kind == .fastRetransmission, self[side].recoveryEnd == nil {
             self[side].recoveryEnd = self[side].sentEnd
         }
+        var timeout: (wait: Int64, attributed: Int64)?
         if isTimeout || isProbe {
-            noteTimeout(
+            timeout = noteTimeout(
                 packet, from: max(since, self[side].acknowledgedTime, self[side].trigger.lastExpiry),
                 isCaptured ? earlier : nil, isProbe: isProbe)
         }
@@ -113,25 +117,28 @@ extension FlowObservation {
             .init(
                 start: packet.start, end: end, time: packet.time, packet: packet.number, stamp: packet.stamp,
                 payload: Int64(packet.length), isCaptured: isCaptured, isProbe: isProbe, isSpurious: isSpurious,
-                isCounted: isCounted))
+                isCounted: isCounted, timeout: timeout))
         if end > self[side].sentEnd { self[side].sentEnd = end }
         self[side].repairEnd = self[side].sentEnd
         if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }
     }
 
+    /// Attributes the time before a packet that was sent again to the wait for a timer.
+    ///
+    /// - Returns: the wait, and the part of it that the time budget attributes to timeouts; `nil` if it was not counted.
     private func noteTimeout(
         _ packet: DiagnosedPacket, from start: Int64, _ earlier: SentSegment?, isProbe: Bool
-    ) {
+    ) -> (wait: Int64, attributed: Int64)? {
         let side = packet.side
         let (own, peer) = (self[side], peer(of: side))
         let reassigned = budget.reassign(.timeout, from: start, until: packet.time)
         own.timeoutTime += reassigned
-        guard !isProbe else { return }
+        guard !isProbe else { return nil }
         own.trigger.noteExpiry(at: packet.time)
         // The time may belong to a state of higher precedence, such as the close of the connection. It may also have
         // been attributed already, because the peer waited at the same time.
         guard reassigned > 0 || (phase == .open && peer.trigger.lastExpiry > start), reset?.side != side.opposite
-        else { return }
+        else { return nil }
         own.timeoutCount += 1
         own.timeoutWaits += packet.time - start
         own.longestTimeout = max(own.longestTimeout, packet.time - start)
@@ -149,6 +156,7 @@ extension FlowObservation {
         }
         own.longestBackoff = max(own.longestBackoff, own.backoff?.timeouts ?? 1)
         own.recoveryEnd = nil
+        return (packet.time - start, reassigned)
     }
 }
 

@@ -431,8 +431,9 @@ package final class FlowObservation: @unchecked Sendable {
     private func noteNagle(_ packet: DiagnosedPacket) {
         let side = packet.side
         let own = self[side]
-        guard packet.length > 0, let small = own.small, let acknowledged = own.smallAcknowledged,
-            lastData?.side == side,
+        // Nagle's algorithm never holds back a full segment.
+        guard packet.length > 0, Int64(packet.length) < segmentSize(of: side), let small = own.small,
+            let acknowledged = own.smallAcknowledged, lastData?.side == side,
             // A small segment may be followed late because the window was full.
             own.room(at: packet.time, delay: delay(to: side)).map({ $0 > segmentSize(of: side) }) ?? true
         else { return }

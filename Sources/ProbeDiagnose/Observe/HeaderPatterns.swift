@@ -7,19 +7,36 @@ struct HeaderPattern: Sendable {
     /// The number of packets with this hop limit.
     private(set) var count = 0
     private(set) var hasVaried = false
+    private var lastIdentification: UInt16 = 0
     /// The number of packets whose IP identification is 0. `numberedCount` is the number of all other packets.
     private(set) var zeroCount = 0
     private(set) var numberedCount = 0
 
     mutating func note(_ tcp: DecodedTCP) {
         if tcp.identification == 0 { zeroCount += 1 } else { numberedCount += 1 }
+        lastIdentification = tcp.identification
         if count == 0 { hopLimit = tcp.hopLimit }
         if tcp.hopLimit == hopLimit { count += 1 } else { hasVaried = true }
     }
 
-    /// Returns whether a packet's hop limit differs from that of all earlier packets. At least three earlier packets
-    /// are required, all with the same hop limit.
-    func isForeign(_ tcp: DecodedTCP) -> Bool { count >= 3 && !hasVaried && tcp.hopLimit != hopLimit }
+    /// Returns whether a packet seems to come from another machine than all earlier packets. At least three earlier
+    /// packets are required, all with the same hop limit.
+    func isForeign(_ tcp: DecodedTCP) -> Bool { count >= 3 && !hasVaried && mayBeForeign(tcp) }
+
+    /// Returns whether a packet seems to come from another machine than the first packet.
+    ///
+    /// Some systems send resets with another initial hop limit than all other packets. The number of hops is then the
+    /// same, and the reset has the next IP identification.
+    func mayBeForeign(_ tcp: DecodedTCP) -> Bool {
+        guard count > 0, tcp.hopLimit != hopLimit else { return false }
+        let isNext = tcp.identification != 0 && 1...16 ~= Int(tcp.identification &- lastIdentification)
+        return Self.hops(tcp.hopLimit) != Self.hops(hopLimit) || !isNext
+    }
+
+    /// Returns the number of hops that a packet has passed, if its initial hop limit was the next of the usual ones.
+    private static func hops(_ hopLimit: UInt8) -> UInt8 {
+        ([32, 64, 128].first { hopLimit <= $0 } ?? 255) - hopLimit
+    }
 
     /// Returns whether a packet has an IP identification although no earlier packet has one, or has none although every
     /// earlier packet has one. At least three earlier packets are required.

@@ -164,6 +164,41 @@ extension SideObservation {
         if let stamp = repeats[index].stamp, packet.echo == stamp { self.isTailProven = true }
     }
 
+    /// Examines the first acknowledgment of data that was sent again. If it echoes a timestamp from before the data was
+    /// sent again, the original arrived, and sending the data again was unnecessary (RFC 3522).
+    func noteOriginal(_ packet: DiagnosedPacket, _ acknowledgment: Int64) {
+        guard let echo = packet.echo else { return }
+        for index in repeats.indices {
+            let repeated = repeats[index]
+            guard let stamp = repeated.stamp, !repeated.isProbe, !repeated.isSpurious, repeated.payload > 0,
+                repeated.isCaptured, repeated.start <= acknowledged, repeated.end > acknowledged,
+                repeated.end <= acknowledgment, Int32(bitPattern: echo &- stamp) < 0
+            else { continue }
+            self.spuriousEvidence.add(repeated.packet)
+            self.spuriousEvidence.add(packet.number)
+            self.isSpuriousProven = true
+            acquit(index)
+            if let timeout = repeated.timeout {
+                self.timeoutCount -= 1
+                self.timeoutWaits -= timeout.wait
+                self.timeoutTime -= timeout.attributed
+            }
+        }
+    }
+
+    /// Counts a packet that was sent again as unnecessary instead of as the repair of a loss.
+    private func acquit(_ index: Int) {
+        repeats[index].isSpurious = true
+        self.spuriousCount += 1
+        guard repeats[index].isCounted else { return }
+        repeats[index].isCounted = false
+        if repeats[index].isCaptured {
+            if self.lost.after > 0 { self.lost.after -= 1 } else { self.unconfirmedLost.after -= 1 }
+        } else {
+            if self.lost.before > 0 { self.lost.before -= 1 } else { self.unconfirmedLost.before -= 1 }
+        }
+    }
+
     /// Measures the time from a segment to its acknowledgment, unless the segment was sent more than once (Karn's
     /// algorithm), or the acknowledgment waited until a hole before the segment was filled.
     func noteDelay(_ acknowledgment: Int64, _ packet: DiagnosedPacket) {
@@ -297,15 +332,7 @@ extension SideObservation {
         self.spuriousEvidence.add(packet)
         self.isSpuriousProven = true
         guard !repeated.isSpurious else { return }
-        repeats[index].isSpurious = true
-        self.spuriousCount += 1
-        guard repeated.isCounted else { return }
-        if repeated.isCaptured {
-            if self.lost.after > 0 { self.lost.after -= 1 } else { self.unconfirmedLost.after -= 1 }
-        } else {
-            if self.lost.before > 0 { self.lost.before -= 1 } else { self.unconfirmedLost.before -= 1 }
-        }
-        repeats[index].isCounted = false
+        acquit(index)
     }
 
     /// Counts a packet that was sent again as lost.

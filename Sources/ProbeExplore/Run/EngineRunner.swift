@@ -14,6 +14,8 @@ package struct EngineRunner: CandidateRunner {
     /// The deadlines of the steps; `nil` for the script's own deadlines.
     package let patience: StepPatience?
     private let allows: @Sendable (Candidate) -> Bool
+    /// Called with the number of candidates after they have been run.
+    var finished: (@Sendable (Int) -> Void)?
 
     /// Creates a runner.
     ///
@@ -31,31 +33,26 @@ package struct EngineRunner: CandidateRunner {
     }
 
     /// Returns a copy of this runner with another configuration.
-    func with(configuration: RunConfiguration) -> EngineRunner {
-        EngineRunner(
-            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
-            allows: allows)
-    }
+    func with(configuration: RunConfiguration) -> EngineRunner { copy(configuration: configuration) }
 
     /// Returns a copy of this runner for another case.
-    func withJob(_ job: RunJob) -> EngineRunner {
-        EngineRunner(
-            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
-            allows: allows)
-    }
+    func withJob(_ job: RunJob) -> EngineRunner { copy(job: job) }
 
     /// Returns a copy of this runner whose runs `control` ends.
-    func with(control: RunControl) -> EngineRunner {
-        EngineRunner(
-            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
-            allows: allows)
-    }
+    func with(control: RunControl) -> EngineRunner { copy(control: control) }
 
     /// Returns a copy of this runner with other deadlines.
-    func with(patience: StepPatience?) -> EngineRunner {
-        EngineRunner(
-            job: job, configuration: configuration, control: control, reactor: reactor, patience: patience,
-            allows: allows)
+    func with(patience: StepPatience?) -> EngineRunner { copy(patience: .some(patience)) }
+
+    private func copy(
+        job: RunJob? = nil, configuration: RunConfiguration? = nil, control: RunControl? = nil,
+        patience: StepPatience?? = nil
+    ) -> EngineRunner {
+        var result = EngineRunner(
+            job: job ?? self.job, configuration: configuration ?? self.configuration, control: control ?? self.control,
+            reactor: reactor, patience: patience ?? self.patience, allows: allows)
+        result.finished = finished
+        return result
     }
 
     package var isOver: Bool { control.interruptedBy != nil }
@@ -78,6 +75,7 @@ package struct EngineRunner: CandidateRunner {
     /// Returns the results for candidates, in the same order; `nil` for each candidate that was not run because of an
     /// interruption.
     package func results(of candidates: [Candidate]) async -> [CaseResult?] {
+        defer { finished?(candidates.count) }
         let base = job.plan.scenario
         let jobs = candidates.enumerated().map { index, candidate in
             var job = job

@@ -59,15 +59,16 @@ package struct StepPatience: Sendable, Equatable {
 }
 
 extension Variation {
-    /// The sum of all pauses; `nil` if the variation slows down the program in another way, so that deadlines can't be
-    /// predicted.
+    /// The time by which the variation may delay the program: the sum of all pauses, and some time for small buffers;
+    /// `nil` if an endpoint reads slowly, because the delay then depends on how much it reads.
     var delay: Duration? {
         var total = Duration.zero
         for change in changes {
             switch change {
             case .cut(let send, _): total += pauses[send] ?? .zero
             case .join, .fin, .records, .earlyEnd: break
-            case .option, .slowReading: return nil
+            case .option: total += .milliseconds(500)
+            case .slowReading: return nil
             }
         }
         return total
