@@ -51,6 +51,39 @@ import Testing
         }
     }
 
+    /// The bytes of a timestamp option.
+    private static func stamp(_ value: UInt32, echo: UInt32) -> [UInt8] {
+        var bytes: [UInt8] = [1, 1, 8, 10]
+        for number in [value, echo] {
+            for shift in [UInt32(24), 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+        return bytes
+    }
+
+    /// An acknowledgment that echoes the timestamp of the original shows that the original arrived (RFC 3522). If it
+    /// echoes that of the retransmission, the original was lost.
+    @Test(arguments: [true, false])
+    func echoShowsWhichTransmissionArrived(isOriginal: Bool) throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            let start = connection
+            capture.packet(
+                start, .server, flags: 0x18, payload: Self.segment, options: Self.stamp(1_000, echo: 1))
+            capture.wait(milliseconds: 1_500)
+            capture.packet(
+                start, .server, flags: 0x18, payload: Self.segment, options: Self.stamp(2_500, echo: 1))
+            connection.serverSent += UInt32(Self.segment.count)
+            capture.wait(milliseconds: 20)
+            capture.packet(
+                connection, .client, flags: 0x10, options: Self.stamp(1_600, echo: isOriginal ? 1_000 : 2_500))
+            capture.wait(milliseconds: 500)
+        }
+        let ids = Self.all(flow).map(\.id)
+        #expect(ids.contains(.timeoutStall) == !isOriginal)
+        #expect(ids.contains(.loss) == !isOriginal)
+        #expect(ids.contains(.spuriousRetransmission) == isOriginal)
+    }
+
     /// A SACK block makes the sender repeat a segment at once, however long ago it sent the segment.
     @Test func requestedSegmentIsNoTimeout() throws {
         let flow = try Self.flow(Self.repeating(request: true, isAnswered: true))
