@@ -105,9 +105,31 @@ class CaptureFigures:
             f"{ratio:.2f}", ratio >= 0.8 and ours.peak <= 64 * 1024,
         )
         self.count_bytes(name, capture, payload)
+        self.diagnose(name, capture)
         if name == "mixed":
             self.peers(capture, loop.best)
         capture.unlink()
+
+    def diagnose(self, name: str, capture: Path):
+        """Measures a diagnosis of all flows, alternating with `inspect` on the same file."""
+        figure, target = f"diagnose, {name}", "<= 1.6 of inspect, <= 60 MB"
+        table, ours = Times([], [], 0), Times([], [], 0)
+        for number in range(-1, self.count(5, 2)):  # one extra run of each command, to warm up
+            for times, word, codes in ((table, "inspect", (0,)), (ours, "diagnose", (0, 1))):
+                execution = self.execute(self.tool, word, capture, limit=300)
+                if execution.status not in codes:
+                    return self.failed(figure, target, execution)
+                if number >= 0:
+                    times.walls.append(execution.wall)
+                    times.cpus.append(execution.cpu)
+                    times.peak = max(times.peak, execution.peak)
+        ratio = ours.best / table.best
+        self.add(
+            figure, target,
+            f"{ours.best:.2f} of {table.best:.2f} s, CPU {statistics.median(ours.cpus):.2f} of {statistics.median(table.cpus):.2f} s, "
+            f"{ours.peak / 1024:.0f} of {table.peak / 1024:.0f} MB",
+            f"{ratio:.1f}", ratio <= 1.6 and ours.peak <= 60 * 1024,
+        )
 
     def count_bytes(self, name: str, capture: Path, payload: int):
         """Checks that all sent bytes are captured at least once, or reported as missing."""

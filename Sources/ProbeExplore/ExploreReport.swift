@@ -84,22 +84,33 @@ package struct ExploreReport: Sendable {
     package var rare: [ExploreFinding] = []
     /// For each step at which the known-good program also fails a variation, the first such result.
     package private(set) var failedByGood: [CaseResult] = []
-    /// The first failure at each step other than the finding's step.
+    /// The first failure at each step other than the findings' steps.
     package private(set) var others: [CaseResult] = []
+    /// The missed deadlines that were not confirmed for lack of time.
+    package private(set) var unconfirmed: [CaseResult] = []
+    /// How many runs without variations failed after the search; `nil` if all of them passed.
+    package var stability: FailureRate?
     private var cuts: Set<Change> = []
 
     package init(base: ExploredScenario) {
         self.base = base
     }
 
-    /// Begins a search. An earlier search that was given up does not count.
+    /// Resets the counts; those of an abandoned search are discarded.
     mutating func beginSearch(singleCuts: Int) {
         (tried, unknown, singleCutsTried) = (0, 0, 0)
         cuts = []
         self.singleCuts = singleCuts
     }
 
-    mutating func addOther(_ result: CaseResult) { Self.add(result, to: &others) }
+    /// Adds a failure at another step than those of the findings.
+    mutating func addOther(_ result: CaseResult) {
+        let span = result.findings.first?.span
+        if findings.contains(where: { $0.result.findings.first?.span == span }) { return }
+        Self.add(result, to: &others)
+    }
+
+    mutating func addUnconfirmed(_ result: CaseResult) { Self.add(result, to: &unconfirmed) }
 
     mutating func addGood(_ result: CaseResult) { Self.add(result, to: &failedByGood) }
 
@@ -108,15 +119,18 @@ package struct ExploreReport: Sendable {
         if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
 
-    /// Whether a failing variation proves nothing, because it failed too rarely or because the known-good program also
-    /// fails it.
-    package var isUnsettled: Bool { !rare.isEmpty || !failedByGood.isEmpty }
+    /// Whether a failing variation proves nothing, because it failed too rarely, because there was no time to confirm it,
+    /// or because the known-good program also fails it; or whether nothing was tried.
+    package var isUnsettled: Bool {
+        !rare.isEmpty || !failedByGood.isEmpty || !unconfirmed.isEmpty || (tried == 0 && !isExhausted)
+    }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
         tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }
         for (candidate, trial) in zip(candidates, trials) {
             // A candidate that was not run has no result and is not counted.
-            if case .unknown(.some) = trial { unknown += 1 }
+            if case .unknown(nil) = trial { continue }
+            if case .unknown = trial { unknown += 1 }
             if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
                 cuts.insert(candidate.variation.changes[0])
             }

@@ -67,13 +67,14 @@ package struct Explorer {
         if let outcome = await failureOfGood(Candidate(), base) { return outcome }
         var report = ExploreReport(base: base)
         var patience = StepPatience(observations, fixed: settings.patience)
-        while await !search(&report, patience), !isInterrupted {
+        while await !search(&report, patience), !isInterrupted, let longer = patience.longer {
             // The program was only slow, so it gets more time.
-            patience = patience.longer
+            patience = longer
         }
         if !report.findings.isEmpty, !isInterrupted, .now < end {
             let (again, _) = await baseline(Self.finalRuns)
-            if let outcome = unstable(again) { return outcome }
+            let passed = again.count { $0?.verdict == .passed }
+            if passed < again.count { report.stability = FailureRate(failed: again.count - passed, runs: again.count) }
         }
         return .explored(report)
     }
@@ -138,7 +139,13 @@ package struct Explorer {
                 break
             }
             let batchStart = MonotonicTime.now
-            let trials = await runner.run(batch)
+            var trials = await runner.run(batch)
+            // A short standstill of the machine matters less for the script's own deadlines.
+            let unknown = trials.indices.filter { if case .unknown(.some) = trials[$0] { true } else { false } }
+            if !unknown.isEmpty {
+                let again = await runner.with(patience: nil).run(unknown.map { batch[$0] })
+                for (index, trial) in zip(unknown, again) { trials[index] = trial }
+            }
             report.count(batch, trials)
             let seconds = (MonotonicTime.now - batchStart) / .seconds(1)
             size = min(
@@ -184,6 +191,8 @@ package struct Explorer {
         case failsWithGood(CaseResult)
         /// The failure did not occur with longer deadlines.
         case slow
+        /// There was no time to run the variation with longer deadlines.
+        case unconfirmed
     }
 
     /// Shrinks failures, one after another.
@@ -195,26 +204,34 @@ package struct Explorer {
         let base = report.base
         let limit = RunLimit(runner.control, at: end + (.zero - settings.writingTime(of: base.scenario)))
         defer { limit.cancel() }
-        var isSlow = true
+        var (wasShrunk, isSlow) = (false, true)
         var longest = Duration.zero
         for failure in failures {
-            // A failure at a place that has been shrunk has the same cause.
+            if limit.isOver {
+                addUnshrunk(failure, &report)
+                continue
+            }
+            // A failure at a place that has been shrunk probably has the same cause.
             let places = Set(report.findings.flatMap(\.shrunk.candidate.variation.changes).compactMap(\.step))
-            let isKnown = Set(failure.candidate.variation.changes.compactMap(\.step)).isSubset(of: places)
+            let steps = Set(failure.candidate.variation.changes.compactMap(\.step))
+            let isKnown = !steps.isEmpty && steps.isSubset(of: places)
             let isAlike = report.findings.contains { $0.result.findings.first?.words == failure.signature.reason }
-            guard report.findings.isEmpty || (!isKnown && (!isAlike || now + longest < Self.timeForSimilar)),
-                !limit.isOver
-            else {
+            guard report.findings.isEmpty || (!isKnown && (!isAlike || now + longest < Self.timeForSimilar)) else {
                 report.addOther(failure.result)
                 continue
             }
             let start = MonotonicTime.now
             let shrunk = await shrunk(failure, report, patience, limit.control)
             longest = max(longest, MonotonicTime.now - start)
-            if case .slow = shrunk { continue }
+            wasShrunk = true
+            if case .slow = shrunk {
+                guard patience.longer == nil else { continue }
+                rare[failure.signature, default: 0] += 1
+            }
             isSlow = false
             switch shrunk {
             case .slow: break
+            case .unconfirmed: report.addUnconfirmed(failure.result)
             case .failsWithGood(let result):
                 report.addGood(result)
                 rare[failure.signature] = Self.rareAttempts
@@ -231,13 +248,23 @@ package struct Explorer {
                     $0.shrunk.candidate.variation.changes == finding.shrunk.candidate.variation.changes
                         || $0.signature == finding.signature
                 }) {
-                    report.addOther(failure.result)
-                } else {
-                    report.findings.append(finding)
+                    break
                 }
+                report.findings.append(finding)
             }
         }
-        return !isSlow
+        return !wasShrunk || !isSlow
+    }
+
+    /// Adds a failure for which no time is left. A missed deadline that is not confirmed is no finding.
+    private func addUnshrunk(_ failure: Failure, _ report: inout ExploreReport) {
+        guard report.findings.isEmpty else { return report.addOther(failure.result) }
+        guard failure.result.findings.first?.isMissedDeadline != true else {
+            return report.addUnconfirmed(failure.result)
+        }
+        var shrunk = ShrinkResult(candidate: failure.candidate, rate: FailureRate(failed: 1, runs: 1))
+        shrunk.hasReachedDeadline = true
+        report.findings.append(ExploreFinding(signature: failure.signature, result: failure.result, shrunk: shrunk))
     }
 
     /// The time since the beginning.
@@ -258,10 +285,14 @@ package struct Explorer {
             }
         }
         let runner = shrinkRunner(for: report).with(control: control)
-        async let isConfirmed = isConfirmed(failure, runner.with(patience: patience.longer))
+        async let confirmed = isConfirmed(failure, runner.with(patience: patience.longer))
         let finding = await smallest(
             candidate, failure.signature, failure.result, base, runner.with(patience: patience))
-        return await isConfirmed ? .found(finding) : .slow
+        return switch await confirmed {
+        case true?: .found(finding)
+        case false?: .slow
+        case nil: .unconfirmed
+        }
     }
 
     /// Returns a runner for shrinking a failure, which shows how many candidates it has run.
@@ -278,10 +309,12 @@ package struct Explorer {
     }
 
     /// Returns whether a failure also occurs with longer deadlines. A failure that occurred before any deadline could
-    /// expire needs no confirmation.
-    private func isConfirmed(_ failure: Failure, _ runner: EngineRunner) async -> Bool {
+    /// expire needs no confirmation. Returns `nil` if there was no time to find out.
+    private func isConfirmed(_ failure: Failure, _ runner: EngineRunner) async -> Bool? {
         guard failure.result.findings.first?.isMissedDeadline == true else { return true }
-        return await !runner.settled(Array(repeating: failure.candidate, count: 3)).allSatisfy(\.hasPassed)
+        let trials = await runner.settled(Array(repeating: failure.candidate, count: 3))
+        if trials.contains(where: { $0.signature == failure.signature }) { return true }
+        return runner.isOver ? nil : false
     }
 
     // MARK: shrink
@@ -348,8 +381,9 @@ package struct Explorer {
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
         if runner.isOver {
-            // There was no time to measure the rate.
-            finding.shrunk.rate = FailureRate(failed: 1, runs: 1)
+            // There was no time to measure the rate. The first failure counts as a run.
+            let runs = trials.count { if case .unknown = $0 { false } else { true } }
+            finding.shrunk.rate = FailureRate(failed: rate.failed + 1, runs: runs + 1)
             finding.shrunk.hasReachedDeadline = true
             return finding
         }

@@ -17,6 +17,7 @@ struct ExploreCommand: ParsableCommand {
               tcpprobe explore server.scn --for 10m -j 4 --out found
               tcpprobe explore server.scn --seed 7
               tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping
+              tcpprobe explore --server 'redis-server --port {port}' -- redis-cli -p {port} ping
               tcpprobe explore server.scn --good 'python3 fixed.py ${P.port}'
 
             EXIT CODES:
@@ -49,6 +50,12 @@ struct ExploreCommand: ParsableCommand {
             valueName: "host:port"))
     var to: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Like --to, but start the server with this command, in which {port} is the port on which it must listen.",
+            valueName: "command"))
+    var server: String?
+
     @Flag(
         help: ArgumentHelp(
             "Try faults instead of variations: at each place, the endpoint resets, closes or half-closes its connection, or falls silent. The program must not be killed by a signal, must not spin or leak, and must serve the next client."
@@ -66,9 +73,16 @@ struct ExploreCommand: ParsableCommand {
         if let patience, QuantityArgument.time(patience) == nil {
             throw ValidationError("--patience \(patience): expected a time above 0, such as 500ms or 5s")
         }
-        if to != nil, faults {
+        if to != nil, server != nil {
+            throw ValidationError("--to and --server are mutually exclusive: give the server's address or its command")
+        }
+        if let server, !server.contains("{port}") {
             throw ValidationError(
-                "--faults requires a scenario: with --to, nothing specifies the correct behavior after a fault")
+                "--server \(server): the command does not contain {port}, the port on which the server must listen")
+        }
+        if to != nil || server != nil, faults {
+            throw ValidationError(
+                "--faults requires a scenario: without one, nothing specifies the correct behavior after a fault")
         }
         if time == nil {
             throw ValidationError("--for \(duration): expected a time above 0, such as 500ms, 60s or 10m")
@@ -79,7 +93,7 @@ struct ExploreCommand: ParsableCommand {
 
     /// The search options, as words of the command line that explores a case again.
     private var words: [String] {
-        var words = to.map { ["--to", $0] } ?? []
+        var words = to.map { ["--to", $0] } ?? server.map { ["--server", $0] } ?? []
         if duration != "60s" { words += ["--for", duration] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if faults { words.append("--faults") }
@@ -94,7 +108,9 @@ struct ExploreCommand: ParsableCommand {
     }
 
     func run() throws {
-        let jobs = try to.map { [try options.commandJob(to: $0)] } ?? options.chosenJobs()
+        let explored =
+            to.map { CommandScenario.Server.address($0) } ?? server.map { .command(GoodOptions.fromHere($0)) }
+        let jobs = try explored.map { [try options.commandJob($0)] } ?? options.chosenJobs()
         try ExploreRun(options, jobs, kind: .explore(settings, words: words)).run()
     }
 }

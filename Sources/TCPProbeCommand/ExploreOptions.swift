@@ -108,17 +108,17 @@ struct ExploreOptions: ParsableArguments {
 
     /// Returns a case that runs a command. The command connects to a server through a proxy.
     ///
-    /// - Parameter target: the address of the server to which the proxy connects.
-    func commandJob(to target: String) throws -> RunJob {
+    /// - Parameter server: the server to which the proxy connects.
+    func commandJob(_ server: CommandScenario.Server) throws -> RunJob {
         let words = absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {
             throw Failure.invalidUsage(
                 "the command does not contain {port}, but must connect to the proxy's port\n  hint: use {port} in the command, as in `tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping`"
             )
         }
-        _ = try ProxyAddress.target(target, try targets.targets())
+        if case .address(let target) = server { _ = try ProxyAddress.target(target, try targets.targets()) }
         let name = words[0].split(separator: "/").last.map(String.init) ?? "command"
-        let text = CommandScenario(target: target, words: words).text
+        let text = CommandScenario(server, words: words).text
         let compiled = ScenarioCompiler.compile(
             path: "\(name).scn", bytes: Array(text.utf8), allowing: try targets.targets(), loader: FileAccess.load)
         guard let plan = compiled.plan, let casePlan = plan.cases.first else {

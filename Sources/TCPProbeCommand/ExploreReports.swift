@@ -133,9 +133,22 @@ final class ExploreReports: Sendable {
         let failedByGood = report.failedByGood.map {
             about($0, "the program given by --good fails too, so the failure was not shrunk")
         }
+        let unconfirmed = report.unconfirmed.map {
+            about($0, "there was no time to check whether the program is only slow")
+        }
+        let unstable = report.stability.map { stability in
+            [
+                Finding(
+                    .inconclusive,
+                    "after the search, the scenario failed without variations in \(stability.text), so the findings may be due to chance"
+                )
+            ]
+        }
+        let others = found.isEmpty ? [] : report.others.map { about($0, "a variation also fails at another place") }
         let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
         var result = result(
-            of: job, verdict, found + rare + failedByGood, report.findings.first?.result.timeline ?? [])
+            of: job, verdict, found + rare + failedByGood + unconfirmed + (unstable ?? []) + others,
+            report.findings.first?.result.timeline ?? [])
         let counts = settings.map { settings in
             Exploration.Counts(
                 law: .stream, tried: report.tried, left: report.singleCuts - report.singleCutsTried,

@@ -33,7 +33,7 @@ struct ExploreRun {
         }
 
         /// Whether a command that connects to a server is explored instead of a scenario.
-        var exploresCommand: Bool { words.contains("--to") }
+        var exploresCommand: Bool { words.contains("--to") || words.contains("--server") }
     }
 
     private let options: ExploreOptions
@@ -237,17 +237,19 @@ extension ExploreRun {
             }
             for await (index, result) in group { results[index] = result }
         }
+        var isProven = false
         for index in report.findings.indices {
             switch results[index] {
             case .success(let scenario)?:
                 written.scenarios.append(scenario)
                 text.printReport(scenario)
-            case .failure(let error)?:
-                written.problem = printReport(error, names[index])
-                return 3
+                isProven = isProven || scenario.rate.runs == 0 || scenario.rate.failed > 0
+            case .failure(let error)?: written.problem = written.problem ?? printReport(error, names[index])
             case nil: break
             }
         }
+        // Nothing is proven if no scenario could be written, or if none of them fails.
+        guard isProven, report.stability == nil else { return 3 }
         return isExploring ? 1 : 0
     }
 

@@ -100,9 +100,11 @@ struct ExploreText {
                 + "single cuts \(report.singleCutsTried) of \(report.singleCuts)"
             if report.isExhausted { text += "; no others exist" }
             if report.unknown > 0 { text += "; \(report.unknown) inconclusive" }
-            text += report.findings.isEmpty ? "; all passed\n" : "\n"
-            if report.findings.isEmpty, report.unknown > 0 || !report.rare.isEmpty {
-                text = text.replacingSuffix("; all passed\n", with: "\n")
+            let haveAllPassed = report.findings.isEmpty && report.unknown == 0 && !report.isUnsettled
+            text += haveAllPassed ? "; all passed\n" : "\n"
+            if report.tried == 0, !report.isExhausted {
+                text +=
+                    "no variation was tried, because the runs without variations took all the time; use a longer `--for`\n"
             }
             for step in report.base.leftOutTexts {
                 text += "left out, because it judges how data was cut: \(Escaped.text(step.utf8))\n"
@@ -114,6 +116,14 @@ struct ExploreText {
         for other in report.failedByGood {
             text +=
                 "also fails with the program given by --good, so the failure was not shrunk: \(Self.reason(other))\n"
+        }
+        for other in report.unconfirmed {
+            text +=
+                "there was no time to check whether the program is only slow; use a longer `--for`: \(Self.reason(other))\n"
+        }
+        if let stability = report.stability {
+            text +=
+                "after the search, the scenario failed without variations in \(stability.text), so the findings may be due to chance\n"
         }
         for finding in report.rare {
             text +=
@@ -131,7 +141,7 @@ struct ExploreText {
         let outcome =
             report.finding.map { "\n\(Self.reason($0.result))" }
             ?? (report.failedByGood == 0
-                ? "; the program under test survived all of them"
+                ? "; the program under test survived \(report.tried == report.all ? "all of them" : "those that were tried")"
                 : "; the program given by --good does not survive \(report.failedByGood) of them either; the program "
                     + "under test survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
@@ -151,11 +161,5 @@ struct ExploreText {
                 old: written.passing, new: written.failing, path: Escaped.text("\(name).min.scn".utf8))
         }
         console.write(text)
-    }
-}
-
-extension String {
-    fileprivate func replacingSuffix(_ suffix: String, with text: String) -> String {
-        hasSuffix(suffix) ? String(dropLast(suffix.count)) + text : self
     }
 }

@@ -75,7 +75,7 @@ struct GoodOptions: ParsableArguments {
     ///   - adapter: the result of ``adapter(for:)``.
     ///   - settings: the values of `--set`.
     ///   - exploresCommand: whether a command that connects to a server is explored. If so, `{port}` in the known-good
-    ///     command stands for the proxy's port, as in the explored command.
+    ///     command stands for the same port as in the command that it replaces.
     func knownGoodScenario(
         of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
         exploresCommand: Bool
@@ -88,7 +88,7 @@ struct GoodOptions: ParsableArguments {
             good.subject = adapter
         } else if let command {
             var (name, own) = try chosen(command, of: processes, job)
-            if exploresCommand { own = own.replacing("{port}", with: "${X.port}") }
+            if exploresCommand { own = own.replacing("{port}", with: name == "S" ? "${S.port}" : "${X.port}") }
             guard let words = processes[name]?.words, let first = words.first, let last = words.last else { return nil }
             text.replaceSubrange(first.span.start..<last.span.end, with: Self.fromHere(own).utf8)
         }
@@ -129,7 +129,7 @@ struct GoodOptions: ParsableArguments {
 
     /// Returns the command with paths relative to the current folder made absolute, because processes run in private
     /// folders. Words that contain a quotation mark, a backslash or a variable are not changed.
-    private static func fromHere(_ command: String) -> String {
+    static func fromHere(_ command: String) -> String {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         let words = command.split(separator: " ", omittingEmptySubsequences: false)
         let first = words.firstIndex { !$0.isEmpty }

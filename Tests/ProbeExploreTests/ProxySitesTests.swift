@@ -84,7 +84,7 @@ struct ProxySitesTests {
 
     @Test(arguments: ["ping", "a b", "it's", "a\"b", "$HOME", "a\\b", "${x}", "#1", "é", ""])
     func commandWordsAreLiteral(word: String) throws {
-        let scenario = CommandScenario(target: "127.0.0.1:6379", words: ["prog", word, "--at=127.0.0.1:{port}"])
+        let scenario = CommandScenario(.address("127.0.0.1:6379"), words: ["prog", word, "--at=127.0.0.1:{port}"])
         let plan = try Self.plan(scenario.text)
         let command = plan.scenario.actors.lazy.compactMap { actor -> ProcessCommand? in
             if case .process(let command) = actor.kind { command } else { nil }

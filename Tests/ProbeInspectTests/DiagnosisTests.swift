@@ -123,11 +123,19 @@ import Testing
     func sharesAddUp(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("capture", RandomCapture(seed: seed, segments: 2_000).bytes)
-        let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
-        #expect(!report.flows.isEmpty)
-        for flow in report.flows {
+        let reports = try [1, 2].map {
+            Inspection.diagnosing(try CaptureSource(path: path), workers: $0).diagnosis(ConnectionFilter())
+        }
+        #expect(!reports[0].flows.isEmpty)
+        for flow in reports[0].flows {
             #expect(flow.budget.total == flow.duration)
             #expect(flow.budget.used.allSatisfy { $0.time > 0 })
         }
+        let texts = reports.map { report in
+            report.flows.map { DiagnosisJSON.line($0, file: "capture") } + [
+                DiagnosisJSON.summary(report, file: "capture")
+            ]
+        }
+        #expect(texts[0] == texts[1])
     }
 }

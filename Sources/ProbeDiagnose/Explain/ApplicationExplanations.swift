@@ -41,7 +41,7 @@ enum ApplicationExplanations {
             The time from the client's last data to the server's next data, without the time on the network, has a
             median of at least 500 ms over at least three answers, or was 3 s or longer once, and the server's waits
             make up at least 30 % of the duration. A single wait of 30 s suffices. Keep-alives of the application, which
-            are equal small messages of both sides, and other messages that nobody asked for are no answers. A note says
+            are equal small messages of both sides, and other unsolicited messages do not count as answers. A note says
             that the server's waits make up more than 80 % of a connection and more than 1 s.
             """,
         severity: "problem if a wait lasted 30 s or longer; warning; note for the share of the connection",

@@ -397,8 +397,8 @@ enum TransportExplanations {
         packets: """
             A packet of more than 576 bytes (IPv6: at least 1280) was sent at least three times and never acknowledged,
             and nothing of its size was ever acknowledged, while smaller packets were. Typically the handshake and the
-            request work, and the first large answer hangs. In a capture behind the place where they disappear, a gap of
-            at least a full segment was filled after a timeout with smaller segments, and no full segment ever arrived.
+            request work, and the first large answer hangs. If the capture was made after that point on the path, a gap
+            of at least a full segment was filled after a timeout with smaller segments, and no full segment arrived.
             """,
         severity: "problem",
         certainty: """
@@ -419,8 +419,8 @@ enum TransportExplanations {
         packets: """
             With several segments in flight, the 95th percentile of the round trip exceeds the minimum by more than 100
             ms and is more than four times the minimum, at least five of at least eight measurements exceed it by more
-            than 100 ms, and the round trip grows with the data in flight (correlation above 0.3). Segments that waited
-            behind a lost one are not measured.
+            than 100 ms, and the round trip grows with the data in flight (correlation above 0.3). Segments that had to
+            wait for a lost segment to be sent again are not measured.
             """,
         severity: "warning",
         certainty: """

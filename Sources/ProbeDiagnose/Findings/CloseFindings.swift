@@ -22,7 +22,7 @@ struct CloseFindings: FindingGroup {
             evidence.add(reset.laterPackets)
             let reasons = [
                 reset.isForeign ? "its hop limit differs from that of the \(side.word)'s other packets" : nil,
-                reset.isOddlyNumbered ? "its IP identification does not fit in" : nil,
+                reset.isOddlyNumbered ? "its IP identification does not match the other packets" : nil,
                 goesOn
                     ? "the \(side.word) sent \(ByteText.count(reset.laterPackets.total, "packet")) after it"
                     : nil,

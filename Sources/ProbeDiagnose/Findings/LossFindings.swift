@@ -54,7 +54,8 @@ struct LossFindings: FindingGroup {
     /// Returns advice on where to capture in order to locate the loss of packets from the given side.
     private func captureAdvice(_ side: ConversationSide) -> String {
         let sender = context.flow[side]
-        return sender.lost.after >= sender.lost.before
+        if sender.lost.after == sender.lost.before { return "or capture at another point of the path" }
+        return sender.lost.after > sender.lost.before
             ? "or capture closer to the \(side.opposite.word): they are lost after the capture point"
             : "or capture closer to the \(side.word): they are lost before the capture point"
     }
@@ -158,7 +159,7 @@ struct LossFindings: FindingGroup {
             explains: context.watched - stuck.time)
     }
 
-    /// Adds the finding `mtu-black-hole` if the capture point is behind the place where large packets disappear.
+    /// Adds the finding `mtu-black-hole` if large packets disappear before they reach the capture point.
     private func addFilledBlackHole(sender side: ConversationSide) {
         let sender = context.flow[side]
         let headers: Int64 = context.client.address.family == .v6 ? 60 : 40

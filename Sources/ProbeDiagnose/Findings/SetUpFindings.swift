@@ -88,7 +88,7 @@ struct SetUpFindings: FindingGroup {
         add(
             .injectedReset, .problem, isOdd ? .certain : .likely, .middlebox,
             Evidence(reset.packet, flow.server.syn?.packet ?? 0),
-            "A reset with the server's address as its source answered the SYN, but was probably sent by another machine: its hop limit differs from that of the server's other packets\(isOdd ? ", its IP identification does not fit in" : ""), and the server went on.",
+            "A reset with the server's address as its source answered the SYN, but was probably sent by another machine: its hop limit differs from that of the server's other packets\(isOdd ? ", its IP identification does not fit in" : ""), and the server continued the handshake.",
             next:
                 "look for a firewall, an intrusion prevention system or a load balancer on the path that resets connections",
             rivals: ["a server behind several paths that still knew an older connection"],

@@ -43,7 +43,7 @@ struct WaitFindings: FindingGroup {
             next:
                 "look at what the program on \(context.endpoint(.server)) did at that time (its log, a profile, the services that it depends on)",
             rivals: ["requests that were delayed on their way to the program"]
-                + (isFramed ? [] : ["a message that the server sent of its own accord"]),
+                + (isFramed ? [] : ["a message that the server sent without a request"]),
             numbers: [
                 ("answers", .integer(count)), ("median", .seconds(nanoseconds: median)),
                 ("p99", .seconds(nanoseconds: high)), ("slowest", .seconds(nanoseconds: slowest.wait)),
@@ -78,7 +78,7 @@ struct WaitFindings: FindingGroup {
                 .slowServer, .server, flow.budget[.serverThinks], Evidence(slowest.request, slowest.answer),
                 "The connection waited for the server's answers for",
                 next: "look at what the program on \(context.endpoint(.server)) did at that time",
-                rival: "messages that the server sent of its own accord")
+                rival: "messages that the server sent without a request")
         }
         // The client's data must follow the wait. A client that only closed the connection late delayed nothing.
         if flow.client.lastDataTime ?? 0 >= flow.budget[.clientThinks] {

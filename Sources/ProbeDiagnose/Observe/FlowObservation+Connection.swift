@@ -85,7 +85,8 @@ struct ResetObservation: Sendable {
     var hasUnreadData: Bool
     var isInsideMessage: Bool
     var isForeign: Bool
-    /// Whether the reset came over another number of hops than the few earlier packets.
+    /// Whether the reset's hop limit differs from that of its sender's first packet, which suggests that another machine
+    /// sent it.
     var mayBeForeign: Bool
     var isOddlyNumbered: Bool
     var laterPackets = Evidence()

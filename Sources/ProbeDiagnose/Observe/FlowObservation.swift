@@ -207,7 +207,8 @@ package final class FlowObservation: @unchecked Sendable {
             let interval = PendingInterval(
                 end: time, facts: facts, clientRoom: client.room(at: middle, delay: delay(to: .client)),
                 serverRoom: server.room(at: middle, delay: delay(to: .server)))
-            if waiting.count < Self.keptWaits {
+            // What follows a held wait must not be merged with it.
+            if waiting.count < Self.keptWaits || waiting.count == heldWaits?.count {
                 waiting.append(interval)
             } else {
                 waiting[waiting.count - 1].end = time

@@ -133,6 +133,12 @@ struct RecentHeaders: Sendable {
     /// The minimum difference between two sequence numbers that belong to different numberings.
     private static let leastTranslation: UInt32 = 1 << 24
 
+    /// Frees the memory for the headers.
+    mutating func forget() {
+        headers = []
+        next = 0
+    }
+
     /// Detects a packet that was captured on both sides of a device that changes sequence numbers. Both packets have the
     /// same IP identification, which the device does not change.
     private mutating func noteTranslated(_ tcp: DecodedTCP, at time: Int64, packet: Int) {

@@ -95,6 +95,19 @@ package struct Evidence: Sendable {
         if first.count < Self.kept { first.append(packet) } else { last = packet }
     }
 
+    /// Removes a packet that turned out to be no evidence.
+    mutating func remove(_ packet: Int) {
+        let packet = UInt32(clamping: packet)
+        if let index = first.firstIndex(of: packet) {
+            first.remove(at: index)
+        } else if last == packet {
+            last = 0
+        } else {
+            return
+        }
+        count -= 1
+    }
+
     mutating func add(_ other: Evidence) { for packet in other.packets { add(packet) } }
 
     /// The packet numbers in increasing order.

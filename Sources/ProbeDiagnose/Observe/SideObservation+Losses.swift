@@ -178,24 +178,39 @@ extension SideObservation {
             self.spuriousEvidence.add(packet.number)
             self.isSpuriousProven = true
             acquit(index)
-            if let timeout = repeated.timeout {
-                self.timeoutCount -= 1
-                self.timeoutWaits -= timeout.wait
-                self.timeoutTime -= timeout.attributed
-            }
         }
     }
 
     /// Counts a packet that was sent again as unnecessary instead of as the repair of a loss.
     private func acquit(_ index: Int) {
+        let repeated = repeats[index]
         repeats[index].isSpurious = true
         self.spuriousCount += 1
+        if let timeout = repeated.timeout { acquit(timeout, before: index) }
+        self.lost.evidence.remove(repeated.packet)
+        self.unconfirmedLost.evidence.remove(repeated.packet)
         guard repeats[index].isCounted else { return }
         repeats[index].isCounted = false
         if repeats[index].isCaptured {
             if self.lost.after > 0 { self.lost.after -= 1 } else { self.unconfirmedLost.after -= 1 }
         } else {
             if self.lost.before > 0 { self.lost.before -= 1 } else { self.unconfirmedLost.before -= 1 }
+        }
+        if self.lost.count == 0 { self.lost = LossCount() }
+    }
+
+    /// Removes a wait for the retransmission timer from the timeouts, because the data had arrived.
+    private func acquit(_ timeout: (wait: Int64, attributed: Int64), before index: Int) {
+        self.timeoutCount -= 1
+        self.timeoutWaits -= timeout.wait
+        self.timeoutTime -= timeout.attributed
+        self.timeoutEvidence.remove(repeats[index].packet)
+        if let backoff, backoff.position == repeats[index].start { self.backoff = nil }
+        repeats[index].timeout = nil
+        self.longestTimeout = repeats.compactMap(\.timeout?.wait).max() ?? 0
+        if self.timeoutCount == 0 {
+            self.timeoutEvidence = Evidence()
+            self.longestBackoff = 0
         }
     }
 

@@ -287,11 +287,11 @@ final class SideObservation: @unchecked Sendable {
     /// Frees what is needed only to judge further packets, when the connection has been closed.
     func releaseHistory() {
         if outstanding == 0 { log = SegmentLog() }
-        recent = RecentHeaders()
+        recent.forget()
         edges.forget()
         // A series of measurements is kept only if a finding may be based on it.
         let slow = 100 * Time.millisecond
-        if rapidSmallCount < 100 { sizes.removeAll() }
+        if rapidSmallCount < 100, self.pauseCount < 3 { sizes.removeAll() }
         if receiveWindowTime * 2 < transferTime { windows.removeAll() }
         if !loadedDelays.samples.contains(where: { $0 > (shortestDelay ?? 0) + slow }) { loadedDelays.removeAll() }
         echo.release(unlessAbove: slow)

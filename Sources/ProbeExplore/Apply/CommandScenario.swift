@@ -3,28 +3,44 @@ import ProbeBase
 /// The scenario of a client program that connects to a server through a proxy. The exit status of the client determines
 /// the verdict.
 package struct CommandScenario {
-    private let target: String
+    /// The server that the client connects to.
+    package enum Server: Sendable {
+        /// A running server, whose address is in a script's notation.
+        case address(String)
+        /// A server that the scenario starts. In the command, which is in a script's notation, `{port}` is replaced with
+        /// the port on which the server must listen.
+        case command(String)
+    }
+
+    private let server: Server
     private let words: [String]
 
     /// Creates a scenario that runs a command.
     ///
-    /// - Parameters:
-    ///   - target: the address of the server, in a script's notation.
-    ///   - words: the words of the command, in which `{port}` is replaced with the port of the proxy.
-    package init(target: String, words: [String]) {
-        (self.target, self.words) = (target, words)
+    /// - Parameter words: the words of the command, in which `{port}` is replaced with the port of the proxy.
+    package init(_ server: Server, words: [String]) {
+        (self.server, self.words) = (server, words)
     }
 
     package var text: String {
         let shown = Escaped.bytes(Array(words.joined(separator: " ").utf8))
+        let (process, target, start) =
+            switch server {
+            case .address(let address): ("", address, "")
+            case .command(let command):
+                (
+                    "process  S = \(command.replacing("{port}", with: "${S.port}"))\n", "S",
+                    "S start\nS expect listening\n"
+                )
+            }
         return """
             scenario "\(Self.literal(shown))"
             timeout  20s
 
-            proxy    X -> \(target)
+            \(process)proxy    X -> \(target)
             process  C = \(words.map(Self.quoted).joined(separator: " "))
 
-            X forward to server
+            \(start)X forward to server
             X forward to client
             C start
             C expect exit 0

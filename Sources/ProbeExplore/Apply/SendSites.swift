@@ -111,7 +111,10 @@ package struct SendSites {
         }
         guard !hasOthers, scenario.definitions.isEmpty else { return }
         for index in sites.indices where clients.contains(sites[index].actor) {
-            guard let position = scenario.steps.firstIndex(where: { $0.id == sites[index].step }) else { continue }
+            guard let position = scenario.steps.firstIndex(where: { $0.id == sites[index].step }),
+                case .act(_, .connection(.send(let statement)), _) = scenario.steps[position].kind,
+                !statement.inBackground, !statement.carriesFIN
+            else { continue }
             sites[index].mayEnd = scenario.steps[(position + 1)...].allSatisfy {
                 Self.onlyReads($0, sites[index].actor)
             }

@@ -9,8 +9,8 @@ package enum Change: Hashable, Sendable {
     case join(first: Int, second: Int)
     /// The data of a send on a TLS connection is divided into records of `size` plaintext bytes.
     case records(send: Int, size: Int)
-    /// The FIN is sent with the last segment of a send. `end` is either the half-close after the send, which is
-    /// removed, or the close, which remains in the script.
+    /// The FIN is sent with the last segment of a send. `end` is the half-close after the send, which is removed; the
+    /// close, which remains in the script; or the send itself if the script contains neither.
     case fin(send: Int, end: Int)
     /// The client half-closes its connection directly after its last send, instead of at the end of the script.
     case earlyEnd(send: Int)

@@ -12,11 +12,10 @@ struct RunLimit: Sendable {
         let control = RunControl(partOf: run)
         self.run = run
         self.control = control
+        let left = end - .now
+        if left <= .zero { control.end() }
         timer = Task.detached {
-            let left = end - .now
-            if left > .zero {
-                do { try await Task.sleep(for: left) } catch { return }
-            }
+            do { try await Task.sleep(for: max(left, .zero)) } catch { return }
             control.end()
         }
     }

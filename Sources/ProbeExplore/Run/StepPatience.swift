@@ -5,8 +5,8 @@ package import ProbeScenario
 /// The deadlines of steps while variations are tried. They are derived from how long each step takes without
 /// variations, so that a program that stops answering is noticed long before the script's own deadline.
 ///
-/// A step that fails at such a deadline may merely be slow, so a failure is confirmed with the script's own deadlines
-/// before it is reported.
+/// A step that fails at such a deadline may merely be slow, so a failure counts only if it also occurs with deadlines
+/// ten times as long, or with the script's own deadlines if the deadlines can't be longer.
 package struct StepPatience: Sendable, Equatable {
     /// The time that each step takes, keyed by the number of the step: the median of the runs without variations.
     private var times: [Int: Duration] = [:]
@@ -28,8 +28,10 @@ package struct StepPatience: Sendable, Equatable {
         times = measured.mapValues { $0.sorted()[$0.count / 2] }
     }
 
-    /// The patience that distinguishes a program that is merely slow from one that does not answer.
-    package var longer: StepPatience {
+    /// The patience that distinguishes a program that is merely slow from one that does not answer; `nil` if the deadlines
+    /// can't be longer.
+    package var longer: StepPatience? {
+        guard fixed == nil, factor < 2_000 else { return nil }
         var result = self
         result.factor *= 10
         return result

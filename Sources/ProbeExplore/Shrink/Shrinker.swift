@@ -196,9 +196,10 @@ package struct Shrinker {
         for send in variation.cutSends {
             let (single, table) = await singleCuts(of: send, candidate)
             result.cutTables[send] = table
+            if runner.isOver { return start }
             if let single {
                 result.candidate.variation = single.variation
-                if !runner.isOver { result.rate = single.rate }
+                result.rate = single.rate
                 return result
             }
         }
@@ -223,11 +224,13 @@ package struct Shrinker {
         return outcomes.firstIndex(where: \.fails).map { variations[$0] } ?? variation
     }
 
-    private func measured(_ variation: Variation, _ result: ShrinkResult) async -> ShrinkResult {
-        var result = result
+    private func measured(_ variation: Variation, _ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
         result.candidate.variation = variation
         let rate = await rate(of: result.candidate)
-        if !runner.isOver { result.rate = rate }
+        // The rate is stated for the variation, so both are kept or both are replaced.
+        if runner.isOver { return start }
+        result.rate = rate
         return result
     }
 
@@ -314,7 +317,8 @@ package struct Shrinker {
             if own.contains(where: { !$0.hasPassed }) {
                 result.cutTables[send]?.passing.removeAll { $0 == offset }
                 if own.contains(where: { $0.signature == failure.signature }) {
-                    result.cutTables[send]?.failing = (table.failing + [offset]).sorted()
+                    result.cutTables[send]?.failing.append(offset)
+                    result.cutTables[send]?.failing.sort()
                 }
             }
         }

@@ -75,7 +75,7 @@ package struct FindingWriter {
         try put(moved, name, &written)
         if finding.shrunk.hasReachedDeadline {
             written.notes.append(
-                "the time for removing steps ran out, so unneeded steps may remain; run `tcpprobe shrink` on this file to continue"
+                "the time ran out before the scenario was shrunk completely; run `tcpprobe shrink` on this file to continue"
             )
         }
         if finding.shrunk.keepsPremises {
@@ -100,9 +100,9 @@ package struct FindingWriter {
         async let measured = rate(of: job, runner)
         async let kept = captures(of: candidate.variation.isEmpty ? [job] : [job, passing], runner)
         ((written.rate, written.result), written.captures) = (await measured, await kept)
-        if runner.isOver {
+        if written.rate.runs == 0 {
             written.notes.append(
-                "there was no time to check that the written scenario fails; `tcpprobe run` on this file shows it")
+                "there was no time to run the written scenario; check it with `tcpprobe run \(written.path)`")
         } else if written.rate.failed == 0 {
             written.notes.append(
                 "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on something that was left out"

@@ -146,15 +146,16 @@ package struct Inspection: Sendable {
     ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
     ///   - view: which of the packets captured at the ends of links are read.
     ///   - measures: whether the result has `timings`.
+    ///   - workers: the maximum number of threads, as for `of`.
     package static func diagnosing(
         _ source: consuming CaptureSource, limits: ConversationLimits = .passing,
         filter: ConnectionFilter = ConnectionFilter(), observer: (any InspectionObserver)? = nil,
         accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, view: LinkView = .received,
-        measures: Bool = false
+        measures: Bool = false, workers: Int? = nil
     ) -> Inspection {
         var limits = limits
         limits.gapTolerance = .memory
-        if observer == nil, accepts == nil, !measures, workers(for: source) > 1,
+        if observer == nil, accepts == nil, !measures, workers ?? self.workers(for: source) > 1,
             let shared = shared(source, limits: limits, tunnels: tunnels, view: view, diagnoses: true)
         {
             return shared

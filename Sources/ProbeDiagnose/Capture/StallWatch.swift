@@ -1,0 +1,114 @@
+/// Finds periods in which all active flows of a capture stall at the same time.
+struct StallWatch: Sendable {
+    struct Stall: Sendable {
+        var start: UInt64
+        var end: UInt64
+        var active: Set<Int>
+        var resumed: Set<Int> = []
+
+        /// Whether at least three flows were active, and all of them resumed.
+        var isShared: Bool { active.count >= 3 && active.isSubset(of: resumed) }
+
+        /// The part of the stall in which the flows of another share stalled as well; `nil` if it is too short.
+        func intersection(_ other: Stall) -> Stall? {
+            let (start, end) = (max(start, other.start), min(self.end, other.end))
+            guard start < end, end - start >= StallWatch.shortest else { return nil }
+            return Stall(
+                start: start, end: end, active: active.union(other.active), resumed: resumed.union(other.resumed))
+        }
+
+        func renumbered(_ numbers: [Int]) -> Stall {
+            var stall = self
+            stall.active = Set(active.map { numbers[$0] })
+            stall.resumed = Set(resumed.map { numbers[$0] })
+            return stall
+        }
+    }
+
+    /// The stalls, in order. A share of the connections also keeps those of a single flow.
+    private var found: [Stall] = []
+    private struct RecentFlow: Sendable {
+        var flow: Int
+        var time: UInt64
+        /// The times of the three packets before the last one, the oldest first.
+        var earlier: (UInt64, UInt64, UInt64) = (0, 0, 0)
+
+        mutating func note(_ time: UInt64) {
+            earlier = (earlier.1, earlier.2, self.time)
+            self.time = time
+        }
+    }
+
+    private var recent: [RecentFlow] = []
+    private var firstTime: UInt64 = 0
+    private var lastTime: UInt64 = 0
+    private static let shortest: UInt64 = 500_000_000
+    private static let resumption: UInt64 = 100_000_000
+    private static let keptFlows = 64
+    private static let keptStalls = 256
+
+    /// The stalls that several flows have in common. Flows that pause again and again for the same time of at least 5 s
+    /// are idle, and keep their connections alive.
+    var stalls: [Stall] {
+        let shared = found.filter(\.isShared)
+        return shared.filter { stall in
+            let time = stall.end - stall.start
+            return time < 5_000_000_000
+                || shared.count {
+                    $0.active == stall.active
+                        && max($0.end - $0.start, time) - min($0.end - $0.start, time) <= time / 50
+                } < 2
+        }
+    }
+
+    /// Records a packet of a flow.
+    ///
+    /// - Parameter isKeepAlive: whether the packet is a keep-alive, which an idle flow sends after a fixed time.
+    mutating func note(_ flow: Int, at time: UInt64, isKeepAlive: Bool) {
+        defer { lastTime = max(lastTime, time) }
+        if firstTime == 0 { firstTime = time }
+        if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest, found.count < Self.keptStalls {
+            let last = lastTime
+            // A flow with fewer packets is idle most of the time, so its silence means nothing.
+            let active = Set(recent.lazy.filter { $0.earlier.0 &+ Self.shortest >= last }.map(\.flow))
+            found.append(Stall(start: lastTime, end: time, active: active))
+        }
+        if let last = found.last, time >= last.end, time - last.end <= Self.resumption {
+            if isKeepAlive, !last.resumed.contains(flow) {
+                found[found.count - 1].active.remove(flow)
+            } else {
+                found[found.count - 1].resumed.insert(flow)
+            }
+        }
+        // Most packets belong to the same flow as the previous packet.
+        if let last = recent.last, last.flow == flow {
+            recent[recent.count - 1].note(time)
+            return
+        }
+        var entry = RecentFlow(flow: flow, time: 0)
+        if let index = recent.lastIndex(where: { $0.flow == flow }) {
+            entry = recent.remove(at: index)
+        } else if recent.count == Self.keptFlows {
+            recent.removeFirst()
+        }
+        entry.note(time)
+        recent.append(entry)
+    }
+
+    /// Adds the stalls of another share of the connections. Both shares must be silent during a stall, and each is silent
+    /// before its first packet and after its last one.
+    mutating func merge(_ other: StallWatch, _ numbers: (own: [Int], other: [Int])) {
+        let own = found.map { $0.renumbered(numbers.own) } + silences
+        let others = other.found.map { $0.renumbered(numbers.other) } + other.silences
+        found = own.flatMap { stall in others.compactMap { stall.intersection($0) } }.filter { !$0.active.isEmpty }
+            .sorted { $0.start < $1.start }
+        firstTime = [firstTime, other.firstTime].filter { $0 > 0 }.min() ?? 0
+        lastTime = max(lastTime, other.lastTime)
+    }
+
+    /// The time before the first packet, and the time after the last one.
+    private var silences: [Stall] {
+        guard firstTime > 0 else { return [Stall(start: 0, end: .max, active: [])] }
+        return [Stall(start: 0, end: firstTime, active: []), Stall(start: lastTime, end: .max, active: [])]
+    }
+}
