@@ -16,6 +16,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from execution import Execution
+
 HERE = Path(__file__).resolve().parent
 # The arguments of `genbig`: megabytes, concurrent connections, seed, imperfect packets per 3,000, percentage of bulk
 # data.
@@ -84,19 +86,13 @@ class CaptureFigures:
         command = [self.tool, "inspect", capture]
         for check in CHECKS:
             command += ["--check", check]
-        runs = self.count(9, 3)
-        loop, ours = Times([], [], 0), Times([], [], 0)
-        for number in range(-1, runs):  # one extra run of each program, to warm up
-            for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
-                execution = self.execute(*words, limit=300)
-                # Some lines that genbig generates do not end in CRLF, so some statements fail. If packets are lost, one
-                # statement is inconclusive.
-                if execution.status not in codes or (words is command and "statements on" not in execution.output):
-                    return self.failed(f"inspect, {name}", target, execution)
-                if number >= 0:
-                    times.walls.append(execution.wall)
-                    times.cpus.append(execution.cpu)
-                    times.peak = max(times.peak, execution.peak)
+        # Some lines that genbig generates do not end in CRLF, so some statements fail. If packets are lost, one statement is
+        # inconclusive.
+        times = self.alternate(
+            self.count(9, 3), ([self.work / "loop", capture], (0,), ""), (command, (0, 1, 3), "statements on"))
+        if isinstance(times, Execution):
+            return self.failed(f"inspect, {name}", target, times)
+        loop, ours = times
         ratio = loop.best / ours.best
         self.add(
             f"inspect, {name}", target,
@@ -110,19 +106,29 @@ class CaptureFigures:
             self.peers(capture, loop.best)
         capture.unlink()
 
-    def diagnose(self, name: str, capture: Path):
-        """Measures a diagnosis of all flows, alternating with `inspect` on the same file."""
-        figure, target = f"diagnose, {name}", "<= 1.6 of inspect, <= 60 MB"
-        table, ours = Times([], [], 0), Times([], [], 0)
-        for number in range(-1, self.count(5, 2)):  # one extra run of each command, to warm up
-            for times, word, codes in ((table, "inspect", (0,)), (ours, "diagnose", (0, 1))):
-                execution = self.execute(self.tool, word, capture, limit=300)
-                if execution.status not in codes:
-                    return self.failed(figure, target, execution)
+    def alternate(self, runs: int, *commands) -> list[Times] | Execution:
+        """Runs the commands in turn, each with its allowed exit statuses and a text that it must print. Returns the times of
+        each, or the execution that failed."""
+        measured = [Times([], [], 0) for _ in commands]
+        for number in range(-1, runs):  # one extra run of each command, to warm up
+            for times, (words, statuses, text) in zip(measured, commands):
+                execution = self.execute(*words, limit=300)
+                if execution.status not in statuses or text not in execution.output:
+                    return execution
                 if number >= 0:
                     times.walls.append(execution.wall)
                     times.cpus.append(execution.cpu)
                     times.peak = max(times.peak, execution.peak)
+        return measured
+
+    def diagnose(self, name: str, capture: Path):
+        """Measures a diagnosis of all flows, alternating with `inspect` on the same file."""
+        figure, target = f"diagnose, {name}", "<= 1.6 of inspect, <= 60 MB"
+        times = self.alternate(
+            self.count(5, 2), ([self.tool, "inspect", capture], (0,), ""), ([self.tool, "diagnose", capture], (0, 1), ""))
+        if isinstance(times, Execution):
+            return self.failed(figure, target, times)
+        table, ours = times
         ratio = ours.best / table.best
         self.add(
             figure, target,

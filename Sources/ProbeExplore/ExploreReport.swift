@@ -96,10 +96,10 @@ package struct ExploreReport: Sendable {
         self.base = base
     }
 
-    /// Resets the counts; those of an abandoned search are discarded.
+    /// Resets the counts and the failures that were only listed; those of an abandoned search are discarded.
     mutating func beginSearch(singleCuts: Int) {
         (tried, unknown, singleCutsTried) = (0, 0, 0)
-        cuts = []
+        (cuts, others) = ([], [])
         self.singleCuts = singleCuts
     }
 
@@ -119,10 +119,11 @@ package struct ExploreReport: Sendable {
         if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
 
-    /// Whether a failing variation proves nothing, because it failed too rarely, because there was no time to confirm it,
-    /// or because the known-good program also fails it; or whether nothing was tried.
+    /// Whether a failing variation proves nothing, because it failed too rarely, because there was no time to confirm or
+    /// shrink it, or because the known-good program also fails it; or whether nothing was tried.
     package var isUnsettled: Bool {
-        !rare.isEmpty || !failedByGood.isEmpty || !unconfirmed.isEmpty || (tried == 0 && !isExhausted)
+        !rare.isEmpty || !failedByGood.isEmpty || !unconfirmed.isEmpty || (findings.isEmpty && !others.isEmpty)
+            || (tried == 0 && !isExhausted)
     }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
@@ -167,15 +168,15 @@ package struct ExploreProgress: Sendable {
 
     /// Returns the text of a progress line, such as `412 tried  87/s  single cuts 33/120  41 s left`.
     ///
-    /// - Parameter left: the remaining time in seconds.
-    package func text(left: Int) -> String {
+    /// - Parameter left: the remaining time in seconds; `nil` if it is not limited.
+    package func text(left: Int?) -> String {
         var parts = ["\(tried) tried", "\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s"]
         parts.append("single cuts \(singles.tried)/\(singles.all)")
         switch activity {
         case .searching: break
         case .shrinking(let runs): parts.append("shrinking a failure: \(ByteText.count(runs, "run"))")
         }
-        parts.append("\(max(0, left)) s left")
+        if let left { parts.append("\(max(0, left)) s left") }
         return parts.joined(separator: "  ")
     }
 }

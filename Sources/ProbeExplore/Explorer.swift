@@ -216,7 +216,7 @@ package struct Explorer {
             let steps = Set(failure.candidate.variation.changes.compactMap(\.step))
             let isKnown = !steps.isEmpty && steps.isSubset(of: places)
             let isAlike = report.findings.contains { $0.result.findings.first?.words == failure.signature.reason }
-            guard report.findings.isEmpty || (!isKnown && (!isAlike || now + longest < Self.timeForSimilar)) else {
+            guard report.findings.isEmpty || (!isKnown && (!isAlike || elapsed + longest < Self.timeForSimilar)) else {
                 report.addOther(failure.result)
                 continue
             }
@@ -268,7 +268,7 @@ package struct Explorer {
     }
 
     /// The time since the beginning.
-    private var now: Duration { settings.duration - (end - .now) }
+    private var elapsed: Duration { settings.duration - (end - .now) }
     /// The time up to which failures are shrunk that look like one that has been shrunk. They probably have the same
     /// cause, and their variations are only listed after this time.
     private static let timeForSimilar: Duration = .seconds(8)

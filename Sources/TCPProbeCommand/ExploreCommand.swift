@@ -25,7 +25,7 @@ struct ExploreCommand: ParsableCommand {
               1         something was found
               2         invalid usage, or the unchanged scenario does not pass, or does not pass with the program given by --good
               3         the unchanged scenario passes only sometimes, has nothing that can be varied, or fails with a
-                        variation, but too rarely to be shrunk
+                        variation, but too rarely, or too late in the given time, to be confirmed and shrunk
               129, 130, 143  interrupted
             """)
 
@@ -134,7 +134,8 @@ struct ShrinkCommand: ParsableCommand {
             EXIT CODES:
               0         the smallest scenario was written
               2         invalid usage, or the scenario does not fail, or it fails with the program given by --good
-              3         the scenario fails in fewer than one in five runs, too rarely to be shrunk
+              3         the scenario fails in fewer than one in five runs, too rarely to be shrunk, or the written
+                        scenario does not fail
               129, 130, 143  interrupted
             """)
 

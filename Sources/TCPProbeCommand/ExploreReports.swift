@@ -137,17 +137,15 @@ final class ExploreReports: Sendable {
             about($0, "there was no time to check whether the program is only slow")
         }
         let unstable = report.stability.map { stability in
-            [
-                Finding(
-                    .inconclusive,
-                    "after the search, the scenario failed without variations in \(stability.text), so the findings may be due to chance"
-                )
-            ]
+            Finding(
+                .inconclusive,
+                "after the search, the scenario failed without variations in \(stability.text), so the findings may be due to chance"
+            )
         }
-        let others = found.isEmpty ? [] : report.others.map { about($0, "a variation also fails at another place") }
+        let others = report.others.map { about($0, "a variation fails, but the failure was not shrunk") }
         let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
         var result = result(
-            of: job, verdict, found + rare + failedByGood + unconfirmed + (unstable ?? []) + others,
+            of: job, verdict, found + rare + failedByGood + unconfirmed + [unstable].compactMap(\.self) + others,
             report.findings.first?.result.timeline ?? [])
         let counts = settings.map { settings in
             Exploration.Counts(

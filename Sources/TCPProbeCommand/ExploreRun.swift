@@ -183,7 +183,7 @@ struct ExploreRun {
             }.explore()
         case .shrink:
             outcome = await Explorer(runner: runner, settings: ExploreSettings(), good: good) {
-                text.show($0, left: 0)
+                text.show($0, left: nil)
             }.shrink()
         }
         text.clear()

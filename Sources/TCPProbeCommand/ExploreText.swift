@@ -27,7 +27,7 @@ struct ExploreText {
 
     // MARK: Progress
 
-    func show(_ progress: ExploreProgress, left: Int) {
+    func show(_ progress: ExploreProgress, left: Int?) {
         guard let width = console.progressWidth else { return }
         console.write("\r\u{1B}[K" + Columns.cut("\(shownID)  \(progress.text(left: left))", to: width - 1))
     }
@@ -111,7 +111,8 @@ struct ExploreText {
             }
         }
         for other in report.others {
-            text += "also fails at another place; that failure was not shrunk: \(Self.reason(other))\n"
+            text +=
+                "\(report.findings.isEmpty ? "fails" : "also fails at another place"); that failure was not shrunk: \(Self.reason(other))\n"
         }
         for other in report.failedByGood {
             text +=

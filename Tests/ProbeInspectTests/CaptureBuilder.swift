@@ -99,11 +99,26 @@ struct CaptureBuilder {
 
     /// Adds the packets of a graceful close: the server's FIN, the client's FIN and the last ACK.
     mutating func close(_ connection: inout Connection) {
-        packet(connection, .server, flags: 0x11)
-        connection.serverSent += 1
-        packet(connection, .client, flags: 0x11)
-        connection.clientSent += 1
+        end(&connection, .server)
+        end(&connection, .client)
         packet(connection, .server, flags: 0x10)
+    }
+
+    /// Adds a FIN.
+    mutating func end(_ connection: inout Connection, _ side: Side) {
+        packet(connection, side, flags: 0x11)
+        lose(&connection, side, 1)
+    }
+
+    /// Adds a request that fills the server's window, and probes that the server answers with a closed window.
+    mutating func stopReading(_ connection: inout Connection) {
+        send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 512))
+        packet(connection, .server, flags: 0x10, window: 0)
+        for _ in 0..<5 {
+            wait(milliseconds: 400)
+            packet(connection, .client, flags: 0x10, skew: -1)
+            packet(connection, .server, flags: 0x10, window: 0)
+        }
     }
 
     mutating func drop(_ count: UInt64) {

@@ -10,17 +10,6 @@ import Testing
     private static let request = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    private func diagnosis(
-        port: UInt16 = 80, _ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void
-    ) throws -> DiagnosisReport {
-        var capture = CaptureBuilder()
-        var connection = CaptureBuilder.Connection(client: 40_000, server: port)
-        build(&capture, &connection)
-        let folder = try TemporaryFolder()
-        let path = try folder.write("capture", capture.bytes)
-        return Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
-    }
-
     private func finding(_ id: FindingID, in report: DiagnosisReport) -> FlowFinding? {
         report.flows.first?.findings.first { $0.id == id }
     }
@@ -64,13 +53,7 @@ import Testing
             capture.lose(&connection, .server, 100)
             capture.packet(connection, .client, flags: 0x10)
             capture.wait(milliseconds: 100)
-            capture.send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 512))
-            capture.packet(connection, .server, flags: 0x10, window: 0)
-            for _ in 0..<5 {
-                capture.wait(milliseconds: 400)
-                capture.packet(connection, .client, flags: 0x10, skew: -1)
-                capture.packet(connection, .server, flags: 0x10, window: 0)
-            }
+            capture.stopReading(&connection)
         }
         let findings = try #require(report.flows.first).findings
         #expect(findings.first?.id == .closedWindow)
@@ -202,8 +185,7 @@ import Testing
             capture.send(&connection, .client, Self.request)
             capture.packet(connection, .server, flags: 0x10)
             capture.wait(milliseconds: 1_000)
-            capture.packet(connection, .client, flags: 0x11)
-            connection.clientSent += 1
+            capture.end(&connection, .client)
             capture.packet(connection, .server, flags: 0x10)
             capture.wait(milliseconds: 20)
             capture.send(&connection, .server, Self.answer)
@@ -223,24 +205,25 @@ import Testing
             capture.send(&connection, .server, Self.answer)
             capture.packet(connection, .client, flags: 0x10)
             capture.wait(milliseconds: 5_000)
-            capture.packet(connection, .server, flags: 0x11)
-            connection.serverSent += 1
+            capture.end(&connection, .server)
             capture.packet(connection, .client, flags: 0x10)
             capture.wait(milliseconds: 4_000)
-            capture.packet(connection, .client, flags: 0x11)
-            connection.clientSent += 1
+            capture.end(&connection, .client)
             capture.packet(connection, .server, flags: 0x10)
         }
         #expect(finding(.halfClosed, in: report)?.severity == .note)
     }
 
     /// A person who types is no slow client.
-    @Test(arguments: [(UInt16(23), FindingSeverity.note), (UInt16(80), FindingSeverity.warning)])
-    func typingIsNote(port: UInt16, severity: FindingSeverity) throws {
+    @Test(arguments: [
+        (UInt16(23), "a request that is longer than a command", FindingSeverity.note),
+        (2_323, "l", .note), (2_323, "a request that is longer than a command", .warning),
+    ])
+    func typingIsNote(port: UInt16, request: String, severity: FindingSeverity) throws {
         let report = try diagnosis(port: port) { capture, connection in
             capture.open(connection)
             for _ in 0..<5 {
-                capture.send(&connection, .client, "a request that is longer than a command")
+                capture.send(&connection, .client, request)
                 capture.send(&connection, .server, "an answer")
                 capture.packet(connection, .client, flags: 0x10)
                 capture.wait(milliseconds: 900)

@@ -7,21 +7,6 @@ import Testing
 
 /// Tests findings on captures that are built packet by packet. `Tests/Diagnosis` tests all findings on real captures.
 @Suite struct DiagnosisTests {
-    private func diagnosis(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws
-        -> DiagnosisReport
-    {
-        var capture = CaptureBuilder()
-        var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
-        build(&capture, &connection)
-        return try diagnosis(capture.bytes)
-    }
-
-    private func diagnosis(_ bytes: [UInt8]) throws -> DiagnosisReport {
-        let folder = try TemporaryFolder()
-        let path = try folder.write("capture", bytes)
-        return Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
-    }
-
     /// A slow answer counts as the server's delay, but the time until the client's next request does not.
     @Test func slowAnswerIsFound() throws {
         let report = try diagnosis { capture, connection in
@@ -53,13 +38,7 @@ import Testing
     @Test func closedWindowIsFound() throws {
         let report = try diagnosis { capture, connection in
             capture.open(connection)
-            capture.send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 512))
-            capture.packet(connection, .server, flags: 0x10, window: 0)
-            for _ in 0..<5 {
-                capture.wait(milliseconds: 400)
-                capture.packet(connection, .client, flags: 0x10, skew: -1)
-                capture.packet(connection, .server, flags: 0x10, window: 0)
-            }
+            capture.stopReading(&connection)
         }
         let finding = try #require(report.flows.first?.findings.first)
         #expect(finding.id == .closedWindow && finding.severity == .problem && finding.certainty == .certain)

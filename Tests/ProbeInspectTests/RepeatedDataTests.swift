@@ -10,13 +10,7 @@ import Testing
     private static func flow(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws
         -> FlowDiagnosis
     {
-        var capture = CaptureBuilder()
-        var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
-        build(&capture, &connection)
-        let folder = try TemporaryFolder()
-        let path = try folder.write("capture", capture.bytes)
-        let report = Inspection.diagnosing(try CaptureSource(path: path)).diagnosis(ConnectionFilter())
-        return try #require(report.flows.first)
+        try #require(diagnosis(build).flows.first)
     }
 
     private static func all(_ flow: FlowDiagnosis) -> [FlowFinding] { flow.findings + flow.suppressed }
@@ -148,7 +142,8 @@ import Testing
     }
 
     /// A device that changes sequence numbers, captured on both of its sides, is no reason to doubt the connection.
-    @Test func translatedCopiesAreCapturedTwice() throws {
+    @Test(arguments: [true, false])
+    func translatedCopiesAreCapturedTwice(isClosed: Bool) throws {
         let flow = try Self.flow { capture, connection in
             capture.open(connection)
             for text in ["one", "two", "three"] {
@@ -159,6 +154,7 @@ import Testing
                 capture.packet(connection, .client, flags: 0x10)
                 capture.wait(milliseconds: 20)
             }
+            if isClosed { capture.close(&connection) }
         }
         #expect(flow.findings.contains { $0.id == .capturedTwice })
         #expect(flow.findings.allSatisfy { $0.severity == .note })

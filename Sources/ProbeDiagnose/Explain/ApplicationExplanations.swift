@@ -48,7 +48,7 @@ enum ApplicationExplanations {
         certainty: """
             certain if every slow answer is known to be one (to an HTTP/1 request, or to the first message of a TLS
             client) and its request was acknowledged before it; otherwise likely: the request may have reached the
-            program late, or the server may have sent a message of its own accord.
+            program late, or the server may have sent a message without a request.
             """,
         side: "the server",
         next: """

@@ -169,12 +169,13 @@ struct LossFindings: FindingGroup {
         else { return }
         add(
             .mtuBlackHole, .problem, .likely, .path(to: side.opposite), pieces.evidence,
-            "Large packets of the \(side.word) disappear before the capture point: \(count(Int(pieces.segment), "missing byte")) arrived after \(text(pieces.wait)) in pieces of \(count(pieces.payload, "byte")), and no packet with more than \(count(sender.largestPayload, "byte")) of data ever arrived.",
+            "Large packets of the \(side.word) disappear before the capture point: \(count(Int(pieces.missing), "missing byte")) arrived after \(text(pieces.wait)) in pieces of \(count(pieces.payload, "byte")), and no packet with more than \(count(sender.largestPayload, "byte")) of data ever arrived.",
             next:
                 "check the MTU of the path (`tracepath \((side.opposite == .client ? context.client : context.server).address)`), and that no firewall drops ICMP \"fragmentation needed\"; `sysctl net.ipv4.tcp_mtu_probing=1` works around it",
             rivals: ["a lost packet of a sender that then sends smaller packets"],
             numbers: [
-                ("payload", .integer(Int(pieces.segment))), ("piece", .integer(pieces.payload)),
+                ("payload", .integer(Int(pieces.segment))), ("missing", .integer(Int(pieces.missing))),
+                ("piece", .integer(pieces.payload)),
                 ("largest", .integer(sender.largestPayload)), ("wait", .seconds(nanoseconds: pieces.wait)),
             ],
             explains: pieces.wait)

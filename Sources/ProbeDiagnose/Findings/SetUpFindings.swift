@@ -60,7 +60,8 @@ struct SetUpFindings: FindingGroup {
             next:
                 "check that a program listens on \(context.endpoint(.server)) (`ss -ltn` on that host), and that no firewall rejects the port",
             rivals: ["a firewall that rejects the connection in the server's name"],
-            numbers: [("answer-after", .seconds(nanoseconds: wait))], explains: context.duration)
+            numbers: [("answer-after", .seconds(nanoseconds: wait)), ("answers", .integer(max(1, answers)))],
+            explains: context.duration)
     }
 
     private func addWrongAnswer() {
@@ -91,7 +92,7 @@ struct SetUpFindings: FindingGroup {
             "A reset with the server's address as its source answered the SYN, but was probably sent by another machine: its hop limit differs from that of the server's other packets\(isOdd ? ", its IP identification does not fit in" : ""), and the server continued the handshake.",
             next:
                 "look for a firewall, an intrusion prevention system or a load balancer on the path that resets connections",
-            rivals: ["a server behind several paths that still knew an older connection"],
+            rivals: ["a server that still knew an older connection"],
             numbers: [("at", .seconds(nanoseconds: reset.time))])
     }
 

@@ -26,7 +26,7 @@ struct WaitFindings: FindingGroup {
         let share = context.share(flow.budget[.serverThinks])
         let isSlow = (count >= 3 && median >= 500 * Time.millisecond) || slowest.wait >= 3 * Time.second
         let isVerySlow = slowest.wait >= 30 * Time.second
-        guard isVerySlow || (isSlow && share >= 0.3), !isOwnAccord else { return }
+        guard isVerySlow || (isSlow && share >= 0.3), !isUnsolicited else { return }
         let waits =
             count == 1
             ? "it took \(text(slowest.wait)) to send its only answer"
@@ -34,7 +34,7 @@ struct WaitFindings: FindingGroup {
                 ? "the slowest of \(count) answers took \(text(slowest.wait))"
                 : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
         let isFramed = flow.server.isAnswerFramed
-        // If the protocol is unknown, what follows a very long time is more often a message that nobody asked for.
+        // If the protocol is unknown, data after a very long time is more often an unsolicited message.
         let isIdle = !isFramed && isVerySlow && !(count >= 3 && median >= 500 * Time.millisecond)
         add(
             .slowServer, isIdle ? .note : isVerySlow && isFramed ? .problem : .warning,
@@ -52,10 +52,10 @@ struct WaitFindings: FindingGroup {
             explains: flow.budget[.serverThinks])
     }
 
-    /// Whether the server's slowest answer may just as well be a message that it sent of its own accord.
-    private var isOwnAccord: Bool {
+    /// Whether the server's slowest answer may just as well be an unsolicited message.
+    private var isUnsolicited: Bool {
         let server = context.flow.server
-        return !server.isAnswerFramed && context.flow.dialogue.isOwnAccord(after: server.slowestAnswer?.wait ?? 0)
+        return !server.isAnswerFramed && context.flow.dialogue.sendsUnsolicited(after: server.slowestAnswer?.wait ?? 0)
     }
 
     /// Adds a note about the state in which the flow spent nearly all of its time, unless a finding already says so.
@@ -73,7 +73,7 @@ struct WaitFindings: FindingGroup {
                 next: next, rivals: [rival],
                 numbers: [("time", .seconds(nanoseconds: time)), ("share", .number(share))])
         }
-        if let slowest = flow.server.slowestAnswer, !flow.dialogue.isOwnAccord(after: slowest.wait) {
+        if let slowest = flow.server.slowestAnswer, !flow.dialogue.sendsUnsolicited(after: slowest.wait) {
             add(
                 .slowServer, .server, flow.budget[.serverThinks], Evidence(slowest.request, slowest.answer),
                 "The connection waited for the server's answers for",

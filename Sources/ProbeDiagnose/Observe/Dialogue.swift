@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeWire
 
-/// The messages of the two sides, as far as they show whether the server answers the client or sends data of its own
-/// accord, as programs do to keep a connection alive.
+/// The messages of the two sides, as far as they show whether the server answers the client or sends unsolicited data, as
+/// programs do to keep a connection alive.
 ///
 /// The framing of most protocols is unknown, so a message that follows data from the peer is not necessarily an answer.
 struct Dialogue: Sendable {
@@ -46,8 +46,8 @@ struct Dialogue: Sendable {
     }
 
     /// Returns whether a wait of the given length is no evidence of a slow server, because the server also sends
-    /// messages of its own accord after such a time.
-    func isOwnAccord(after wait: Int64) -> Bool {
+    /// unsolicited messages after such a time.
+    func sendsUnsolicited(after wait: Int64) -> Bool {
         isPeriodic || longestOwnPause >= wait / 2 || longestKeepAlive >= wait / 2
     }
 

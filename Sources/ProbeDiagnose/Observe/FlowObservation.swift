@@ -110,11 +110,11 @@ package final class FlowObservation: @unchecked Sendable {
         }
         lastSilence = time - now
         pass(until: time)
-        packetCount += 1
         if summary.payloadIsCut { cutCount += 1 }
         if summary.kind.isRetransmission, own.isCopy(summary, tcp, at: time) {
             return noteCopy(summary, tcp, time)
         }
+        packetCount += 1
         own.recent.note(tcp, at: time, packet: summary.packetIndex + 1)
         if summary.kind == .outOfWindow, !tcp.isSYN {
             if phase == .setUp { noteSetUp(summary, tcp, time) }
@@ -468,8 +468,8 @@ package final class FlowObservation: @unchecked Sendable {
 
     /// Returns what `body` returns, and undoes what `finish` changes. More packets of the flow may follow.
     func previewing<Result>(_ body: () -> Result) -> Result {
-        let before = (budget, waiting, heldWaits, reset, client.zeroWait, server.zeroWait)
-        defer { (budget, waiting, heldWaits, reset, client.zeroWait, server.zeroWait) = before }
+        let before = (budget, waiting, heldWaits, reset, client.rare, server.rare)
+        defer { (budget, waiting, heldWaits, reset, client.rare, server.rare) = before }
         return body()
     }
 

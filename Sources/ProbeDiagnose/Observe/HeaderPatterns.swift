@@ -182,10 +182,15 @@ struct RecentHeaders: Sendable {
 
     /// Returns the original of a packet that is a copy; `nil` if the original is not among the most recent packets.
     func original(of tcp: DecodedTCP) -> (time: Int64, packet: Int, hopLimit: UInt8)? {
-        headers.last {
-            $0.identification == tcp.identification && $0.sequence == tcp.sequence.value
-                && $0.acknowledgment == tcp.acknowledgment.value && $0.length == tcp.payloadLength
-        }.map { ($0.time, $0.packet, $0.hopLimit) }
+        latest(like: tcp).map { ($0.time, $0.packet, $0.hopLimit) }
+    }
+
+    /// Returns the most recent packet with the same IP identification, sequence numbers and length.
+    private func latest(like tcp: DecodedTCP) -> Header? {
+        headers.lazy.filter {
+            $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
+                && $0.length == tcp.payloadLength && $0.identification == tcp.identification
+        }.max { $0.packet < $1.packet }
     }
 
     /// The maximum time between a packet and its copy. Some systems use the same IP identification again when they
@@ -195,12 +200,7 @@ struct RecentHeaders: Sendable {
     /// Returns whether a packet that looks like a retransmission is a copy. A packet that was really sent again would
     /// have a later timestamp or a different IP identification, and can't be captured at the same instant.
     func isCopy(_ tcp: DecodedTCP, at time: Int64) -> Bool {
-        guard tcp.payloadLength > 0,
-            let original = headers.last(where: {
-                $0.sequence == tcp.sequence.value && $0.acknowledgment == tcp.acknowledgment.value
-                    && $0.length == tcp.payloadLength && $0.identification == tcp.identification
-            })
-        else { return false }
+        guard tcp.payloadLength > 0, let original = latest(like: tcp) else { return false }
         let age = time - original.time
         if age == 0 { return tcp.options.timestamp == original.timestamp }
         guard 2_500_000..<Self.longestAge ~= age else { return false }

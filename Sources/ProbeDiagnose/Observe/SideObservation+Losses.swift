@@ -207,10 +207,13 @@ extension SideObservation {
         self.timeoutEvidence.remove(repeats[index].packet)
         if let backoff, backoff.position == repeats[index].start { self.backoff = nil }
         repeats[index].timeout = nil
-        self.longestTimeout = repeats.compactMap(\.timeout?.wait).max() ?? 0
         if self.timeoutCount == 0 {
             self.timeoutEvidence = Evidence()
-            self.longestBackoff = 0
+            (self.longestTimeout, self.longestBackoff) = (0, 0)
+        } else if timeout.wait == self.longestTimeout {
+            // Not all earlier timeouts are kept. The longest one is not shorter than their average.
+            let known = repeats.compactMap(\.timeout?.wait).max() ?? 0
+            self.longestTimeout = max(known, self.timeoutWaits / Int64(self.timeoutCount))
         }
     }
 
@@ -277,7 +280,7 @@ extension SideObservation {
             hole.end - hole.start >= segment, packet.length > 0, Int64(packet.length) <= segment / 4 * 3
         else { return }
         pieces = .init(
-            end: hole.end, segment: segment, payload: packet.length, wait: wait,
+            end: hole.end, missing: hole.end - hole.start, segment: segment, payload: packet.length, wait: wait,
             evidence: Evidence(hole.packet, packet.number))
     }
 

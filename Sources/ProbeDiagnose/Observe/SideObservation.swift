@@ -9,7 +9,7 @@ import ProbeWire
 // @unchecked: see `FlowObservation`.
 @dynamicMemberLookup
 final class SideObservation: @unchecked Sendable {
-    private var rare = RareObservation.none
+    var rare = RareObservation.none
 
     /// What was observed about rare events.
     subscript<Value>(dynamicMember path: WritableKeyPath<RareObservation, Value>) -> Value {
@@ -49,8 +49,7 @@ final class SideObservation: @unchecked Sendable {
         var maximumSegmentSize: Int?
         var hasWindowScale: Bool
         var isSACKPermitted: Bool
-        /// The length of the data in the SYN, which a SYN without the Fast Open option does not carry unless it was
-        /// captured.
+        /// The length of the data in the SYN. Without the Fast Open option, only captured data counts.
         var payloadLength: Int
         var hasTimestamp: Bool
     }
@@ -99,6 +98,7 @@ final class SideObservation: @unchecked Sendable {
     var largestWindow: Int = 0
     var windows = SampleSeries<(time: Int64, window: Int)>(capacity: 16)
     var zero: ZeroWindow?
+
     /// The time for which closed windows blocked the side.
     struct ZeroWait: Sendable {
         /// The total, in nanoseconds.
@@ -161,7 +161,7 @@ final class SideObservation: @unchecked Sendable {
     /// stopped reporting.
     var sacked: [Range<Int64>] = []
     var dropped: [Range<Int64>] = []
-    /// The number of times that the side has sent data or a FIN since the peer's last packet.
+    /// What the side has sent since the peer's last packet: data and FINs, and keep-alives.
     var unanswered = Unanswered()
     var unansweredKeepAlives = Unanswered()
 
@@ -218,6 +218,8 @@ final class SideObservation: @unchecked Sendable {
     /// A hole of at least one full segment that was filled with smaller segments after a timeout.
     struct Pieces: Sendable {
         var end: Int64
+        /// The number of bytes that were missing.
+        var missing: Int64
         /// The size of a full segment.
         var segment: Int64
         /// The size of the first piece. `count` is the number of pieces of this size.

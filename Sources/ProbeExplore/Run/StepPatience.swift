@@ -13,7 +13,7 @@ package struct StepPatience: Sendable, Equatable {
     /// The deadline of every step; `nil` if it is derived from `times`.
     private let fixed: Duration?
     /// The number of times that a step may take as long as without variations.
-    package var factor = 20
+    private var factor = 20
     /// The shortest deadline. On a busy machine, even a step that takes microseconds may have to wait for a processor.
     private static let shortest: Duration = .milliseconds(150)
 

@@ -214,17 +214,14 @@ struct Reduction {
                 continue
             }
             switch action {
-            case .process(.start), .process(.expect(.listening)), .client(.connect), .server(.accept):
-                let isUsedLater = scenario.allSteps.contains { other in
+            case .process(.start), .process(.expect(.listening)): essential.insert(step.id)
+            case .client(.connect), .server(.accept):
+                let isUsed = scenario.allSteps.contains { other in
                     guard other.id != step.id, !current.removedSteps.contains(other.id) else { return false }
                     if case .act(let used, .connection, _) = other.kind { return used.value == name.value }
                     return false
                 }
-                if case .process = action {
-                    essential.insert(step.id)
-                } else if isUsedLater {
-                    essential.insert(step.id)
-                }
+                if isUsed { essential.insert(step.id) }
             default: break
             }
         }
