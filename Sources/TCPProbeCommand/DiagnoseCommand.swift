@@ -182,19 +182,22 @@ struct DiagnoseCommand: ParsableCommand {
         let accepts = packetFilter?.predicate
         let inspection: Inspection
         do throws(CaptureSourceError) {
-            inspection = Inspection.diagnosing(
-                try CaptureSource(path: file), accepts: accepts, tunnels: noTunnels ? .named : .opened,
-                view: side?.view ?? .received)
+            let source = try CaptureSource(path: file)
+            let tunnels = noTunnels ? TunnelReading.named : .opened
+            let isScreened = !findsNotes && accepts == nil && source.size >= Inspection.smallestScreenedFile
+            inspection =
+                isScreened
+                ? Inspection.screening(source, tunnels: tunnels, view: side?.view ?? .received)
+                : Inspection.diagnosing(source, accepts: accepts, tunnels: tunnels, view: side?.view ?? .received)
         } catch {
             let problem = InspectionProblem.source(error)
             return fail("\(problem)", problem.isInvalidUsage ? 2 : 3)
         }
         if let problem = inspection.problem, problem.isInvalidUsage { return fail("\(problem)", 2) }
         let chosen = criteria.applied(to: filter, in: inspection)
-        let showsNotes = json || verbose || flow != nil
         let report = inspection.diagnosis(chosen, describing: showsNotes ? .note : .warning)
         let flows = inspection.analysis.table.conversations.count
-        if report.flows.isEmpty, !filter.isOpen, inspection.problem == nil {
+        if report.flowCount == 0, !filter.isOpen, inspection.problem == nil {
             return fail("there is no \(chosen.text): the file has \(ByteText.count(flows, "flow"))", 2)
         }
         write(report, file: file, of: flows, to: output)
@@ -206,8 +209,13 @@ struct DiagnoseCommand: ParsableCommand {
         }
         if hasFailed { return 1 }
         if let unreadable = inspection.unreadable { return fail(unreadable, 3) }
-        return report.flows.isEmpty ? fail("there is no flow that can be judged", 3) : 0
+        return report.flowCount == 0 ? fail("there is no flow that can be judged", 3) : 0
     }
+
+    private var showsNotes: Bool { json || verbose || flow != nil }
+
+    /// Whether the output or the exit code depends on flows that have only notes.
+    private var findsNotes: Bool { showsNotes || failOn == .note }
 
     private func write(_ report: DiagnosisReport, file: String, of flows: Int, to output: OutputBuffer) {
         if json {

@@ -155,7 +155,9 @@ private struct Watch {
             } else {
                 WatchObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
             }
-        pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer, diagnoses: diagnoses)
+        pass = InspectionPass(
+            limits: .passing, filter: ConnectionFilter(), observer: observer,
+            diagnosing: diagnoses ? .all : .none)
         if diagnoses {
             let text = DiagnosisText(
                 width: width ?? LadderText.plainWidth, paint: paint, isVerbose: false, isAbsolute: false)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// A random pcap file with many connections. Most packets are ordinary, but some are lost, duplicated, late, truncated,
 /// fragmented, or not TCP. Ports are reused, and there are IPv4 and IPv6 addresses. The file is generated from a seed,
 /// so that a failure can be reproduced.
@@ -9,18 +11,7 @@ struct RandomCapture {
         var packets = 0
     }
 
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
-    private var random: Generator
+    private var random: SplitMix64
     private var connections: [Connection] = []
     private var held: [UInt8] = []
     private var time: UInt64 = 1_700_000_000_000_000
@@ -31,7 +22,7 @@ struct RandomCapture {
     ///
     /// - Parameter count: the number of segments. A segment may result in several packets or in none.
     init(seed: UInt64, segments count: Int, connections flows: Int = 40) {
-        random = Generator(state: seed)
+        random = SplitMix64(seed: seed)
         for _ in 0..<flows { connections.append(open()) }
         for _ in 0..<count { segment(Int.random(in: 0..<flows, using: &random)) }
     }

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeWire
 
 /// Diagnoses all flows of a capture. Packets are added in the order of the capture.
@@ -9,7 +9,10 @@ package struct CaptureDiagnosis: Sendable {
     /// The long gaps in the capture, in which it has no packet of any flow.
     private var gaps: [Range<UInt64>] = []
 
-    package init() {}
+    private let watchesStalls: Bool
+
+    /// - Parameter watchesStalls: whether all packets of the capture are added, so that they show if all flows stall.
+    package init(watchesStalls: Bool = true) { self.watchesStalls = watchesStalls }
 
     /// Adds a segment.
     ///
@@ -22,7 +25,7 @@ package struct CaptureDiagnosis: Sendable {
     ) {
         lastTime = max(lastTime, summary.time)
         let number = summary.conversation
-        stalls.note(number, at: summary.time, isKeepAlive: summary.kind == .keepAlive)
+        if watchesStalls { stalls.note(number, at: summary.time, isKeepAlive: summary.kind == .keepAlive) }
         let flow = flows.flow(number, from: summary.time, packet: summary.packetIndex + 1)
         let isObeyedReset = tcp.flags.contains(.rst) && facts?.hasReset(summary.side) == true
         flow.note(summary, tcp, payload: payload, isObeyedReset: isObeyedReset)
@@ -71,14 +74,18 @@ package struct CaptureDiagnosis: Sendable {
 
     /// Returns the diagnosis of a flow that has ended, and discards the flow's data; `nil` if the flow has no packets.
     ///
-    /// - Parameter least: the least serious severity of a flow whose findings are described.
+    /// - Parameters:
+    ///   - number: the number of the flow in the capture, if it differs from that of `conversation`.
+    ///   - least: the least serious severity of a flow whose findings are described.
     package mutating func end(
-        of conversation: borrowing Conversation, describing least: FindingSeverity = .note
+        of conversation: borrowing Conversation, as number: Int? = nil, describing least: FindingSeverity = .note
     ) -> FlowDiagnosis? {
         guard let flow = flows.remove(conversation.number) else { return nil }
         let last = conversation.lastTime ?? 0
         let end = gaps.first { $0.lowerBound >= last }?.lowerBound ?? lastTime
-        return FlowDiagnosis(flow, conversation: conversation, end: end, describing: least)
+        var diagnosis = FlowDiagnosis(flow, conversation: conversation, end: end, describing: least)
+        if let number { diagnosis.number = number }
+        return diagnosis
     }
 
     /// Returns the diagnosis of a flow as if the capture ended at `time`, for live captures.
@@ -87,6 +94,17 @@ package struct CaptureDiagnosis: Sendable {
         return flow.previewing {
             FlowDiagnosis(flow, conversation: conversation, end: max(time, lastTime), describing: .warning)
         }
+    }
+
+    /// Returns the answers of each server.
+    package func answers(_ server: (Int) -> SocketEndpoint) -> [SocketEndpoint: FlowScreen.Answers] {
+        var answers: [SocketEndpoint: FlowScreen.Answers] = [:]
+        flows.forEach { number, flow in
+            let samples = flow.server.answers.samples
+            let late = samples.count { $0 >= 195 * Time.millisecond }
+            answers[server(number), default: .init()] += .init(count: samples.count, lateCount: late)
+        }
+        return answers
     }
 
     /// Returns the findings that concern several flows, and marks each finding about a single flow that is a part of

@@ -3,7 +3,7 @@ import ProbeWire
 
 /// The diagnosis of one flow.
 package struct FlowDiagnosis: Sendable {
-    package let number: Int
+    package internal(set) var number: Int
     package let client: SocketEndpoint
     package let server: SocketEndpoint
     /// The time of the first packet, in nanoseconds since 1970.

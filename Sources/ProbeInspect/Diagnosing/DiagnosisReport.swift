@@ -7,7 +7,7 @@ extension Inspection {
     ///
     /// - Parameter least: the least serious severity of a flow whose findings are described.
     package func diagnosis(_ filter: ConnectionFilter, describing least: FindingSeverity = .note) -> DiagnosisReport {
-        var diagnosis = diagnosis ?? CaptureDiagnosis()
+        var diagnosis = examination?.diagnosis ?? diagnosis ?? CaptureDiagnosis()
         let conversations = analysis.table.conversations
         var spans: [ClosedRange<UInt64>] = []
         for number in conversations.indices {
@@ -19,8 +19,11 @@ extension Inspection {
         }
         diagnosis.note(spans: spans)
         var flows: [FlowDiagnosis] = []
-        for number in conversations.indices {
-            let flow = conversations.withConversation(at: number) { diagnosis.end(of: $0, describing: least) }
+        let diagnosed = examination?.conversations ?? conversations
+        for number in diagnosed.indices {
+            let flow = diagnosed.withConversation(at: number) {
+                diagnosis.end(of: $0, as: examination?.numbers[number], describing: least)
+            }
             if let flow { flows.append(flow) }
         }
         // Findings about several flows depend on all flows, not only on those that are shown.
@@ -28,7 +31,20 @@ extension Inspection {
         flows.removeAll { !filter.includes($0.number, of: conversations) }
         let shown = Set(flows.map(\.number))
         shared.removeAll { $0.flows.allSatisfy { !shown.contains($0) } }
-        return DiagnosisReport(flows: flows, shared: shared, remarks: Self.remarks(self))
+        return DiagnosisReport(
+            flows: flows, healthyCount: healthyCount(filter), shared: shared,
+            remarks: Self.remarks(self))
+    }
+
+    /// The number of flows that were screened and not examined.
+    private func healthyCount(_ filter: ConnectionFilter) -> Int {
+        guard let examination else { return 0 }
+        let conversations = analysis.table.conversations
+        return conversations.indices.count { number in
+            let ends = conversations.endpoints(at: number)
+            return !examination.flows.contains(ends.client, ends.server)
+                && filter.includes(number, of: conversations)
+        }
     }
 
     /// Returns what the whole capture lacks, so that some findings could not be raised.
@@ -48,16 +64,22 @@ extension Inspection {
 /// The diagnosis of a capture.
 package struct DiagnosisReport: Sendable {
     package var flows: [FlowDiagnosis]
+    /// The number of flows that were screened and not diagnosed, because they have at most notes.
+    package var healthyCount: Int
     /// The findings about several flows.
     package var shared: [SharedFinding]
     /// What the capture lacks, one clause each.
     package var remarks: [String]
 
-    package init(flows: [FlowDiagnosis], shared: [SharedFinding], remarks: [String]) {
+    package init(flows: [FlowDiagnosis], healthyCount: Int = 0, shared: [SharedFinding], remarks: [String]) {
         self.flows = flows
+        self.healthyCount = healthyCount
         self.shared = shared
         self.remarks = remarks
     }
+
+    /// The number of flows, including those that were not examined.
+    package var flowCount: Int { flows.count + healthyCount }
 
     /// The most serious severity of all findings; `nil` if there are none.
     package var worst: FindingSeverity? {

@@ -76,7 +76,9 @@ package struct DiagnosisText {
     /// - Parameter noteCount: the number of flows that are not shown because they have only notes.
     package func summary(_ report: DiagnosisReport, noteCount: Int) -> String {
         var text = Self.sentence(report)
-        if noteCount > 0 {
+        if report.healthyCount > 0 {
+            text += "; `--verbose` also finds notes"
+        } else if noteCount > 0 {
             text +=
                 "; \(ByteText.count(noteCount, "other")) \(noteCount == 1 ? "has" : "have") only notes (`--verbose`)"
         }
@@ -87,7 +89,7 @@ package struct DiagnosisText {
     package static func sentence(_ report: DiagnosisReport) -> String {
         let count = report.problemCount
         var text =
-            "\(count == 0 ? "none" : "\(count)") of \(ByteText.count(report.flows.count, "flow")) \(count > 1 ? "have" : "has") a problem"
+            "\(count == 0 ? "none" : "\(count)") of \(ByteText.count(report.flowCount, "flow")) \(count > 1 ? "have" : "has") a problem"
         let warnings = report.flows.count { $0.severity == .warning }
         if warnings > 0 { text += ", \(warnings) \(warnings == 1 ? "has" : "have") a warning" }
         return text

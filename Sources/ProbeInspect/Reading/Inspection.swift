@@ -36,6 +36,8 @@ package struct Inspection: Sendable {
     package let timings: [ConnectionTiming]
     /// The diagnosis of the flows; `nil` if it was not requested.
     package let diagnosis: CaptureDiagnosis?
+    /// The diagnosis of the flows that may have a problem, if all flows were screened instead of diagnosed.
+    var examination: Examination?
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, as lines in the NSS key log format.
     package let keyLog: [UInt8]
@@ -138,36 +140,6 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// Reads `source` once, and diagnoses its flows.
-    ///
-    /// - Parameters:
-    ///   - filter: selects the flows that `observer` receives. All flows are diagnosed.
-    ///   - accepts: decides which packets are read; `nil` to read all packets.
-    ///   - tunnels: whether tunnelled packets are replaced with the packets that they carry.
-    ///   - view: which of the packets captured at the ends of links are read.
-    ///   - measures: whether the result has `timings`.
-    ///   - workers: the maximum number of threads, as for `of`.
-    package static func diagnosing(
-        _ source: consuming CaptureSource, limits: ConversationLimits = .passing,
-        filter: ConnectionFilter = ConnectionFilter(), observer: (any InspectionObserver)? = nil,
-        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, view: LinkView = .received,
-        measures: Bool = false, workers: Int? = nil
-    ) -> Inspection {
-        var limits = limits
-        limits.gapTolerance = .memory
-        if observer == nil, accepts == nil, !measures, workers ?? self.workers(for: source) > 1,
-            let shared = shared(source, limits: limits, tunnels: tunnels, view: view, diagnoses: true)
-        {
-            return shared
-        }
-        return read(
-            &source,
-            InspectionPass(
-                limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
-                measures: measures, diagnoses: true),
-            view)
-    }
-
     /// Returns the result of the first pass over a capture, which skips gaps early.
     private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
@@ -181,7 +153,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    private static func read(
+    static func read(
         _ source: inout CaptureSource, _ pass: consuming InspectionPass, _ view: LinkView
     ) -> Inspection {
         var reader = CaptureFileReader(view: view)
@@ -227,6 +199,8 @@ package struct InspectionPass {
     /// The diagnosis of the flows so far; `nil` if it was not requested.
     package private(set) var diagnosis: CaptureDiagnosis?
     private(set) var excludedCount = 0
+    /// The flows that are diagnosed; `nil` if all flows are diagnosed.
+    private let selection: FlowSelection?
     private let deliversParts: Bool
     /// Whether each flow is shown, by flow number.
     private var isShown: [Bool] = []
@@ -234,22 +208,28 @@ package struct InspectionPass {
     package init(
         limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
         accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, measures: Bool = false,
-        diagnoses: Bool = false, share: ConnectionShare = .all
+        diagnosing scope: DiagnosisScope = .none, share: ConnectionShare = .all
     ) {
         var limits = limits
         // Without an observer, nothing consumes the streams.
         if observer == nil { limits.deliversParts = false }
-        analysis = CaptureAnalysis(limits: limits, share: share, tunnels: tunnels)
+        analysis = CaptureAnalysis(limits: limits, share: share, tunnels: tunnels, screens: scope.isScreened)
         deliversParts = limits.deliversParts
         self.filter = filter
         self.observer = observer
         self.accepts = accepts
         self.measures = measures
-        diagnosis = diagnoses ? CaptureDiagnosis() : nil
+        selection = scope.selection
+        diagnosis = scope.isDiagnosis ? CaptureDiagnosis(watchesStalls: scope.selection == nil) : nil
     }
 
     /// Analyzes the next bytes of a file, which `reader` splits into packets.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
+        if let selection {
+            return try CaptureAnalysis.select(chunk, through: &reader, of: selection) { record, bytes in
+                take(record, bytes)
+            }
+        }
         guard observer == nil, accepts == nil, !measures, diagnosis == nil else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
@@ -289,7 +269,9 @@ package struct InspectionPass {
     }
 
     private mutating func diagnose(_ summary: PacketSummary, _ bytes: Span<UInt8>) {
-        guard let segment = analysis.lastSegment, let needsFacts = diagnosis?.needsFacts(summary) else { return }
+        guard let segment = analysis.lastSegment, let needsFacts = diagnosis?.needsFacts(summary),
+            selection?.contains(segment.source, segment.destination) ?? true
+        else { return }
         let facts =
             needsFacts
             ? analysis.table.conversations.withConversation(at: summary.conversation) { ConversationFacts($0) } : nil
@@ -403,13 +385,13 @@ private final class ShareWork: @unchecked Sendable {
 
     init(
         _ number: Int, of count: Int, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView,
-        diagnoses: Bool, chunks: SharedChunks
+        diagnosing scope: DiagnosisScope, chunks: SharedChunks
     ) {
         self.number = number
         reader = CaptureFileReader(view: view)
         self.chunks = chunks
         pass = InspectionPass(
-            limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels, diagnoses: diagnoses,
+            limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels, diagnosing: scope,
             share: ConnectionShare(number, of: count))
     }
 
@@ -451,13 +433,13 @@ extension Inspection {
     /// if no thread could be started. The file must then be read again.
     static func shared(
         _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView,
-        diagnoses: Bool = false
+        diagnosing scope: DiagnosisScope = .none
     ) -> Inspection? {
         guard let descriptor = source.plainDescriptor else { return nil }
         let chunks = SharedChunks(descriptor, readers: 2)
         let work = (0..<2).map { number in
             ShareWork(
-                number, of: 2, limits: limits, tunnels: tunnels, view: view, diagnoses: diagnoses, chunks: chunks)
+                number, of: 2, limits: limits, tunnels: tunnels, view: view, diagnosing: scope, chunks: chunks)
         }
         let (own, other) = (work[0], work[1])
         let thread: WorkerThread

@@ -17,6 +17,18 @@ extension CaptureAnalysis {
         }
     }
 
+    /// Adds the packets of the next bytes of a file that may belong to the selected flows.
+    package static func select(
+        _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, of flows: FlowSelection,
+        selected: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError) {
+        try reader.feed(chunk) { _, linkType, _, bytes in
+            !flows.mayContain(bytes, linkType: linkType)
+        } _: { record, bytes in
+            if flows.mayContain(bytes, linkType: record.linkType) { selected(record, bytes) }
+        }
+    }
+
     /// Does the same as `add`, for callers that need only the unusual packets: the result is also `nil` for a packet
     /// that only carries in-order data or acknowledges data. Most packets of any capture are of this kind, and
     /// processing them on the fast path costs a fraction of what `add` costs.

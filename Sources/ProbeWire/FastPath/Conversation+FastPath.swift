@@ -94,10 +94,24 @@ extension ConversationTable {
             return false
         }
         packetCount += 1
+        if screen != nil { noteInScreen(segment, payload, from: side, of: position, time: time) }
         if limits.keptBytes > 0 {
             heldBytes += conversations.heldBytes(at: position) - before
             peakHeldBytes = max(peakHeldBytes, heldBytes)
         }
         return true
+    }
+
+    @inline(__always)
+    private mutating func noteInScreen(
+        _ segment: FastPathSegment, _ payload: Span<UInt8>, from side: ConversationSide, of position: Int, time: UInt64
+    ) {
+        let packet = conversations.withConversation(at: position) {
+            side == .client
+                ? FlowScreen.Packet(segment, time: time, from: $0.fromClient, to: $0.fromServer)
+                : FlowScreen.Packet(segment, time: time, from: $0.fromServer, to: $0.fromClient)
+        }
+        let isStart = packet.length > 0 && packet.sentEnd == Int64(packet.length)
+        screen?.note(packet, of: position, from: side, firstByte: isStart ? payload[0] : nil)
     }
 }

@@ -112,6 +112,9 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         body(pointer(position).pointee)
     }
 
+    /// Returns the index of a connection's first packet in the capture, without copying the connection.
+    package func firstPacketIndex(at position: Int) -> Int { pointer(position).pointee.firstPacketIndex }
+
     /// Returns the client and the server of a connection, without copying the connection.
     @inline(__always)
     package func endpoints(at position: Int) -> (client: SocketEndpoint, server: SocketEndpoint) {

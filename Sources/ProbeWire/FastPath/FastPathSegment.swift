@@ -14,6 +14,8 @@ struct FastPathSegment {
     let window: UInt16
     /// The value of the timestamp option (RFC 7323, section 3); `nil` if the segment has none.
     let stamp: UInt32?
+    /// The timestamp of the peer that the option echoes; `nil` if the segment has none.
+    let echo: UInt32?
     /// The range of the payload, which was captured completely, in the packet's bytes.
     let payload: Range<Int>
 
@@ -67,9 +69,13 @@ struct FastPathSegment {
         switch offsetAndFlags & 0xf1f7 {
         case 0x5010:
             stamp = nil
+            echo = nil
         case 0x8010:
-            guard bytes.big32(at: 54) == Self.stampOption, let value = bytes.big32(at: 58) else { return nil }
+            guard bytes.big32(at: 54) == Self.stampOption, let value = bytes.big32(at: 58),
+                let answer = bytes.big32(at: 62)
+            else { return nil }
             stamp = value
+            echo = answer
             start = Self.shortest + 12
         default:
             return nil

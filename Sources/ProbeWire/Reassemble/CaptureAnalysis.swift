@@ -32,12 +32,16 @@ package struct CaptureAnalysis: Sendable {
     let share: ConnectionShare
 
     /// Creates an analysis. If the analysis has only a share of the connections, `limits` applies to this share alone.
+    ///
+    /// - Parameter screens: whether the flows are screened (`ConversationTable.screen`).
     package init(
-        limits: ConversationLimits = .live, share: ConnectionShare = .all, tunnels: TunnelReading = .opened
+        limits: ConversationLimits = .live, share: ConnectionShare = .all, tunnels: TunnelReading = .opened,
+        screens: Bool = false
     ) {
         self.share = share
         self.tunnels = tunnels
         table = ConversationTable(limits: limits)
+        if screens { table.screen = FlowScreen() }
     }
 
     /// Adds a segment that belongs to this share. Returns `nil` if there is no room for its connection.
@@ -50,9 +54,12 @@ package struct CaptureAnalysis: Sendable {
             let copy = table.takeCopy(tcp, certainty, payload: payload, time: time, index: index)
         {
             copyCount += 1
+            table.noteInScreen(copy, tcp, payload)
             return copy
         }
-        return table.add(tcp, payload: payload, time: time, index: index)
+        let summary = table.add(tcp, payload: payload, time: time, index: index)
+        table.noteInScreen(summary, tcp, payload)
+        return summary
     }
 
     /// Adds a packet and returns its role in its connection; `nil` if the packet is not a complete TCP segment, or
@@ -95,7 +102,10 @@ package struct CaptureAnalysis: Sendable {
             if case .tcp(let tcp) = packet, let whole {
                 guard share.contains(tcp.source, tcp.destination), follows(tcp) else { return nil }
                 lastSegment = nil
-                return table.add(tcp, payload: whole.bytes.span.extracting(tcp.payload), time: time, index: index)
+                let payload = whole.bytes.span.extracting(tcp.payload)
+                let summary = table.add(tcp, payload: payload, time: time, index: index)
+                table.noteInScreen(summary, nil, payload)
+                return summary
             }
             note(packet, isOwn: isOwn, time: time, index: index)
             return nil
@@ -117,6 +127,7 @@ package struct CaptureAnalysis: Sendable {
                 let position = table.latestIndex(between: error.source, and: error.destination)
             else { return }
             icmpErrors.add(error, to: position, of: table.conversations, time: time, index: index)
+            table.screen?.noteICMPError(position, at: time)
             return
         }
         guard isOwn else { return }

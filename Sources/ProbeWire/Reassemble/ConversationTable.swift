@@ -31,6 +31,8 @@ package struct ConversationTable: Sendable {
     private var sweepPosition = 0
     private var nextSweep = 0
     let limits: ConversationLimits
+    /// The screen that the packets pass through; `nil` unless the flows are screened.
+    package internal(set) var screen: FlowScreen?
     /// The initial flow, of which each new flow is a copy.
     private let blank: HalfConnection
 
@@ -53,6 +55,16 @@ package struct ConversationTable: Sendable {
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
     ) -> PacketSummary {
         add(tcp, payload: payload, time: time, index: index, to: conversationIndex(for: tcp))
+    }
+
+    /// The flows that the screen suspects, so that they must be examined; `nil` if all flows must be.
+    package var suspects: FlowSelection? { screen.flatMap { $0.suspects(among: conversations) } }
+
+    /// Passes a packet that has been added to the screen, if there is one.
+    @inline(__always)
+    mutating func noteInScreen(_ summary: PacketSummary, _ tcp: DecodedTCP?, _ payload: Span<UInt8>) {
+        guard screen != nil else { return }
+        screen?.note(summary, tcp, payload: payload, of: conversations[summary.conversation])
     }
 
     /// Adds a segment to the connection at `position`, whose endpoints must be those of the segment.
@@ -154,6 +166,7 @@ package struct ConversationTable: Sendable {
         swap(&others, &other.conversations)
         // The list is consumed, because all connections would be copied if it had two owners.
         let numbers = conversations.merge(consume others)
+        if let screened = other.screen { screen?.merge(screened, numbers) }
         packetCount += other.packetCount
         heldBytes += other.heldBytes
         hasReachedTotal = hasReachedTotal || other.hasReachedTotal
@@ -186,6 +199,8 @@ package struct ConversationTable: Sendable {
                 number: conversations.count, blank: blank))
         let index = conversations.count - 1
         if let known {
+            screen?.suspect(known, .others)
+            screen?.suspect(index, .others)
             latest.replace(known, by: index, hash: own)
         } else {
             latest.insert(index, hash: own) {
