@@ -191,7 +191,8 @@ package struct ConversationTable: Sendable {
     }
 
     private mutating func open(for tcp: DecodedTCP, hash own: UInt64, known: Int?) -> Int {
-        let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
+        let isFromServer =
+            tcp.isSYN ? tcp.flags.contains(.ack) : Self.isServer(tcp.source.port, to: tcp.destination.port)
         conversations.append(
             Conversation(
                 client: isFromServer ? tcp.destination : tcp.source,
@@ -209,6 +210,16 @@ package struct ConversationTable: Sendable {
             }
         }
         return index
+    }
+
+    /// Returns whether the numbers of the ports show that the first one is the server's, for a connection whose
+    /// beginning was not captured. Servers listen on well-known ports, or at least on ports below those from which
+    /// systems choose the ports of clients: from 32768 (Linux) or from 49152 (RFC 6335, section 6). Clients of NFS use
+    /// ports below 1024, too. If the numbers show nothing, the sender of the first packet is taken for the client.
+    private static func isServer(_ port: UInt16, to other: UInt16) -> Bool {
+        let nfs: UInt16 = 2_049
+        if port == nfs || other == nfs { return port == nfs && other != nfs }
+        return (port < 1_024 && other >= 1_024) || (port < 32_768 && other >= 32_768)
     }
 }
 
