@@ -3,7 +3,8 @@ import ProbeWire
 
 /// The packets that a capture contains twice.
 struct CopyObservation: Sendable {
-    /// The number of copies that were captured within a millisecond of the original packet.
+    /// The number of copies that were captured within a millisecond of the original packet, or that a wireless sender
+    /// made because it had received no acknowledgment on its link.
     var count = 0
     var evidence = Evidence()
     /// The number of copies that were captured later.
@@ -17,7 +18,7 @@ struct CopyObservation: Sendable {
     mutating func note(_ summary: PacketSummary, _ tcp: DecodedTCP, _ recent: RecentHeaders, at time: Int64) {
         let original = recent.original(of: tcp)
         let number = summary.packetIndex + 1
-        guard let original, time - original.time > 1_000_000 else {
+        guard let original, time - original.time > 1_000_000, !tcp.isWirelessRetry else {
             count += 1
             evidence.add(number)
             return

@@ -37,6 +37,8 @@ package struct DecodedTCP: Sendable, Hashable {
     package var identification: UInt16 = 0
     /// The number of routers that may still forward the packet (IPv4's time to live, IPv6's hop limit).
     package var hopLimit: UInt8 = 0
+    /// Whether the frame is a retry of an 802.11 sender, whose first transmission may have been captured, too.
+    package var isWirelessRetry = false
 
     /// Whether the capture contains only a part of the payload.
     package var payloadIsCut: Bool { payload.count < payloadLength }

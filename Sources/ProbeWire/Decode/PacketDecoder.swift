@@ -515,6 +515,17 @@ extension PacketDecoder {
     private static func decodeWireless(
         _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
+        let packet = try decodeWirelessFrame(bytes, at: start, isPadded: isPadded, extent)
+        guard case .tcp(var tcp) = packet, let flags = bytes.byte(at: start + 1), flags & 0x08 != 0 else {
+            return packet
+        }
+        tcp.isWirelessRetry = true
+        return .tcp(tcp)
+    }
+
+    private static func decodeWirelessFrame(
+        _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
+    ) throws(PacketError) -> DecodedPacket {
         guard let control = bytes.little16(at: start) else { throw .endsInside(.link, offset: bytes.count) }
         let subtype = control >> 4 & 15
         // Only data frames carry packets, and some of their subtypes carry no data.

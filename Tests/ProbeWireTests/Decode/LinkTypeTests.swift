@@ -68,6 +68,14 @@ struct LinkTypeTests {
         #expect(try [UInt8].joined([0, 0x57], six).decodedTCP(.ppp)?.payloadLength == 5)
     }
 
+    /// The retry bit of an 802.11 frame shows that the packet may have been captured before.
+    @Test(arguments: [false, true])
+    func wirelessRetriesAreRecognized(isRetry: Bool) throws {
+        let head: [UInt8] = .joined([0x08, isRetry ? 0x09 : 0x01, 0, 0], [UInt8](repeating: 1, count: 18), [0x10, 0])
+        let frame: [UInt8] = .joined(head, Self.snap, Self.segment.ipv4())
+        #expect(try frame.decodedTCP(.wireless)?.isWirelessRetry == isRetry)
+    }
+
     @Test func everySupportedTypeIsTested() {
         let tested = Set(Self.frames([]).map(\.0) + [.ipv6])
         #expect(LinkType.supported.allSatisfy { tested.contains($0.type) })
