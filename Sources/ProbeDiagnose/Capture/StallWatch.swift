@@ -3,24 +3,39 @@ struct StallWatch: Sendable {
     struct Stall: Sendable {
         var start: UInt64
         var end: UInt64
-        var active: Set<Int>
-        var resumed: Set<Int> = []
+        /// The flows with packets just before the stall, and the time for which each had been busy.
+        var busy: [Int: UInt64]
+        /// The flows that resumed at once, and the number of their packets in the period after the stall that a stall
+        /// takes at least.
+        var resumed: [Int: Int] = [:]
 
-        /// Whether at least three flows were active, and all of them resumed.
-        var isShared: Bool { active.count >= 3 && active.isSubset(of: resumed) }
+        /// The flows that were active. A flow that was busy only for a moment is idle most of the time, so its silence
+        /// means nothing.
+        var active: Set<Int> {
+            let least = min((end - start) / 3, StallWatch.longestActivity)
+            return Set(busy.lazy.filter { $0.value >= least }.map(\.key))
+        }
+
+        /// Whether at least three flows were active, and all of them resumed. A flow that resumes with a few packets
+        /// only sends a message from time to time.
+        var isShared: Bool {
+            let active = active
+            return active.count >= 3 && active.allSatisfy { resumed[$0] ?? 0 >= StallWatch.leastPackets }
+        }
 
         /// The part of the stall in which the flows of another share stalled as well; `nil` if it is too short.
         func intersection(_ other: Stall) -> Stall? {
             let (start, end) = (max(start, other.start), min(self.end, other.end))
             guard start < end, end - start >= StallWatch.shortest else { return nil }
             return Stall(
-                start: start, end: end, active: active.union(other.active), resumed: resumed.union(other.resumed))
+                start: start, end: end, busy: busy.merging(other.busy) { max($0, $1) },
+                resumed: resumed.merging(other.resumed) { max($0, $1) })
         }
 
         func renumbered(_ numbers: [Int]) -> Stall {
             var stall = self
-            stall.active = Set(active.map { numbers[$0] })
-            stall.resumed = Set(resumed.map { numbers[$0] })
+            stall.busy = Dictionary(uniqueKeysWithValues: busy.map { (numbers[$0.key], $0.value) })
+            stall.resumed = Dictionary(uniqueKeysWithValues: resumed.map { (numbers[$0.key], $0.value) })
             return stall
         }
     }
@@ -32,10 +47,19 @@ struct StallWatch: Sendable {
         var time: UInt64
         /// The times of the three packets before the last one, the oldest first.
         var earlier: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        /// The time since which the flow has not been silent for as long as a stall takes at least.
+        var since: UInt64 = 0
 
         mutating func note(_ time: UInt64) {
+            if self.time &+ StallWatch.shortest <= time { since = time }
             earlier = (earlier.1, earlier.2, self.time)
             self.time = time
+        }
+
+        /// Returns the time for which the flow had been busy when a stall began; `nil` if it had fewer packets, so that it
+        /// is idle most of the time.
+        func busyTime(before start: UInt64) -> UInt64? {
+            earlier.0 &+ StallWatch.shortest >= start ? time - min(since, time) : nil
         }
     }
 
@@ -44,6 +68,8 @@ struct StallWatch: Sendable {
     private var lastTime: UInt64 = 0
     private static let shortest: UInt64 = 500_000_000
     private static let resumption: UInt64 = 100_000_000
+    private static let leastPackets = 4
+    private static let longestActivity: UInt64 = 2_000_000_000
     private static let keptFlows = 64
     private static let keptStalls = 256
 
@@ -68,16 +94,19 @@ struct StallWatch: Sendable {
         defer { lastTime = max(lastTime, time) }
         if firstTime == 0 { firstTime = time }
         if lastTime > 0, time > lastTime, time - lastTime >= Self.shortest, found.count < Self.keptStalls {
-            let last = lastTime
-            // A flow with fewer packets is idle most of the time, so its silence means nothing.
-            let active = Set(recent.lazy.filter { $0.earlier.0 &+ Self.shortest >= last }.map(\.flow))
-            found.append(Stall(start: lastTime, end: time, active: active))
+            var busy: [Int: UInt64] = [:]
+            for entry in recent { busy[entry.flow] = entry.busyTime(before: lastTime) }
+            found.append(Stall(start: lastTime, end: time, busy: busy))
         }
-        if let last = found.last, time >= last.end, time - last.end <= Self.resumption {
-            if isKeepAlive, !last.resumed.contains(flow) {
-                found[found.count - 1].active.remove(flow)
-            } else {
-                found[found.count - 1].resumed.insert(flow)
+        if let last = found.last, time >= last.end, time - last.end <= Self.shortest {
+            if let count = last.resumed[flow] {
+                found[found.count - 1].resumed[flow] = count + 1
+            } else if time - last.end <= Self.resumption {
+                if isKeepAlive {
+                    found[found.count - 1].busy[flow] = nil
+                } else {
+                    found[found.count - 1].resumed[flow] = 1
+                }
             }
         }
         // Most packets belong to the same flow as the previous packet.
@@ -100,7 +129,7 @@ struct StallWatch: Sendable {
     mutating func merge(_ other: StallWatch, _ numbers: (own: [Int], other: [Int])) {
         let own = found.map { $0.renumbered(numbers.own) } + silences
         let others = other.found.map { $0.renumbered(numbers.other) } + other.silences
-        found = own.flatMap { stall in others.compactMap { stall.intersection($0) } }.filter { !$0.active.isEmpty }
+        found = own.flatMap { stall in others.compactMap { stall.intersection($0) } }.filter { !$0.busy.isEmpty }
             .sorted { $0.start < $1.start }
         firstTime = [firstTime, other.firstTime].filter { $0 > 0 }.min() ?? 0
         lastTime = max(lastTime, other.lastTime)
@@ -108,7 +137,7 @@ struct StallWatch: Sendable {
 
     /// The time before the first packet, and the time after the last one.
     private var silences: [Stall] {
-        guard firstTime > 0 else { return [Stall(start: 0, end: .max, active: [])] }
-        return [Stall(start: 0, end: firstTime, active: []), Stall(start: lastTime, end: .max, active: [])]
+        guard firstTime > 0 else { return [Stall(start: 0, end: .max, busy: [:])] }
+        return [Stall(start: 0, end: firstTime, busy: [:]), Stall(start: lastTime, end: .max, busy: [:])]
     }
 }
