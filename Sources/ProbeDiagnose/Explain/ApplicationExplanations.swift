@@ -9,11 +9,15 @@ enum ApplicationExplanations {
             next segment left within 2 ms of it. The sender holds back small data until everything is acknowledged, and
             the receiver delays the acknowledgment, typically by 40 ms or 200 ms, so that it can be sent together with
             an answer. A sender that sends a small segment while another one is outstanding doesn't use the algorithm.
+            It never holds back full segments; waits before those count if the ACK took ten round trips.
             """,
-        severity: "warning from three waits, or from 5 % of the duration and 100 ms; otherwise note",
+        severity: """
+            warning from three waits, or from 5 % of the duration and 100 ms; otherwise note. If most waits were before
+            full segments: warning from five
+            """,
         certainty: """
             certain if the capture was made at the sender and each segment left within 2 ms of the ACK; otherwise
-            likely: the program may have waited by itself.
+            likely: the program may have waited by itself, or its send buffer may hold only one message.
             """,
         side: "the sender",
         next: """
@@ -40,15 +44,16 @@ enum ApplicationExplanations {
         packets: """
             The time from the client's last data to the server's next data, without the time on the network, has a
             median of at least 500 ms over at least three answers, or was 3 s or longer once, and the server's waits
-            make up at least 30 % of the duration. A single wait of 30 s suffices. Keep-alives of the application, which
-            are equal small messages of both sides, and other unsolicited messages do not count as answers. A note says
-            that the server's waits make up more than 80 % of a connection and more than 1 s.
+            make up at least 30 % of the duration. A single wait of 30 s suffices. Keep-alives (equal small messages of
+            both sides) and other unsolicited messages are no answers; nor, without a SYN, is what a server sends that
+            sent the first data, or always takes the same time. A note says that the server's waits make up more than
+            80 % of a connection and more than 1 s.
             """,
-        severity: "problem if a wait lasted 30 s or longer; warning; note for the share of the connection",
+        severity: "problem from 30 s, unless unsolicited or a long poll; warning; note, as for the share",
         certainty: """
-            certain if every slow answer is known to be one (to an HTTP/1 request, or to the first message of a TLS
-            client) and its request was acknowledged before it; otherwise likely: the request may have reached the
-            program late, or the server may have sent a message without a request.
+            certain if every slow answer is known to be one (to an HTTP/1 request, or to a TLS client's first message)
+            and its request was acknowledged before it; otherwise likely: the request may have been late, the message
+            unsolicited, or, after 10, 20, 30, 60 s or another usual timeout, the request a long poll.
             """,
         side: "the server",
         next: """
@@ -130,7 +135,8 @@ enum ApplicationExplanations {
         meaning: "A side ended the TLS connection with an alert",
         packets: """
             A TLS alert other than close_notify was sent in plain text, and its name is shown; or an encrypted alert
-            ended the handshake, or was the server's only answer to the client's data.
+            ended the handshake, or was the server's only answer to the client's data. If the server had sent
+            application data before, and closes within 100 ms of the alert, the alert is taken for a close_notify.
             """,
         severity: "problem; note for a plain-text alert of the level `warning`",
         certainty: """
@@ -224,8 +230,9 @@ enum ApplicationExplanations {
         meaning: "A reset was probably sent by another machine",
         packets: """
             The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same (two,
-            if the RST came before the SYN-ACK); or its sender sent more packets afterwards, as if it knew nothing about
-            the RST, such as a SYN-ACK after an RST that had refused the connection.
+            if the RST came before the SYN-ACK; one, if another RST has a sequence number that the sender never
+            reached); or its sender sent more packets afterwards, as if it knew nothing about the RST, such as a SYN-ACK
+            after an RST that had refused the connection.
             """,
         severity: "problem; note if both sides had closed before",
         certainty: """
@@ -265,7 +272,7 @@ enum ApplicationExplanations {
         severity: """
             problem from 60 s; otherwise warning. If the server of an HTTP or TLS connection closed it between messages,
             warning from 60 s and otherwise note: a client's pool of connections notices it when it uses the connection
-            again.
+            again. If the beginning was not captured, that also applies after a second without data.
             """,
         certainty: "certain",
         side: "the side that did not close",
@@ -291,7 +298,9 @@ enum ApplicationExplanations {
             has changed. TCP_USER_TIMEOUT limits how long the sender's program waits.
             """,
         explains: [
-            .init(.timeoutStall, .loss, .tailLoss, .keepAliveFailed, .resetByClient, .resetByServer, .injectedReset)
+            .init(
+                .timeoutStall, .loss, .tailLoss, .keepAliveFailed, .dataLostAtClose, .resetByClient, .resetByServer,
+                .injectedReset)
         ])
 
     static let keepAliveFailed = FindingExplanation(
@@ -315,7 +324,8 @@ enum ApplicationExplanations {
         packets: """
             Data was acknowledged that is not in the capture, so the receiver had it and the capture missed it. Findings
             whose evidence lies around the missing data are less certain by one step, and at most warnings; so are
-            findings about the whole flow if at least 1 % of its data is missing.
+            findings about the whole flow if at least 1 % of its data is missing. A finding about something that
+            happened repeatedly is affected if data is missing near at least half of its evidence.
             """,
         severity: "warning",
         certainty: "certain",
@@ -353,8 +363,9 @@ enum ApplicationExplanations {
     static let startsInTheMiddle = FindingExplanation(
         meaning: "The beginning of the connection was not captured",
         packets: """
-            No SYN of either side is in the capture. Window scaling is then unknown, and the side that sent the first
-            packet is assumed to be the client.
+            No SYN of either side is in the capture. Window scaling is then unknown, and the numbers of the ports decide
+            which side is assumed to be the server: the one below 1024, or below 32768, if only one is. If they show
+            nothing, the side that sent the first packet is assumed to be the client.
             """,
         severity: "note",
         certainty: "certain",
@@ -474,9 +485,10 @@ enum ApplicationExplanations {
     static let allFlowsStall = FindingExplanation(
         meaning: "All flows stalled and resumed together",
         packets: """
-            At least three flows were active (a packet in the last 500 ms), then no packet of any flow was captured for
-            at least 500 ms, and all of them resumed within 100 ms of each other. Flows that resume with a keep-alive
-            were idle, and so are flows that pause repeatedly for the same time of 5 s or more.
+            At least three flows were active (four packets in the last 500 ms, and no silence of that length during a
+            third of the length of the stall, at most 2 s). Then no packet of any flow was captured for at least 500
+            ms, and all of them resumed within 100 ms of each other, with four packets in 500 ms. Flows that resume
+            with a keep-alive were idle, and so are flows that pause repeatedly for the same time of 5 s or more.
             """,
         severity: "warning",
         certainty: "likely: the machine that captured, or a client, may have paused",
@@ -491,7 +503,7 @@ enum ApplicationExplanations {
         meaning: "A port received a flood of SYNs that were never completed",
         packets: """
             At least 100 connection attempts to one port began within 1 s, and at least 80 % of them were never
-            completed.
+            completed; or as many to any ports, from at least half as many addresses, and 80 % were not answered.
             """,
         severity: "problem",
         certainty: """
@@ -503,4 +515,21 @@ enum ApplicationExplanations {
             the rate in front of the server.
             """,
         parts: [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer])
+
+    static let portScan = FindingExplanation(
+        meaning: "A client tried many ports of a host",
+        packets: """
+            One client tried at least ten ports of one host within 60 s, or in successive periods of that length, and
+            each attempt was refused or not answered. It connected to at most half as many other ports of the host.
+            """,
+        severity: "problem",
+        certainty: """
+            likely: a client may look for a service, or all programs of the host may have stopped.
+            """,
+        side: "the client",
+        next: """
+            Find out which program of the client connects to these ports, and whether it is permitted to. If the host
+            should offer services there, check that it is up and that no firewall rejects them.
+            """,
+        parts: [.refused, .noAnswer])
 }

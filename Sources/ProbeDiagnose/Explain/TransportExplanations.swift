@@ -110,7 +110,8 @@ enum TransportExplanations {
         packets: """
             The time from the SYN to the SYN-ACK and on to the client exceeds 1 s and twice the shortest later round
             trip, or 200 ms and three times that round trip. If only the part between the capture point and the server
-            can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. A note says that the path
+            can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. If all answers of the
+            server take as long, a device on the way acknowledges for it, and the path is long. A note says that the path
             is long: the round trip is at least 200 ms, and the handshake and the round trips make up more than 80 % of
             a connection and more than 1 s.
             """,
@@ -299,8 +300,8 @@ enum TransportExplanations {
             Data was sent again at least 195 ms and a round trip after it was last sent, and after the last
             acknowledgment of new data, and not in response to a duplicate ACK or a SACK. The timer doubles with each
             timeout of the same data; `back-off` is the longest such series. `timeout` is the sum of these waits. The
-            share and the severity also take waits for tail-loss probes into account, but no time in which a closed
-            window or the close of the connection was the reason to wait.
+            share and the severity also take waits for tail-loss probes into account, but neither time in which a
+            closed window or the close of the connection was the reason to wait, nor waits for a FIN alone.
             """,
         severity: """
             problem from 3 s, or from 1 s and 10 % of the flow's duration; warning from 200 ms and 5 %; otherwise note
@@ -431,14 +432,16 @@ enum TransportExplanations {
         next: """
             Find the bottleneck, often the uplink of a router or modem. Use fq_codel or cake there, or limit the sender
             to slightly less than the bottleneck's rate, so that the queue forms where you control it.
-            """)
+            """,
+        explains: [.init(.windowLimited, .smallWindow)])
 
     static let duplicatePackets = FindingExplanation(
         meaning: "The network delivered packets twice",
         packets: """
             A packet has the same IP identification, numbers and length as an earlier one, arrived 1 to 100 ms after it,
             and is not a retransmission: a sender would have used a new identification or timestamp. If a quarter of all
-            packets are copies, or if nearly all packets of one side came twice, `captured-twice` is reported instead.
+            packets are copies, if nearly all packets of one side came twice, or if the capture was made at their
+            sender, `captured-twice` is reported instead. Retries of an 802.11 sender are not counted.
             """,
         severity: "warning from 1 % of the flow's packets; otherwise note",
         certainty: """

@@ -17,11 +17,16 @@ struct CloseFindings: FindingGroup {
         guard let reset = flow.reset else { return }
         let side = reset.side
         let goesOn = !reset.laterPackets.isEmpty
-        if reset.isForeign || goesOn {
-            var evidence = Evidence(reset.packet)
+        // A few packets with another hop limit are not enough without another sign.
+        let isStrange = reset.mayBeForeign && reset.stray > 0
+        if reset.isForeign || goesOn || isStrange {
+            var evidence = Evidence(reset.packet, reset.stray)
             evidence.add(reset.laterPackets)
             let reasons = [
-                reset.isForeign ? "its hop limit differs from that of the \(side.word)'s other packets" : nil,
+                reset.isForeign || isStrange
+                    ? "its hop limit differs from that of the \(side.word)'s other packets" : nil,
+                reset.stray > 0
+                    ? "another reset followed with a sequence number that the \(side.word) never reached" : nil,
                 reset.isOddlyNumbered ? "its IP identification does not match the other packets" : nil,
                 goesOn
                     ? "the \(side.word) sent \(ByteText.count(reset.laterPackets.total, "packet")) after it"
@@ -43,12 +48,14 @@ struct CloseFindings: FindingGroup {
     }
 
     private func addObeyed(_ reset: ResetObservation) {
+        let flow = context.flow
         let side = reset.side
         // An alert that announces the end of a TLS connection is no data that could be lost.
         let outstanding = reset.isOnlyAlertOutstanding ? 0 : reset.ownOutstanding + reset.peerOutstanding
         // A client that closes first chooses not to read what the server says at the end.
         let isGoodbye =
-            side == .client && reset.hasOwnFIN && reset.isAfterClose && outstanding < 1_460 && lateAnswer(reset) == nil
+            (side == .client || !context.hasKnownRoles) && reset.hasOwnFIN && reset.isAfterClose && outstanding < 1_460
+            && lateAnswer(reset) == nil
         let severity: FindingSeverity =
             isGoodbye && !reset.hasPeerFIN
             ? .warning
@@ -57,34 +64,44 @@ struct CloseFindings: FindingGroup {
                 : (reset.hasOwnFIN && reset.hasPeerFIN) || reset.hasPeerFIN ? .note : .warning
         var (reason, explanation) = reason(of: reset)
         let late = lateAnswer(reset)
-        if let late { explanation += ", because its answer came \(text(late)) after the request" }
+        let isCut = late != nil && flow.dialogue.late == nil
+        if let late {
+            explanation += ", because its answer \(isCut ? "began only" : "came") \(text(late.wait)) after the request"
+        }
         let lost =
             outstanding > 0
             ? "; \(size(Int(outstanding))) of data \(outstanding == 1 ? "was" : "were") not acknowledged" : ""
+        var evidence = Evidence(reset.cause, reset.packet)
+        if let late { evidence.add(Evidence(late.request, late.answer)) }
         add(
-            side == .client ? .resetByClient : .resetByServer, severity, reset.mayBeForeign ? .likely : .certain,
-            late == nil ? FindingSide(side) : FindingSide(side.opposite), Evidence(reset.cause, reset.packet),
-            "The \(side.word) reset the connection after \(seconds(reset.time)): \(explanation)\(lost).",
+            side == .client ? .resetByClient : .resetByServer, severity,
+            reset.mayBeForeign || isCut ? .likely : .certain,
+            late == nil ? FindingSide(side) : FindingSide(side.opposite), evidence,
+            "The \(side.word) reset the connection\(flow.clock.isReliable ? " after \(seconds(reset.time))" : ""): \(explanation)\(lost).",
             next: late == nil
                 ? "look at why the program on \(context.endpoint(side)) ended the connection this way (its log, timeouts, crashes)"
                 : "find out why the program on \(context.endpoint(.server)) answered so late, and compare with the client's timeout",
-            rivals: ["another machine that sent the reset in the \(side.word)'s name"],
+            rivals: isCut
+                ? ["a client that had received enough, or limits the time for the whole answer"]
+                : ["another machine that sent the reset in the \(side.word)'s name"],
             numbers: [
                 ("reason", .string(reason)),
                 ("reason-certainty", .string(reason == "data-after-close" ? "certain" : "likely")),
                 ("at", .seconds(nanoseconds: reset.time)), ("unacknowledged", .integer(Int(outstanding))),
                 ("silence", .seconds(nanoseconds: reset.silence)),
-            ] + (late.map { [("answer-after", .seconds(nanoseconds: $0))] } ?? []),
-            explains: late ?? 0)
+            ] + (late.map { [("answer-after", .seconds(nanoseconds: $0.wait))] } ?? []),
+            explains: late?.wait ?? 0)
     }
 
-    /// Returns the time after which the server answered a request, if the client reset the connection because it had
-    /// closed it in the meantime.
-    private func lateAnswer(_ reset: ResetObservation) -> Int64? {
-        guard reset.side == .client, reset.isAfterClose, let late = context.flow.dialogue.late,
-            late.wait >= Time.second / 2
+    /// Returns the server's answer to a request, if the client reset the connection because it had closed it in the
+    /// meantime, or because the answer began so late that it was not complete when the client closed.
+    private func lateAnswer(_ reset: ResetObservation) -> Dialogue.Answer? {
+        let dialogue = context.flow.dialogue
+        guard reset.side == .client, reset.isAfterClose, let answer = dialogue.late ?? dialogue.cutAnswer,
+            answer.wait >= Time.second / 2
         else { return nil }
-        return late.wait
+        let patience = (context.flow.client.fin?.time ?? 0) - answer.asked
+        return dialogue.late != nil || answer.wait >= patience / 2 ? answer : nil
     }
 
     private func reason(of reset: ResetObservation) -> (key: String, text: String) {
@@ -148,7 +165,8 @@ struct CloseFindings: FindingGroup {
             guard flow[other].fin.map({ $0.time > closed.time }) ?? true, wait >= 2 * Time.second else { continue }
             let isOpen = flow[other].fin == nil && flow.reset?.isObeyed != true
             // A client usually notices that a server has closed an idle connection when it wants to use it again.
-            let isPooled = side == .server && flow[other].lastDataTime ?? 0 < closed.time && isBetweenMessages
+            let isPooled =
+                side == .server && flow[other].lastDataTime ?? 0 < closed.time && (isBetweenMessages || isIdle)
             let isLong = wait >= 60 * Time.second
             add(
                 .halfClosed, isPooled ? (isLong ? .warning : .note) : isLong ? .problem : .warning, .certain,
@@ -159,6 +177,15 @@ struct CloseFindings: FindingGroup {
                     "check whether the program on \(context.endpoint(other)) notices the end of the stream and closes its socket (CLOSE_WAIT in `ss -tan`)",
                 numbers: [("wait", .seconds(nanoseconds: wait))], explains: wait)
         }
+    }
+
+    /// Whether the server closed a connection that had been idle, if the beginning of the connection, which shows the
+    /// protocol, was not captured.
+    private var isIdle: Bool {
+        let (client, server) = (context.flow.client, context.flow.server)
+        guard client.syn == nil, server.syn == nil, let fin = server.fin else { return false }
+        return fin.time - max(client.lastDataTime ?? 0, server.lastDataTime ?? 0) >= Time.second
+            || client.dataPacketCount + server.dataPacketCount == 0
     }
 
     /// Whether both sides speak HTTP, or TLS, and no message is incomplete.

@@ -77,6 +77,16 @@ package enum FindingID: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the evidence for the finding consists of occurrences that don't depend on each other.
+    var isAboutOccurrences: Bool {
+        switch self {
+        case .loss, .timeoutStall, .tailLoss, .reordering, .spuriousRetransmission, .nagleDelayedAck, .duplicatePackets,
+            .sillyWindow:
+            true
+        default: false
+        }
+    }
+
     /// Whether the finding describes several flows together.
     var isAboutSeveralFlows: Bool {
         switch self {

@@ -29,7 +29,7 @@ final class FindingList {
         let isWeakened =
             context.isOneDirection
             || (context.hasCaptureLosses
-                && context.isTouchedByLosses(evidence().packets, isSilence: id.isAboutSilence))
+                && context.isTouchedByLosses(evidence().packets, of: id))
         if isWeakened, !id.isAboutCapture {
             severity = max(severity, .warning)
             certainty = certainty.weaker

@@ -81,10 +81,15 @@ struct FlowContext {
     /// Returns whether packets that are missing from the capture may change what the given packets show. If a finding is
     /// based on the flow as a whole, it names a single packet, and the share of the missing data counts.
     ///
-    /// - Parameter isSilence: whether the finding is about the time after the last of the packets.
-    func isTouchedByLosses(_ evidence: [Int], isSilence: Bool) -> Bool {
+    func isTouchedByLosses(_ evidence: [Int], of id: FindingID) -> Bool {
         guard let first = evidence.first, let last = evidence.last else { return true }
         let holes = (flow.client.holes + flow.server.holes).filter(\.isAcknowledged)
+        // What happened again and again is only in doubt if packets are missing near most of its occurrences.
+        if id.isAboutOccurrences, evidence.count >= 5 {
+            let touched = evidence.count { packet in holes.contains { abs($0.packet - packet) <= 4 } }
+            return touched * 2 >= evidence.count
+        }
+        let isSilence = id.isAboutSilence
         if holes.contains(where: { $0.packet >= first && (isSilence || $0.packet <= last + 2) }) { return true }
         let bytes = flow.client.payloadLength + flow.server.payloadLength
         return first == last && missingBytes * 100 >= bytes

@@ -24,7 +24,8 @@ struct LossFindings: FindingGroup {
     private func addTimeouts(sender side: ConversationSide) {
         let sender = context.flow[side]
         guard sender.timeoutCount > 0, sender.timeoutTime > 0, context.flow.clock.isReliable else { return }
-        let time = sender.timeoutTime
+        // Nobody waits for a FIN alone.
+        let time = sender.timeoutTime - sender.closeTimeoutTime
         let share = context.share(time)
         let severity: FindingSeverity =
             time >= 3 * Time.second || (time >= Time.second && share >= 0.1)

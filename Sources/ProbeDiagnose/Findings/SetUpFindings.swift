@@ -70,8 +70,11 @@ struct SetUpFindings: FindingGroup {
         let hasRecovered = flow.handshakeEnd != nil
         if let reset = flow.set.foreignReset, hasRecovered, reset.isForeign(flow.server.hop) {
             addEarlyInjection(reset)
-            if flow.set.wrongAnswers.total == 1 { return }
+            if flow.set.wrongAnswers.total <= flow.set.foreignResetCount { return }
         }
+        // A device that changes sequence numbers does not change the IP identification, so the right answer, captured at
+        // the same time, is another copy of the wrong one.
+        if let answer = flow.server.syn, flow.server.recent.translated.packets.contains(answer.packet) { return }
         add(
             .wrongSYNAnswer, hasRecovered ? .warning : .problem, .certain, .server, flow.set.wrongAnswers,
             "The server answered the SYN with \(answer)"
@@ -113,6 +116,7 @@ struct SetUpFindings: FindingGroup {
 
     private func addRepeatedSYN() {
         let flow = context.flow
+        guard flow.clock.isReliable else { return }
         let repeated = flow.set.repeatedAfterCompletion
         if !repeated.isEmpty {
             var evidence = repeated
@@ -208,7 +212,7 @@ struct SetUpFindings: FindingGroup {
             isKnown
                 ? (compared > Time.second && compared > 2 * later)
                     || (compared > 200 * Time.millisecond && compared > 3 * later)
-                : own > Time.second, flow.set.repeatedAfterCompletion.isEmpty
+                : own > Time.second, flow.set.repeatedAfterCompletion.isEmpty, !isAcknowledgedOnTheWay(own)
         else { return }
         var evidence = flow.client.synPackets
         evidence.add(flow.server.synPackets)
@@ -222,6 +226,17 @@ struct SetUpFindings: FindingGroup {
             rivals: ["a long path", "a device that delays new connections"],
             numbers: [("handshake", .seconds(nanoseconds: time)), ("round-trip", .seconds(nanoseconds: later))],
             explains: time)
+    }
+
+    /// Whether a device on the way, such as the NAT of a virtual machine, seems to acknowledge data in the server's name.
+    /// All of the server's answers then take as long as its SYN-ACK, so the path is long, and the round trips to the
+    /// device don't show it.
+    ///
+    /// - Parameter wait: the time from the SYN to the SYN-ACK.
+    private func isAcknowledgedOnTheWay(_ wait: Int64) -> Bool {
+        let server = context.flow.server
+        guard let shortest = server.answers.samples.min() else { return false }
+        return shortest >= wait / 4 * 3
     }
 
     private func addOptions() {

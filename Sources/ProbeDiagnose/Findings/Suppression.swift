@@ -28,6 +28,14 @@ enum Suppression {
     ]
     private static let resets: Set<FindingID> = [.resetByClient, .resetByServer, .injectedReset]
 
+    /// Returns whether two findings are about the same direction. A side that receives data is at the end of a path.
+    private static func haveSameDirection(_ first: FlowFinding, _ second: FlowFinding) -> Bool {
+        func receiver(_ side: FindingSide) -> FindingSide {
+            side == .pathToClient ? .client : side == .pathToServer ? .server : side
+        }
+        return receiver(first.side) == receiver(second.side)
+    }
+
     /// Returns whether `cause` explains `other`.
     private static func explains(_ cause: FlowFinding, _ other: FlowFinding, _ hasHandshake: Bool) -> Bool {
         if cause.id.isFailedSetUp, cause.severity == .problem, !hasHandshake {
@@ -53,12 +61,16 @@ enum Suppression {
             if other.id == .loss { return other.severity > cause.severity }
             return other.id == .tailLoss
         case .vanished:
-            return [.timeoutStall, .loss, .tailLoss, .keepAliveFailed].contains(other.id) || resets.contains(other.id)
+            return [.timeoutStall, .loss, .tailLoss, .keepAliveFailed, .dataLostAtClose].contains(other.id)
+                || resets.contains(other.id)
         case .halfClosed: return resets.contains(other.id) && cause.severity <= other.severity
         case .acceptQueueFull:
             if cause.severity == .problem { return !other.id.isAboutCapture }
             return [.timeoutStall, .loss, .tailLoss, .spuriousRetransmission, .synLost].contains(other.id)
         case .icmpUnreachable: return [.timeoutStall, .loss, .tailLoss, .spuriousRetransmission].contains(other.id)
+        // A window that is filled while a queue delays the flow only fills the queue. The path is the limit.
+        case .bufferbloat:
+            return [.windowLimited, .smallWindow].contains(other.id) && haveSameDirection(cause, other)
         case .duplicatePackets: return other.id == .spuriousRetransmission && cause.severity <= other.severity
         case .synLost: return other.id == .slowHandshake
         case .injectedReset: return [.dataLostAtClose, .resetByClient, .resetByServer].contains(other.id)

@@ -20,7 +20,7 @@ struct TLSFindings: FindingGroup {
         guard let content = alert.content else {
             // Once the handshake is complete, an encrypted alert is nearly always `close_notify`.
             if isSetUp {
-                guard side == .server, let packet = flow.answeringAlert else { return }
+                guard side == .server, let packet = flow.answeringAlert, !isOrderlyEnd(of: alert) else { return }
                 add(
                     .tlsAlert, .problem, .likely, .server, Evidence(flow.client.lastDataPacket, packet),
                     "The server answered the client's data with an encrypted TLS alert, and nothing else.",
@@ -52,6 +52,16 @@ struct TLSFindings: FindingGroup {
             "The \(side.word) sent the \(content.isFatal ? "fatal" : "warning") TLS alert \(name) (\(content.description)).",
             next: Self.advice(content.description, side),
             numbers: [("alert", .integer(Int(content.description)))], explains: content.isFatal ? context.duration : 0)
+    }
+
+    /// Whether the server's encrypted alert only announces the end of the connection: the server had sent application data
+    /// before, closes at once, and the client does not object.
+    private func isOrderlyEnd(of alert: TLSProgress.Alert) -> Bool {
+        let (client, server) = (context.flow.client, context.flow.server)
+        guard server.progress.tls.hasApplicationData, let fin = server.fin, let last = server.lastDataTime,
+            alert.packet == server.lastDataPacket, fin.time - last <= 100 * Time.millisecond
+        else { return false }
+        return context.flow.reset == nil && client.lastDataTime ?? 0 < last
     }
 
     private static func advice(_ alert: UInt8, _ side: ConversationSide) -> String {

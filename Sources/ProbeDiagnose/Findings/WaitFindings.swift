@@ -35,15 +35,21 @@ struct WaitFindings: FindingGroup {
                 : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
         let isFramed = flow.server.isAnswerFramed
         // If the protocol is unknown, data after a very long time is more often an unsolicited message.
-        let isIdle = !isFramed && isVerySlow && !(count >= 3 && median >= 500 * Time.millisecond)
+        // The same applies to a single wait of a usual length of timers.
+        let isSingle = !(count >= 3 && median >= 500 * Time.millisecond)
+        let isTimer = isVerySlow || (median < slowest.wait / 10 && Self.isUsualTimeout(slowest.wait))
+        let isIdle = !isFramed && isSingle && isTimer
+        // A client may have asked the server to answer only when something happens.
+        let isPoll = isFramed && flow.client.progress.kind == .http && Self.isUsualTimeout(slowest.wait)
         add(
-            .slowServer, isIdle ? .note : isVerySlow && isFramed ? .problem : .warning,
-            flow.server.isAnswerAcknowledged && isFramed ? .certain : .likely, .server,
+            .slowServer, isIdle ? .note : isVerySlow && isFramed && !isPoll ? .problem : .warning,
+            flow.server.isAnswerAcknowledged && isFramed && !isPoll ? .certain : .likely, .server,
             Evidence(slowest.request, slowest.answer), "The server was slow to answer: \(waits).",
             next:
                 "look at what the program on \(context.endpoint(.server)) did at that time (its log, a profile, the services that it depends on)",
             rivals: ["requests that were delayed on their way to the program"]
-                + (isFramed ? [] : ["a message that the server sent without a request"]),
+                + (isFramed ? [] : ["a message that the server sent without a request"])
+                + (isPoll ? ["a long poll, which the server answers late on purpose"] : []),
             numbers: [
                 ("answers", .integer(count)), ("median", .seconds(nanoseconds: median)),
                 ("p99", .seconds(nanoseconds: high)), ("slowest", .seconds(nanoseconds: slowest.wait)),
@@ -54,8 +60,27 @@ struct WaitFindings: FindingGroup {
 
     /// Whether the server's slowest answer may just as well be an unsolicited message.
     private var isUnsolicited: Bool {
-        let server = context.flow.server
-        return !server.isAnswerFramed && context.flow.dialogue.sendsUnsolicited(after: server.slowestAnswer?.wait ?? 0)
+        let (server, dialogue) = (context.flow.server, context.flow.dialogue)
+        guard !server.isAnswerFramed else { return false }
+        if dialogue.sendsUnsolicited(after: server.slowestAnswer?.wait ?? 0) { return true }
+        // Without the beginning of a connection, only the data shows which side asks and which one answers.
+        return !context.hasKnownRoles && (dialogue.beginsWithServer || isRegular)
+    }
+
+    /// Whether the server always takes the same time, as if a timer determined when it sends data.
+    private var isRegular: Bool {
+        let answers = context.flow.server.answers
+        guard answers.count >= 3, let shortest = answers.samples.min(), let longest = answers.samples.max() else {
+            return false
+        }
+        return shortest >= Time.second && longest - shortest <= longest / 10
+    }
+
+    /// Returns whether a program may have chosen the wait as the length of a timer.
+    private static func isUsualTimeout(_ wait: Int64) -> Bool {
+        [10, 15, 20, 25, 30, 45, 50, 55, 60, 90, 120, 180, 240, 300].contains {
+            abs(wait - $0 * Time.second) <= $0 * Time.second / 50
+        }
     }
 
     /// Adds a note about the state in which the flow spent nearly all of its time, unless a finding already says so.
@@ -73,7 +98,8 @@ struct WaitFindings: FindingGroup {
                 next: next, rivals: [rival],
                 numbers: [("time", .seconds(nanoseconds: time)), ("share", .number(share))])
         }
-        if let slowest = flow.server.slowestAnswer, !flow.dialogue.sendsUnsolicited(after: slowest.wait) {
+        if let slowest = flow.server.slowestAnswer, !flow.dialogue.sendsUnsolicited(after: slowest.wait), !isUnsolicited
+        {
             add(
                 .slowServer, .server, flow.budget[.serverThinks], Evidence(slowest.request, slowest.answer),
                 "The connection waited for the server's answers for",
@@ -143,15 +169,22 @@ struct WaitFindings: FindingGroup {
         let sender = context.flow[side]
         guard sender.nagleCount > 0, !sender.isNagleRefuted, context.flow.clock.isReliable else { return }
         let share = context.share(sender.nagleTime)
+        let isNagle = sender.fullHeldCount * 2 <= sender.nagleCount
         let isSerious =
-            sender.nagleCount >= 3 || (share >= 0.05 && sender.nagleTime >= 100 * Time.millisecond)
+            sender.nagleCount >= (isNagle ? 3 : 5)
+            || (isNagle && share >= 0.05 && sender.nagleTime >= 100 * Time.millisecond)
         add(
             .nagleDelayedAck, isSerious ? .warning : .note,
             sender.isNagleProven && context.isAt(side) ? .certain : .likely, FindingSide(side), sender.nagleEvidence,
-            "The \(side.word) held back \(count(sender.nagleCount, "small segment")) until a delayed ACK arrived (Nagle's algorithm), which cost \(text(sender.nagleTime)).",
-            next:
-                "set TCP_NODELAY on the \(side.word)'s socket, or write each message with a single call (writev, or a buffer)",
-            rivals: ["an application that waits by itself"],
+            isNagle
+                ? "The \(side.word) held back \(count(sender.nagleCount, "small segment")) until a delayed ACK arrived (Nagle's algorithm), which cost \(text(sender.nagleTime))."
+                : "The \(side.word) stopped \(sender.nagleCount == 1 ? "once" : "\(sender.nagleCount) times") after a small segment until a delayed ACK arrived, which cost \(text(sender.nagleTime)).",
+            next: isNagle
+                ? "set TCP_NODELAY on the \(side.word)'s socket, or write each message with a single call (writev, or a buffer)"
+                : "enlarge the \(side.word)'s send buffer (SO_SNDBUF), write larger pieces, or set TCP_NODELAY",
+            rivals: isNagle
+                ? ["an application that waits by itself"]
+                : ["an application that waits by itself", "a send buffer that holds only one message"],
             numbers: [
                 ("waits", .integer(sender.nagleCount)), ("time", .seconds(nanoseconds: sender.nagleTime)),
                 ("share", .number(share)),

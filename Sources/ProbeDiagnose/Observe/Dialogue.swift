@@ -19,8 +19,23 @@ struct Dialogue: Sendable {
     private(set) var longestKeepAlive: Int64 = 0
     /// The longest time between two messages of the server without any data from the client.
     private(set) var longestOwnPause: Int64 = 0
+    /// Whether the server sent the first data in the capture.
+    private(set) var beginsWithServer = false
     /// The server's answer to a request after the client had closed its side; `nil` if there is none.
-    var late: (wait: Int64, request: Int, answer: Int)?
+    var late: Answer?
+    /// The server's last answer, and the one that the client cut off by closing its side.
+    var lastAnswer: Answer?
+    var cutAnswer: Answer?
+
+    /// An answer of the server.
+    struct Answer: Sendable {
+        /// The time from the request to the beginning of the answer.
+        var wait: Int64
+        /// The time of the request.
+        var asked: Int64
+        var request: Int
+        var answer: Int
+    }
 
     private struct Spread: Sendable {
         private(set) var count = 0
@@ -66,6 +81,7 @@ struct Dialogue: Sendable {
             }
         }
         guard packet.side == .server else { return }
+        if last == nil { beginsWithServer = true }
         defer { serverTime = packet.time }
         guard packet.time - (serverTime ?? Int64.min / 2) >= 1_000_000_000 else { return }
         if let messageTime { gaps.add(packet.time - messageTime) }
@@ -138,7 +154,11 @@ extension FlowObservation {
         if wait >= 2_000_000_000, client.progress.kind == .tls, !isSetUp, wait > tlsStall?.wait ?? 0 {
             tlsStall = (side, wait, request, packet.number)
         }
-        if side == .server, client.fin != nil { dialogue.late = (wait, request, packet.number) }
+        if side == .server {
+            let answer = Dialogue.Answer(wait: wait, asked: last.time, request: request, answer: packet.number)
+            dialogue.lastAnswer = answer
+            if client.fin != nil { dialogue.late = answer }
+        }
         own.noteAnswer(
             packet, after: wait, to: request, isAcknowledged: peer.acknowledgedTime >= last.time, isFramed: isFramed)
     }

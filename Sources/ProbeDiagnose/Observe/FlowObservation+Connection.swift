@@ -12,8 +12,10 @@ struct SetUpObservation: Sendable {
     /// The packets that acknowledged something other than the client's SYN.
     var wrongAnswers = Evidence()
     var wrongAnswer: String?
-    /// The first reset that answered the SYN, but acknowledged another number.
+    /// The first reset that answered the SYN, but acknowledged another number, and the number of such resets with the
+    /// same hop limit.
     var foreignReset: EarlyReset?
+    var foreignResetCount = 0
     /// The time and the number of the client's ACK that completed the handshake. `repeatedAfterCompletion` contains the
     /// SYN-ACKs that the server retransmitted after this ACK.
     var completion: (time: Int64, packet: Int)?
@@ -29,12 +31,18 @@ extension SetUpObservation {
     /// Records an answer that acknowledges another number than that of the SYN.
     mutating func noteWrongAnswer(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         wrongAnswers.add(packet.number)
-        if packet.flags.contains(.rst) { foreignReset = foreignReset ?? EarlyReset(packet.time, packet.number, tcp) }
+        if packet.flags.contains(.rst) { noteForeignReset(EarlyReset(packet.time, packet.number, tcp)) }
         wrongAnswer =
             packet.flags.contains(.rst)
             ? "a reset that acknowledges another number"
             : packet.flags.contains(.syn)
                 ? "a SYN-ACK that acknowledges another number" : "a challenge ACK of an older connection"
+    }
+
+    mutating func noteForeignReset(_ reset: EarlyReset) {
+        let first = foreignReset ?? reset
+        foreignReset = first
+        if reset.hopLimit == first.hopLimit { foreignResetCount += 1 }
     }
 }
 
@@ -42,7 +50,7 @@ extension SetUpObservation {
 struct EarlyReset: Sendable {
     let time: Int64
     let packet: Int
-    private let hopLimit: UInt8
+    let hopLimit: UInt8
     private let hasIdentification: Bool
 
     init(_ time: Int64, _ packet: Int, _ tcp: DecodedTCP) {
@@ -95,6 +103,9 @@ struct ResetObservation: Sendable {
     var cause: Int
     /// Whether nothing but TLS alerts was outstanding.
     var isOnlyAlertOutstanding: Bool
+    /// The number of another reset of the same side, whose sequence number the side never reached; 0 if there is none.
+    /// Devices that inject resets often send several, in case more data is on its way.
+    var stray = 0
 }
 
 extension ResetObservation {
@@ -114,6 +125,11 @@ extension ResetObservation {
             isOddlyNumbered: own.hop.isOddlyNumbered(tcp), isObeyed: isObeyed,
             cause: other.lastDataPacket,
             isOnlyAlertOutstanding: own.isOnlyAlertOutstanding && other.isOnlyAlertOutstanding)
+    }
+
+    /// Records a reset that follows this one, if it is beyond all that its sender has sent.
+    mutating func noteStray(_ number: Int, _ sender: ConversationSide, _ position: Int64, _ sentEnd: Int64) {
+        if sender == side, stray == 0, position > sentEnd + 1 { stray = number }
     }
 }
 
@@ -158,7 +174,8 @@ extension FlowObservation {
             noteSYN(packet, tcp)
             return true
         }
-        if side == .client, packet.flags.contains(.rst) { return true }
+        // A reset alone shows nothing of the connection that it ends.
+        if packet.flags.contains(.rst), side == .client || packetCount == 1 { return true }
         if side == .client, server.syn != nil, client.syn != nil, tcp.flags.contains(.ack) {
             let delay = packet.time - server.lastSYNTime
             // A FIN or data that completes the handshake may follow an ACK that was not captured.
@@ -191,9 +208,7 @@ extension FlowObservation {
             tcp.acknowledgment - (syn.sequence + 1) != 0
         else { return }
         set.wrongAnswers.add(summary.packetIndex + 1)
-        if tcp.flags.contains(.rst) {
-            set.foreignReset = set.foreignReset ?? EarlyReset(time, summary.packetIndex + 1, tcp)
-        }
+        if tcp.flags.contains(.rst) { set.noteForeignReset(EarlyReset(time, summary.packetIndex + 1, tcp)) }
         set.wrongAnswer = "an answer that acknowledges another number"
     }
 
@@ -214,6 +229,7 @@ extension FlowObservation {
     func noteReset(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, isObeyed: Bool) {
         let side = packet.side
         let peer = side.opposite
+        reset?.noteStray(packet.number, side, packet.start, self[side].sentEnd)
         if phase == .setUp {
             // A client responds to a wrong answer with a reset, and then continues its own attempt to connect.
             if isObeyed, set.refusal == nil, server.syn != nil || (side == .client && set.wrongAnswers.isEmpty) {

@@ -33,13 +33,18 @@ extension FlowObservation {
                 if backoff.timeouts >= 2 {
                     markWaiting(.timeout, since: backoff.lastTime)
                     sender.timeoutTime += packet.time - backoff.lastTime
+                    if let fin = sender.fin, backoff.position >= fin.position {
+                        sender.closeTimeoutTime += packet.time - backoff.lastTime
+                    }
                 }
                 sender.backoff = nil
             }
             if !sender.repeats.isEmpty { sender.noteFreed(acknowledgment) }
             if let small = sender.small, acknowledgment >= small.end {
                 if packet.length == 0, acknowledgment == small.end {
-                    sender.smallAcknowledged = (packet.time, packet.number)
+                    sender.smallAcknowledged = (
+                        packet.time, packet.number, sender.edges.last.map { $0.edge - sender.sentEnd }
+                    )
                 } else {
                     sender.small = nil
                 }
@@ -74,7 +79,10 @@ extension FlowObservation {
         let isCaptured = earlier != nil && !hasFilled
         let isProbe = packet.kind == .tailLossProbe || packet.kind == .retransmissionOrProbe
         let isSpurious = packet.kind == .spuriousRetransmission
-        let since = earlier?.lastTime ?? (self[side].lastDataTime ?? packet.time)
+        // Data that did not reach the capture point was sent at most a round trip before the packet that followed it.
+        let since =
+            earlier?.lastTime
+            ?? max(self[side].lastDataTime ?? packet.time, hole.map { $0.time - (roundTrip ?? 0) } ?? 0)
         let wait = packet.time - since
         let isTimeout =
             !isProbe && !isSpurious && packet.kind != .fastRetransmission
@@ -84,7 +92,7 @@ extension FlowObservation {
         if packet.kind == .fastRetransmission, self[side].recoveryEnd == nil {
             self[side].recoveryEnd = self[side].sentEnd
         }
-        var timeout: (wait: Int64, attributed: Int64)?
+        var timeout: SideObservation.Repeat.Timeout?
         if isTimeout || isProbe {
             timeout = noteTimeout(
                 packet, from: max(since, self[side].acknowledgedTime, self[side].trigger.lastExpiry),
@@ -118,17 +126,20 @@ extension FlowObservation {
                 start: packet.start, end: end, time: packet.time, packet: packet.number, stamp: packet.stamp,
                 payload: Int64(packet.length), isCaptured: isCaptured, isProbe: isProbe, isSpurious: isSpurious,
                 isCounted: isCounted, timeout: timeout))
-        if end > self[side].sentEnd { self[side].sentEnd = end }
+        if end > self[side].sentEnd {
+            // The repeated data has been read, or is in a hole, after which the messages are no longer followed.
+            if earlier == nil { self[side].loseMessages() }
+            self[side].sentEnd = end
+        }
         self[side].repairEnd = self[side].sentEnd
-        if !hasFilled || packet.length > 0 { if earlier == nil { self[side].loseMessages() } }
     }
 
     /// Attributes the time before a packet that was sent again to the wait for a timer.
     ///
-    /// - Returns: the wait, and the part of it that the time budget attributes to timeouts; `nil` if it was not counted.
+    /// - Returns: the timeout; `nil` if it was not counted.
     private func noteTimeout(
         _ packet: DiagnosedPacket, from start: Int64, _ earlier: SentSegment?, isProbe: Bool
-    ) -> (wait: Int64, attributed: Int64)? {
+    ) -> SideObservation.Repeat.Timeout? {
         let side = packet.side
         let (own, peer) = (self[side], peer(of: side))
         let reassigned = budget.reassign(.timeout, from: start, until: packet.time)
@@ -139,6 +150,7 @@ extension FlowObservation {
         // been attributed already, because the peer waited at the same time.
         guard reassigned > 0 || (phase == .open && peer.trigger.lastExpiry > start), reset?.side != side.opposite
         else { return nil }
+        if packet.length == 0 { own.closeTimeoutTime += reassigned }
         own.timeoutCount += 1
         own.timeoutWaits += packet.time - start
         own.longestTimeout = max(own.longestTimeout, packet.time - start)
@@ -156,7 +168,7 @@ extension FlowObservation {
         }
         own.longestBackoff = max(own.longestBackoff, own.backoff?.timeouts ?? 1)
         own.recoveryEnd = nil
-        return (packet.time - start, reassigned)
+        return .init(wait: packet.time - start, attributed: reassigned, original: earlier?.packet ?? 0)
     }
 }
 

@@ -118,6 +118,9 @@ package final class FlowObservation: @unchecked Sendable {
         own.recent.note(tcp, at: time, packet: summary.packetIndex + 1)
         if summary.kind == .outOfWindow, !tcp.isSYN {
             if phase == .setUp { noteSetUp(summary, tcp, time) }
+            if tcp.flags.contains(.rst) {
+                reset?.noteStray(summary.packetIndex + 1, summary.side, summary.relativeSequence, own.sentEnd)
+            }
             return
         }
         let packet = DiagnosedPacket(
@@ -259,7 +262,7 @@ package final class FlowObservation: @unchecked Sendable {
                 budget.add(.recovery, until: interval.end)
                 continue
             }
-            if isHalfClosed(facts, end) {
+            if facts.isHalfClosed(end) {
                 budget.add(.halfClosed, until: interval.end)
                 continue
             }
@@ -283,12 +286,6 @@ package final class FlowObservation: @unchecked Sendable {
             }
             budget.add(state, until: interval.end)
         }
-    }
-
-    private func isHalfClosed(_ facts: PendingFacts, _ end: WaitEnd) -> Bool {
-        guard facts.contains(.clientClosed) || facts.contains(.serverClosed) else { return false }
-        if case .data(let side, _) = end { return facts.contains(side == .client ? .clientClosed : .serverClosed) }
-        return true
     }
 
     /// Returns the largest payload that a side may send in one segment.
@@ -369,6 +366,9 @@ package final class FlowObservation: @unchecked Sendable {
             if packet.kind != .spuriousRetransmission { lastData = (side, packet.time, nil) }
         }
         if isFIN, own.fin == nil {
+            if side == .client, packet.length == 0, lastData?.side == .server {
+                dialogue.cutAnswer = dialogue.lastAnswer
+            }
             own.fin = .init(time: packet.time, packet: packet.number, position: end - 1)
             if peer.fin != nil { phase = .closing }
         }
@@ -425,33 +425,14 @@ package final class FlowObservation: @unchecked Sendable {
         own.sentEnd = end
         own.lastIdentification = packet.identification
         own.lastStamp = packet.stamp
-        if packet.length > 0 { own.noteSmall(packet, end: end, segment: segmentSize(of: side)) }
+        if packet.length > 0 { own.noteSmall(packet, end: end, segment: HeldSegment.fullSize(of: side, in: self)) }
     }
 
     /// Detects a segment that was held back until the small segment before it had been acknowledged.
     private func noteNagle(_ packet: DiagnosedPacket) {
-        let side = packet.side
-        let own = self[side]
-        // Nagle's algorithm never holds back a full segment.
-        guard packet.length > 0, Int64(packet.length) < segmentSize(of: side), let small = own.small,
-            let acknowledged = own.smallAcknowledged, lastData?.side == side,
-            // A small segment may be followed late because the window was full.
-            own.room(at: packet.time, delay: delay(to: side)).map({ $0 > segmentSize(of: side) }) ?? true
-        else { return }
-        let late = acknowledged.time - small.time - delay(to: side.opposite)
-        let held = packet.time - acknowledged.time
-        // The segment was sent in response to the acknowledgment, so it can't be captured before the acknowledgment has
-        // reached the sender.
-        let least = delay(to: side) * 9 / 10
-        guard late >= 30_000_000, least...delay(to: side) + 2_000_000 ~= held else { return }
-        let reassigned = budget.reassign(.nagle, from: small.time, until: packet.time)
-        guard reassigned > 0 else { return }
-        own.nagleCount += 1
-        own.nagleTime += reassigned
-        own.nagleEvidence.add(small.packet)
-        own.nagleEvidence.add(acknowledged.packet)
-        own.nagleEvidence.add(packet.number)
-        if held > 2_000_000 { own.isNagleProven = false }
+        guard let held = HeldSegment(packet, in: self) else { return }
+        let reassigned = budget.reassign(.nagle, from: held.small.time, until: packet.time)
+        if reassigned > 0 { held.count(in: self[packet.side], time: reassigned) }
     }
 
     /// The time after which neither side can be expected to send more data: the time of the first FIN or of an RST that

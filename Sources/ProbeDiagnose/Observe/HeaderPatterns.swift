@@ -26,10 +26,11 @@ struct HeaderPattern: Sendable {
     /// Returns whether a packet seems to come from another machine than the first packet.
     ///
     /// Some systems send resets with another initial hop limit than all other packets. The number of hops is then the
-    /// same, and the reset has the next IP identification.
+    /// same, and the reset has one of the next IP identifications.
     func mayBeForeign(_ tcp: DecodedTCP) -> Bool {
         guard count > 0, tcp.hopLimit != hopLimit else { return false }
-        let isNext = tcp.identification != 0 && 1...16 ~= Int(tcp.identification &- lastIdentification)
+        // Some systems count the packets of all connections together.
+        let isNext = tcp.identification != 0 && 1...2048 ~= Int(tcp.identification &- lastIdentification)
         return Self.hops(tcp.hopLimit) != Self.hops(hopLimit) || !isNext
     }
 

@@ -23,6 +23,13 @@ struct PendingFacts: OptionSet, Sendable {
     /// for the server.
     static let clientClosed = PendingFacts(rawValue: 32)
     static let serverClosed = PendingFacts(rawValue: 64)
+
+    /// Returns whether the connection was half closed, in a wait that ends in the given way.
+    func isHalfClosed(_ end: WaitEnd) -> Bool {
+        guard contains(.clientClosed) || contains(.serverClosed) else { return false }
+        if case .data(let side, _) = end { return contains(side == .client ? .clientClosed : .serverClosed) }
+        return true
+    }
 }
 
 /// The event that ends a wait.

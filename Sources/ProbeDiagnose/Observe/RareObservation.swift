@@ -26,6 +26,8 @@ struct RareObservation: ColdValue {
     /// which a part may belong to states of higher precedence.
     var timeoutTime: Int64 = 0
     var timeoutWaits: Int64 = 0
+    /// The part of `timeoutTime` for which only a FIN was sent again, so that nobody waited for data.
+    var closeTimeoutTime: Int64 = 0
     var longestTimeout: Int64 = 0
     var timeoutEvidence = Evidence()
     /// Whether the first transmissions of all segments that timed out were captured.
@@ -43,6 +45,8 @@ struct RareObservation: ColdValue {
     var nagleTime: Int64 = 0
     var nagleEvidence = Evidence()
     var isNagleProven = true
+    /// The number of these waits after which a full segment followed, which Nagle's algorithm does not hold back.
+    var fullHeldCount = 0
     var pauseCount = 0
     var pauseTime: Int64 = 0
     var pauseEvidence = Evidence()

@@ -200,13 +200,16 @@ extension SideObservation {
     }
 
     /// Removes a wait for the retransmission timer from the timeouts, because the data had arrived.
-    private func acquit(_ timeout: (wait: Int64, attributed: Int64), before index: Int) {
+    private func acquit(_ timeout: Repeat.Timeout, before index: Int) {
         self.timeoutCount -= 1
         self.timeoutWaits -= timeout.wait
         self.timeoutTime -= timeout.attributed
         self.timeoutEvidence.remove(repeats[index].packet)
         if let backoff, backoff.position == repeats[index].start { self.backoff = nil }
         repeats[index].timeout = nil
+        if !repeats.contains(where: { $0.timeout?.original == timeout.original }) {
+            self.timeoutEvidence.remove(timeout.original)
+        }
         if self.timeoutCount == 0 {
             self.timeoutEvidence = Evidence()
             (self.longestTimeout, self.longestBackoff) = (0, 0)

@@ -202,8 +202,16 @@ final class SideObservation: @unchecked Sendable {
         var isSettled = false
         /// Whether the packet is counted in `lost`.
         var isCounted: Bool
-        /// The wait for the retransmission timer, and the part of it that the time budget attributes to timeouts.
-        var timeout: (wait: Int64, attributed: Int64)?
+        var timeout: Timeout?
+
+        /// A wait for the retransmission timer.
+        struct Timeout: Sendable {
+            var wait: Int64
+            /// The part of the wait that the time budget attributes to timeouts.
+            var attributed: Int64
+            /// The number of the packet whose data was sent again; 0 if it was not captured.
+            var original: Int
+        }
     }
 
     /// Data that was sent again after a timeout.
@@ -249,7 +257,9 @@ final class SideObservation: @unchecked Sendable {
     /// The number of small segments that the side sent although a small segment was outstanding, which Nagle's algorithm
     /// doesn't allow.
     var unheldCount = 0
-    var smallAcknowledged: (time: Int64, packet: Int)?
+    /// The acknowledgment of that segment, and the number of bytes that the peer's window allowed the side to send until
+    /// then; `nil` if it is unknown.
+    var smallAcknowledged: (time: Int64, packet: Int, room: Int64?)?
     /// Whether the side's small segments show that it doesn't use Nagle's algorithm.
     var isNagleRefuted: Bool { unheldCount >= 2 }
     /// The times that the server took to send data after it received data from the client.
