@@ -43,7 +43,7 @@ struct ReproductionTests {
     }
 
     @Test func findingWithoutScenarioIsRefused() {
-        #expect(Set(FindingID.allCases).subtracting(Self.recreated).count == 17)
+        #expect(Set(FindingID.allCases).subtracting(Self.recreated).count == 18)
         let problem = Self.finding(.clockStepped, .warning, .capture)
         #expect(throws: ReproductionObstacle.self) { try Reproduction(problem) }
     }

@@ -41,6 +41,8 @@ package struct FlowDiagnosis: Sendable {
         var answers: [Int64]
         var answerCount: Int
         var firstPacket: Int
+        /// Whether the times of the flow can be compared with those of other flows.
+        var isClockReliable: Bool
     }
 
     /// Ends the observation of a flow, and diagnoses the flow.
@@ -88,8 +90,10 @@ package struct FlowDiagnosis: Sendable {
             isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0 && !isEstablished,
             failedAfter: hasFailed ? duration : nil,
             closedAt: flow.phase == .closing || isRefused || isObeyed ? duration : nil,
-            answers: flow.server.answers.samples, answerCount: flow.server.answers.count,
-            firstPacket: flow.firstPacket)
+            // Without the roles, it is not known which side asks and which one answers.
+            answers: context.hasKnownRoles ? flow.server.answers.samples : [],
+            answerCount: context.hasKnownRoles ? flow.server.answers.count : 0,
+            firstPacket: flow.firstPacket, isClockReliable: flow.clock.isReliable)
     }
 
     /// Returns the findings of a flow.

@@ -23,6 +23,8 @@ struct SharedFindings {
     /// about several flows.
     consuming func apply(to diagnoses: inout [FlowDiagnosis]) -> [SharedFinding] {
         findFlood()
+        findScatteredFlood()
+        findScans()
         findStorm()
         findRefusals()
         findReuse()
@@ -53,6 +55,7 @@ struct SharedFindings {
         case .reconnectStorm, .connectionsRefusedUnderLoad, .synFlood:
             [.refused, .noAnswer, .resetByServer, .resetByClient, .synLost, .wrongSYNAnswer]
         case .portReuse: [.refused, .noAnswer, .wrongSYNAnswer]
+        case .portScan: [.refused, .noAnswer]
         case .oneServerSlow: [.slowServer]
         case .allFlowsStall: [.timeoutStall, .loss, .tailLoss, .slowServer, .slowClient]
         default: []
@@ -112,6 +115,58 @@ struct SharedFindings {
         }
     }
 
+    /// Finds a flood with false addresses that is not directed to a single port.
+    private mutating func findScatteredFlood() {
+        let attempts = flows.filter(\.outcome.hasSYN)
+        guard !found.contains(where: { $0.finding.id == .synFlood }),
+            let burst = Self.burst(attempts, of: 100, within: Time.second)
+        else { return }
+        let unanswered = burst.count { $0.outcome.isUnanswered }
+        let addresses = Set(burst.lazy.map(\.client.address)).count
+        guard unanswered * 5 >= burst.count * 4, addresses * 2 >= burst.count else { return }
+        add(
+            .synFlood, .problem, .likely, .client, Array(burst),
+            "\(burst.count) SYNs from \(addresses) addresses were sent at 100 per second or more, and \(unanswered) of them were not answered.",
+            next:
+                "check whether the addresses are genuine, and find the machine that sends the SYNs, for example by its MAC address",
+            rivals: ["many clients that lost their answers", "a capture of only one direction"],
+            numbers: [
+                ("syns", .integer(burst.count)), ("addresses", .integer(addresses)),
+                ("incomplete", .integer(unanswered)),
+            ])
+    }
+
+    /// Finds clients that try many ports of one host.
+    private mutating func findScans() {
+        let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) {
+            "\($0.client.address) \($0.server.address)"
+        }
+        for group in groups.values {
+            let failed = group.filter { $0.outcome.isRefused || $0.outcome.isUnanswered }
+            var ports: Set<UInt16> = []
+            let attempts = failed.filter { ports.insert($0.server.port).inserted }
+            guard let burst = Self.burst(attempts, of: 10, within: 60 * Time.second), let first = burst.first else {
+                continue
+            }
+            let accepted = Set(group.lazy.filter(\.outcome.isEstablished).map(\.server.port)).count
+            guard accepted * 2 <= burst.count else { continue }
+            let scanned = Set(burst.lazy.map(\.server.port))
+            let members = failed.filter { scanned.contains($0.server.port) }
+            let refused = Set(members.lazy.filter(\.outcome.isRefused).map(\.server.port)).count
+            let span = Self.elapsed(first, burst[burst.endIndex - 1])
+            add(
+                .portScan, .problem, .likely, .client, members,
+                "\(first.client.address) tried \(burst.count) ports of \(first.server.address) in \(DurationText.text(nanoseconds: span)): \(refused) were refused, and \(burst.count - refused) not answered.",
+                next:
+                    "find out which program on \(first.client.address) connects to these ports, and whether it is permitted to",
+                rivals: ["a client that looks for a service", "a server whose programs have all stopped"],
+                numbers: [
+                    ("ports", .integer(burst.count)), ("refused", .integer(refused)),
+                    ("span", .seconds(nanoseconds: span)),
+                ])
+        }
+    }
+
     private mutating func findStorm() {
         let groups = Dictionary(grouping: flows.filter(\.outcome.hasSYN)) { "\($0.client.address) \($0.server)" }
         for group in groups.values {
@@ -151,6 +206,8 @@ struct SharedFindings {
     }
 
     private mutating func findRefusals() {
+        // After a step of the clock, connections only seem to begin at the same time.
+        guard flows.allSatisfy(\.outcome.isClockReliable) else { return }
         for (server, group) in Dictionary(grouping: flows.filter(\.outcome.hasSYN), by: \.server) {
             let accepted = group.filter(\.outcome.isEstablished)
             let failed = Self.near(

@@ -180,6 +180,7 @@ extension FindingExplanation {
         case .oneServerSlow: ApplicationExplanations.oneServerSlow
         case .allFlowsStall: ApplicationExplanations.allFlowsStall
         case .synFlood: ApplicationExplanations.synFlood
+        case .portScan: ApplicationExplanations.portScan
         }
     }
 }

@@ -56,6 +56,7 @@ package enum FindingID: String, Sendable, CaseIterable {
     case oneServerSlow = "one-server-slow"
     case allFlowsStall = "all-flows-stall"
     case synFlood = "syn-flood"
+    case portScan = "port-scan"
 
     /// Whether the finding describes the capture itself rather than a connection.
     var isAboutCapture: Bool {
@@ -90,7 +91,9 @@ package enum FindingID: String, Sendable, CaseIterable {
     /// Whether the finding describes several flows together.
     var isAboutSeveralFlows: Bool {
         switch self {
-        case .reconnectStorm, .portReuse, .connectionsRefusedUnderLoad, .oneServerSlow, .allFlowsStall, .synFlood: true
+        case .reconnectStorm, .portReuse, .connectionsRefusedUnderLoad, .oneServerSlow, .allFlowsStall, .synFlood,
+            .portScan:
+            true
         default: false
         }
     }

@@ -88,7 +88,8 @@ package struct ReproductionObstacle: Error, Sendable, Equatable {
         case .captureDroppedPackets, .oneDirection, .snapLength, .startsInTheMiddle, .offload, .capturedTwice,
             .clockStepped:
             reason = "it is a property of the capture, not of the connection, and the capture of a run is complete"
-        case .reconnectStorm, .portReuse, .connectionsRefusedUnderLoad, .oneServerSlow, .allFlowsStall, .synFlood:
+        case .reconnectStorm, .portReuse, .connectionsRefusedUnderLoad, .oneServerSlow, .allFlowsStall, .synFlood,
+            .portScan:
             reason = "it concerns several connections"
         default: return nil
         }

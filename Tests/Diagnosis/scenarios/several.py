@@ -247,3 +247,29 @@ def syn_flood(variant):
     net.client(lambda: time.sleep(seconds + 0.3))
     net.run(limit=seconds + 0.4)
     return variant.label(side="client", also=["no-answer", "syn-lost", "no-data"], summary=True)
+
+
+@scenario("port-scan", 3)
+def port_scan(variant):
+    """A client tries many ports of a host; the host refuses them, or a firewall ignores them."""
+    kind = variant.turn("kind", "refused", "ignored", "some")
+    count = variant.number_between("ports", 14, 40)
+    pause = variant.number_between("pause", 0.005, 0.05)
+    net = Net(variant, alone=True, rtt=variant.number_between("rtt", 0.003, 0.03))
+    ports = [port for port in variant.random.sample(range(1, 30000), count) if port != net.port]
+    net.ports.update(ports)
+    ignored = set(ports) if kind == "ignored" else set(ports[::3]) if kind == "some" else set()
+    net.rule("server", TO_SERVER, lambda packet: DROP if packet.target_port in ignored else None)
+
+    def scan():
+        for port in ports:
+            try:
+                # A scanner does not wait for an answer.
+                net.connect(port=port, limit=0.05).close()
+            except OSError:
+                pass
+            time.sleep(pause)
+
+    net.client(scan)
+    net.run(limit=6)
+    return variant.label(side="client", also=["refused", "no-answer"], summary=True)
