@@ -12,6 +12,8 @@ struct CaptureBuilder {
         var serverBase: UInt32 = 5_001
         var clientSent: UInt32 = 0
         var serverSent: UInt32 = 0
+        /// The last byte of the client's address, 127.0.0.x.
+        var host: UInt8 = 1
     }
 
     enum Side { case client, server }
@@ -31,7 +33,8 @@ struct CaptureBuilder {
     /// are not captured. The length of `options` must be a multiple of four.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
-        window: UInt16 = 512, comments: [String] = [], options: [UInt8] = []
+        window: UInt16 = 512, comments: [String] = [], options: [UInt8] = [], hopLimit: UInt8 = 64,
+        identification: UInt16 = 1
     ) {
         let isClient = side == .client
         let own =
@@ -43,8 +46,9 @@ struct CaptureBuilder {
         var tcp = ports.flatMap(Self.big16)
         tcp += Self.big32(sequence) + Self.big32(flags & 0x10 == 0 ? 0 : peer)
         tcp += [UInt8(0x50 + options.count / 4 * 16), flags] + Self.big16(window) + [0, 0, 0, 0] + options + payload
-        let ip: [UInt8] =
-            [0x45, 0] + Self.big16(UInt16(20 + tcp.count)) + [0, 1, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
+        let hosts = isClient ? [connection.host, 1] : [1, connection.host]
+        var ip: [UInt8] = [0x45, 0] + Self.big16(UInt16(20 + tcp.count)) + Self.big16(identification)
+        ip += [0, 0, hopLimit, 6, 0, 0, 127, 0, 0, hosts[0], 127, 0, 0, hosts[1]]
         let frame = [UInt8](repeating: 0, count: 12) + [8, 0] + ip + tcp
         bytes += writer.packet(
             CapturedPacket(time: time, originalLength: frame.count, bytes: Array(frame.dropLast(cut))),

@@ -78,6 +78,107 @@ import Testing
         #expect(ids.contains(.spuriousRetransmission) == isOriginal)
     }
 
+    /// The packets of a timeout that turned out to be unnecessary are no evidence for another one.
+    @Test func acquittedTimeoutLeavesNoEvidence() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            for (sent, isOriginal) in [(UInt32(1_000), true), (5_000, false)] {
+                let start = connection
+                for value in [sent, sent + 1_500] {
+                    capture.packet(
+                        start, .server, flags: 0x18, payload: Self.segment, options: Self.stamp(value, echo: 1))
+                    if value == sent { capture.wait(milliseconds: 1_500) }
+                }
+                connection.serverSent += UInt32(Self.segment.count)
+                capture.wait(milliseconds: 20)
+                capture.packet(
+                    connection, .client, flags: 0x10,
+                    options: Self.stamp(sent + 600, echo: isOriginal ? sent : sent + 1_500))
+                capture.wait(milliseconds: 500)
+            }
+        }
+        let finding = try #require(Self.all(flow).first { $0.id == .timeoutStall })
+        #expect(finding.evidence == [7, 8])
+    }
+
+    /// Nobody waits for a FIN that is sent again.
+    @Test func repeatedFINIsNoStall() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .server, "bye")
+            capture.packet(connection, .client, flags: 0x10)
+            for _ in 0..<3 {
+                capture.packet(connection, .server, flags: 0x11)
+                capture.wait(milliseconds: 2_000)
+            }
+            capture.lose(&connection, .server, 1)
+            capture.packet(connection, .client, flags: 0x10)
+        }
+        #expect(Self.all(flow).allSatisfy { $0.id != .timeoutStall || $0.severity == .note })
+    }
+
+    /// Data that did not reach the capture point was sent shortly before the packet that followed it.
+    @Test func waitBeginsAtTheHole() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .server, bytes: Self.segment)
+            capture.packet(connection, .client, flags: 0x10)
+            capture.wait(milliseconds: 5_000)
+            let start = connection
+            capture.lose(&connection, .server, 1_000)
+            capture.send(&connection, .server, bytes: Self.segment)
+            capture.packet(start, .client, flags: 0x10)
+            capture.wait(milliseconds: 700)
+            capture.packet(start, .server, flags: 0x18, payload: Self.segment)
+            capture.packet(connection, .client, flags: 0x10)
+        }
+        let finding = try #require(Self.all(flow).first { $0.id == .timeoutStall })
+        guard case .seconds(let longest)? = finding.numbers.first(where: { $0.key == "longest" })?.value else {
+            Issue.record("The finding lacks a number.")
+            return
+        }
+        #expect(longest < 1_000_000_000)
+    }
+
+    /// Nagle's algorithm never holds back a full segment.
+    @Test func waitBeforeFullSegmentIsNotNagles() throws {
+        let flow = try Self.flow { capture, connection in
+            let mss: [UInt8] = [2, 4, 4, 0xec]
+            capture.packet(connection, .client, flags: 0x02, skew: -1, options: mss)
+            capture.packet(connection, .server, flags: 0x12, skew: -1, options: [2, 4, 5, 0xb4])
+            capture.packet(connection, .client, flags: 0x10)
+            capture.packet(connection, .server, flags: 0x10, window: 65_000)
+            for _ in 0..<6 {
+                capture.send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 1_260))
+                capture.send(&connection, .client, "the end of a message")
+                capture.wait(milliseconds: 40)
+                capture.packet(connection, .server, flags: 0x10, window: 65_000)
+            }
+            capture.send(&connection, .client, bytes: [UInt8](repeating: 0x61, count: 1_260))
+        }
+        let finding = try #require(Self.all(flow).first { $0.id == .nagleDelayedAck })
+        #expect(finding.certainty == .likely && !finding.sentence.contains("Nagle"))
+    }
+
+    /// Packets that are missing elsewhere don't change what happened again and again.
+    @Test func missingPacketsDontTouchOtherOccurrences() throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            capture.packet(connection, .client, flags: 0x10, window: 65_000)
+            for number in 0..<10 {
+                capture.send(&connection, .server, "small")
+                capture.wait(milliseconds: 40)
+                capture.packet(connection, .client, flags: 0x10, window: 65_000)
+                if number == 7 {
+                    capture.lose(&connection, .server, 100)
+                    capture.packet(connection, .client, flags: 0x10, window: 65_000)
+                }
+            }
+        }
+        #expect(flow.findings.contains { $0.id == .captureDroppedPackets })
+        #expect(flow.findings.contains { $0.id == .nagleDelayedAck && $0.severity == .warning })
+    }
+
     /// A SACK block makes the sender repeat a segment at once, however long ago it sent the segment.
     @Test func requestedSegmentIsNoTimeout() throws {
         let flow = try Self.flow(Self.repeating(request: true, isAnswered: true))
