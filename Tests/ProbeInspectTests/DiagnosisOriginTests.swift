@@ -102,6 +102,20 @@ import Testing
         #expect(found?.sentence.contains("its answer began only 800") == true)
     }
 
+    /// A client that closes directly after its request does not do so because the answer is late.
+    @Test func answerAfterImmediateCloseIsNotLate() throws {
+        let report = try diagnosis { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .client, "a request")
+            capture.end(&connection, .client)
+            capture.packet(connection, .server, flags: 0x10)
+            capture.wait(milliseconds: 800)
+            capture.send(&connection, .server, "an answer")
+            capture.packet(connection, .client, flags: 0x14)
+        }
+        #expect(finding(.resetByClient, in: report)?.side == .client)
+    }
+
     /// After a usual timeout, the request may have been a long poll.
     @Test func usualTimeoutMayBeLongPoll() throws {
         let report = try diagnosis { capture, connection in

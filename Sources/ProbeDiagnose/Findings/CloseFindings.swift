@@ -100,8 +100,9 @@ struct CloseFindings: FindingGroup {
         guard reset.side == .client, reset.isAfterClose, let answer = dialogue.late ?? dialogue.cutAnswer,
             answer.wait >= Time.second / 2
         else { return nil }
+        // A client that closes at once does not do so because of the server.
         let patience = (context.flow.client.fin?.time ?? 0) - answer.asked
-        return dialogue.late != nil || answer.wait >= patience / 2 ? answer : nil
+        return (dialogue.late == nil ? answer.wait >= patience / 2 : patience >= answer.wait / 2) ? answer : nil
     }
 
     private func reason(of reset: ResetObservation) -> (key: String, text: String) {
