@@ -213,11 +213,12 @@ enum ApplicationExplanations {
                 client had closed first and less than 1,460 bytes arrived afterwards
                 """,
             certainty: """
-                certain, as to who sent the RST. The reason is certain only for `data-after-close`; see
-                `reason-certainty`.
+                certain, as to who sent the RST, unless its TTL differs, or an answer was late but had begun before the
+                client closed. The reason is certain only for `data-after-close`; see `reason-certainty`.
                 """,
             side: side == "client"
-                ? "the client; the server if its answer came after the client had closed" : "the server",
+                ? "the client; the server if it let the client wait for most of the time until the client closed"
+                : "the server",
             next: """
                 Look for the time of the reset in the log of the program on the \(side): a crash, a timeout, a limit,
                 SO_LINGER with 0. After an idle time, look for a firewall, NAT device or load balancer with that
