@@ -98,15 +98,13 @@ struct StallWatch: Sendable {
             for entry in recent { busy[entry.flow] = entry.busyTime(before: lastTime) }
             found.append(Stall(start: lastTime, end: time, busy: busy))
         }
-        if let last = found.last, time >= last.end, time - last.end <= Self.shortest {
-            if let count = last.resumed[flow] {
-                found[found.count - 1].resumed[flow] = count + 1
-            } else if time - last.end <= Self.resumption {
-                if isKeepAlive {
-                    found[found.count - 1].busy[flow] = nil
-                } else {
-                    found[found.count - 1].resumed[flow] = 1
-                }
+        // The stall is changed in place, because a copy of it would make the dictionaries be copied as well.
+        let last = found.count - 1
+        if last >= 0, time >= found[last].end, time - found[last].end <= Self.shortest {
+            if let count = found[last].resumed[flow] {
+                found[last].resumed[flow] = count + 1
+            } else if time - found[last].end <= Self.resumption {
+                if isKeepAlive { found[last].busy[flow] = nil } else { found[last].resumed[flow] = 1 }
             }
         }
         // Most packets belong to the same flow as the previous packet.

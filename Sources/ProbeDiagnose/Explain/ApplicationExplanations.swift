@@ -49,7 +49,7 @@ enum ApplicationExplanations {
             sent the first data, or always takes the same time. A note says that the server's waits make up more than
             80 % of a connection and more than 1 s.
             """,
-        severity: "problem from 30 s, unless unsolicited or a long poll; warning; note, as for the share",
+        severity: "problem from 30 s if it is an answer; note if a timer may have sent it; otherwise warning",
         certainty: """
             certain if every slow answer is known to be one (to an HTTP/1 request, or to a TLS client's first message)
             and its request was acknowledged before it; otherwise likely: the request may have been late, the message
