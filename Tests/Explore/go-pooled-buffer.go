@@ -6,19 +6,31 @@ package main
 import (
 	"bytes"
 	"net"
+	"sync"
 	"syscall"
 )
 
-// The released buffers. Unlike a sync.Pool, the channel hands out the same buffer every time as long as one is enough.
-var pool = make(chan []byte, 16)
+// The released buffers; the last one is handed out first.
+var (
+	lock sync.Mutex
+	pool [][]byte
+)
 
 func acquire() []byte {
-	select {
-	case buffer := <-pool:
-		return buffer
-	default:
+	lock.Lock()
+	defer lock.Unlock()
+	if len(pool) == 0 {
 		return make([]byte, 4096)
 	}
+	buffer := pool[len(pool)-1]
+	pool = pool[:len(pool)-1]
+	return buffer
+}
+
+func release(buffer []byte) {
+	lock.Lock()
+	defer lock.Unlock()
+	pool = append(pool, buffer)
 }
 
 func handle(conn net.Conn) {
@@ -35,7 +47,7 @@ func handle(conn net.Conn) {
 			buffer = acquire()
 			n, err = syscall.Read(int(fd), buffer[copy(buffer, rest):])
 			if err == syscall.EAGAIN {
-				pool <- buffer
+				release(buffer)
 				return false
 			}
 			return true
@@ -56,7 +68,7 @@ func handle(conn net.Conn) {
 			data = append([]byte(nil), data...)
 		}
 		rest = data
-		pool <- buffer
+		release(buffer)
 	}
 }
 
