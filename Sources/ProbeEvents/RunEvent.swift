@@ -7,8 +7,31 @@ package enum RunEvent: Sendable {
     ///
     /// - Parameter subject: the subject's name, as it will be in ``CaseResult/subject``.
     case caseStarted(id: String, subject: String? = nil)
+    /// How far the exploration of a case has come.
+    case exploring(id: String, ExplorationProgress)
     case caseEnded(CaseResult)
     case ended(RunSummary)
+}
+
+/// How far the search for variations that fail has come.
+package struct ExplorationProgress: Sendable, Hashable {
+    /// The number of variations that have been tried. `rate` is the number per second.
+    package var tried: Int
+    package var rate: Double
+    /// The number of offsets at which a send can be cut, and the number of those that have been tried.
+    package var singleCuts: Int
+    package var singleCutsTried: Int
+    /// The number of runs for the failure that is being shrunk; `nil` during the search.
+    package var shrinkingRuns: Int?
+    /// The time that is left, in nanoseconds; `nil` if it is not limited.
+    package var left: Int64?
+
+    package init(tried: Int, rate: Double, singleCuts: Int, singleCutsTried: Int) {
+        self.tried = tried
+        self.rate = rate
+        self.singleCuts = singleCuts
+        self.singleCutsTried = singleCutsTried
+    }
 }
 
 /// How a run ended. The engine sets the values that describe the run itself; ``RunTally`` adds the results of the

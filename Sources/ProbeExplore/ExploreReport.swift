@@ -12,6 +12,12 @@ package struct ExploreSettings: Sendable {
     /// The time that a program may take for each step: of a variation, or of the next client after a fault; `nil` for a
     /// time that depends on how long the step takes without variations.
     package var patience: Duration?
+    /// The variations that failed in earlier searches, in the notation of `VariationText`.
+    package var saved: [String] = []
+    /// The share of the variations to try; `nil` to try all of them.
+    package var share: Share?
+    /// Whether a search that has tried all variations without a failure begins again with the next seed.
+    package var repeats = false
     /// The time limit for removing steps from a failing scenario.
     package var reductionTime: Duration = .seconds(20)
 
@@ -54,6 +60,8 @@ package struct ExploreFinding: Sendable {
     /// The first result that has this failure's signature.
     package var result: CaseResult
     package var shrunk: ShrinkResult
+    /// The variation that failed first, as text; `nil` if the scenario failed without variations.
+    package var original: String?
 
     package init(signature: Signature, result: CaseResult, shrunk: ShrinkResult) {
         self.signature = signature
@@ -77,8 +85,11 @@ package struct ExploreReport: Sendable {
     /// The number of offsets, over all sends, at which a single cut was tried, with or without a pause.
     package var singleCutsTried = 0
     package var elapsed: Duration = .zero
-    /// Whether every variation has been tried.
+    /// Whether every variation has been tried. `rounds` is the number of times that the search began.
     package var isExhausted = false
+    package var rounds = 1
+    /// The number of saved variations that were tried first.
+    package var savedCount = 0
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
@@ -164,6 +175,14 @@ package struct ExploreProgress: Sendable {
         tried = report.tried
         rate = report.rate
         singles = (report.singleCutsTried, report.singleCuts)
+    }
+
+    /// The progress for a report.
+    package var counts: ExplorationProgress {
+        var counts = ExplorationProgress(
+            tried: tried, rate: rate, singleCuts: singles.all, singleCutsTried: singles.tried)
+        if case .shrinking(let runs) = activity { counts.shrinkingRuns = runs }
+        return counts
     }
 
     /// Returns the text of a progress line, such as `412 tried  87/s  single cuts 33/120  41 s left`.

@@ -124,9 +124,9 @@ package struct Explorer {
         let limit = RunLimit(runner.control, at: end)
         defer { limit.cancel() }
         let runner = runner(for: base, self.runner).with(patience: patience).with(control: limit.control)
-        var order = SearchOrder(
-            sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, seed: settings.seed
-        )
+        let saved = settings.saved.compactMap { base.variationText.variation($0) }
+        report.savedCount = saved.count
+        var order = order(of: base, first: saved, round: 0)
         report.beginSearch(singleCuts: order.singleCuts)
         let start = MonotonicTime.now
         var size = max(4, runner.configuration.parallel * 4)
@@ -136,7 +136,10 @@ package struct Explorer {
             while batch.count < size, let variation = order.next() { batch.append(Candidate(variation)) }
             if batch.isEmpty {
                 report.isExhausted = true
-                break
+                guard settings.repeats, report.tried > 0 else { break }
+                order = self.order(of: base, round: report.rounds)
+                report.rounds += 1
+                continue
             }
             let batchStart = MonotonicTime.now
             var trials = await runner.run(batch)
@@ -175,6 +178,12 @@ package struct Explorer {
         }
         report.elapsed = min(report.elapsed, max(.zero, MonotonicTime.now - start))
         return true
+    }
+
+    private func order(of base: ExploredScenario, first: [Variation] = [], round: Int) -> SearchOrder {
+        SearchOrder(
+            sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, first: first,
+            share: settings.share, seed: settings.seed &+ round)
     }
 
     /// A variation that failed.
@@ -241,7 +250,8 @@ package struct Explorer {
                 finding.shrunk.rate.runs += 1
                 if rare[failure.signature] == nil { report.rare.append(finding) }
                 rare[failure.signature, default: 0] += 1
-            case .found(let finding):
+            case .found(var finding):
+                finding.original = base.variationText.text(of: failure.candidate.variation)
                 report.rare.removeAll { $0.signature == failure.signature }
                 // Two failures may have the same cause, and then often the same smallest variation.
                 if report.findings.contains(where: {
@@ -264,7 +274,9 @@ package struct Explorer {
         }
         var shrunk = ShrinkResult(candidate: failure.candidate, rate: FailureRate(failed: 1, runs: 1))
         shrunk.hasReachedDeadline = true
-        report.findings.append(ExploreFinding(signature: failure.signature, result: failure.result, shrunk: shrunk))
+        var finding = ExploreFinding(signature: failure.signature, result: failure.result, shrunk: shrunk)
+        finding.original = report.base.variationText.text(of: failure.candidate.variation)
+        report.findings.append(finding)
     }
 
     /// The time since the beginning.

@@ -63,6 +63,7 @@ package struct ConsoleRecorder: Recorder {
             if style.progressWidth != nil { progress = ProgressLine(total: count) }
         case .message(let text): pending += "note: \(Escaped.text(text))\n"
         case .caseStarted(let id, _): progress?.began(id)
+        case .exploring: break
         case .caseEnded(let result):
             let disposition = options.disposition(of: result)
             progress?.ended(result, disposition)

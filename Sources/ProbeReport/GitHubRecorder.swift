@@ -24,7 +24,7 @@ package struct GitHubRecorder: Recorder {
 
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
-        case .started, .caseStarted: break
+        case .started, .caseStarted, .exploring: break
         case .message(let text): annotations += command("warning", [("title", "tcpprobe")], text)
         case .caseEnded(let result): annotate(result)
         case .ended(let summary):

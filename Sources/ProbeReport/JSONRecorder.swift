@@ -22,12 +22,22 @@ package struct JSONRecorder: Recorder {
             return line("run-started", time, members)
         case .message(let text): return line("message", time, [("text", .string(text))])
         case .caseStarted(let id, _): return line("case-started", time, [("id", .string(id))])
+        case .exploring(let id, let progress):
+            return line("exploring", time, [("id", .string(id))] + Self.members(of: progress))
         case .caseEnded(let result):
             return line("case-ended", time, JSONEncoding.members(of: result, rules: options.rules))
         case .ended(let summary):
             return summary.notRunCases.flatMap { line("case-not-run", time, JSONEncoding.members(of: $0)) }
                 + line("run-ended", time, JSONEncoding.members(of: summary))
         }
+    }
+
+    private static func members(of progress: ExplorationProgress) -> [JSONValue.Member] {
+        [
+            ("tried", .integer(progress.tried)), ("perSecond", .number((progress.rate * 10).rounded() / 10)),
+            ("singleCuts", .integer(progress.singleCuts)), ("singleCutsTried", .integer(progress.singleCutsTried)),
+        ] + (progress.shrinkingRuns.map { [("shrinkingRuns", .integer($0))] } ?? [])
+            + (progress.left.map { [("left", .seconds(nanoseconds: $0))] } ?? [])
     }
 
     private func line(_ name: String, _ time: Int64, _ members: [JSONValue.Member]) -> [UInt8] {

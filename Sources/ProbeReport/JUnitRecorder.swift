@@ -51,7 +51,7 @@ package struct JUnitRecorder: Recorder {
 
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
-        case .started, .caseStarted: return []
+        case .started, .caseStarted, .exploring: return []
         case .message(let text): messages.append(text)
         case .caseEnded(let result): add(result)
         case .ended(let summary): return document(summary)

@@ -59,7 +59,7 @@ package struct RecorderSet: Sendable {
         case .ended(let summary):
             end(tally.complete(summary), at: time)
             return
-        case .message: break
+        case .message, .exploring: break
         }
         for index in outputs.indices { deliver(event, to: index, at: time) }
     }

@@ -25,7 +25,7 @@ package struct TAPRecorder: Recorder {
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         var text = ""
         switch event {
-        case .started, .caseStarted: break
+        case .started, .caseStarted, .exploring: break
         case .message(let message): text = comment(message)
         case .caseEnded(let result): text = point(result)
         case .ended(let summary): text = tail(summary)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProbeBase
+import ProbeEvents
 import ProbeExplore
 
 /// The command `tcpprobe explore`, which searches for variations under which a scenario does not pass.
@@ -19,6 +20,7 @@ struct ExploreCommand: ParsableCommand {
               tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping
               tcpprobe explore --server 'redis-server --port {port}' -- redis-cli -p {port} ping
               tcpprobe explore server.scn --good 'python3 fixed.py ${P.port}'
+              tcpprobe explore Scenarios --corpus corpus --until-fail --for 10m --shard 1/4
 
             EXIT CODES:
               0         nothing was found
@@ -56,6 +58,26 @@ struct ExploreCommand: ParsableCommand {
             valueName: "command"))
     var server: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Folder that keeps the variations that failed; they are tried first in the next search.", valueName: "dir"),
+        completion: .directory)
+    var corpus: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Try one shard of the variations: 3/8 is the third of eight. The shards try different variations.",
+            valueName: "i/n"))
+    var shard: String?
+
+    @Flag(
+        name: .customLong("until-fail"),
+        help: ArgumentHelp(
+            "If all variations have passed, begin again with the next seed, until one fails or the time is over; explore no other case after a failure."
+        ))
+    var repeats = false
+
     @Flag(
         help: ArgumentHelp(
             "Try faults instead of variations: at each place, the endpoint resets, closes or half-closes its connection, or falls silent. The program must not be killed by a signal, must not spin or leak, and must serve the next client."
@@ -84,12 +106,29 @@ struct ExploreCommand: ParsableCommand {
             throw ValidationError(
                 "--faults requires a scenario: without one, nothing specifies the correct behavior after a fault")
         }
+        if faults, corpus != nil || shard != nil || repeats {
+            let option = corpus != nil ? "--corpus" : shard != nil ? "--shard" : "--until-fail"
+            throw ValidationError("--faults and \(option) are mutually exclusive: all faults are tried once, in order")
+        }
+        if let corpus, corpus.isEmpty { throw ValidationError("--corpus: the folder's name is empty") }
+        do throws(Share.Problem) {
+            _ = try share
+        } catch {
+            throw ValidationError("--shard \(shard ?? ""): \(error)")
+        }
         if time == nil {
             throw ValidationError("--for \(duration): expected a time above 0, such as 500ms, 60s or 10m")
         }
     }
 
     private var time: Duration? { QuantityArgument.time(duration) }
+
+    private var share: Share? {
+        get throws(Share.Problem) {
+            guard let shard else { return nil }
+            return try Share(shard)
+        }
+    }
 
     /// The search options, as words of the command line that explores a case again.
     private var words: [String] {
@@ -98,20 +137,28 @@ struct ExploreCommand: ParsableCommand {
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if faults { words.append("--faults") }
         if let patience { words += ["--patience", patience] }
+        if let corpus { words += ["--corpus", corpus] }
+        if let shard { words += ["--shard", shard] }
+        if repeats { words.append("--until-fail") }
         return words
     }
 
     private var settings: ExploreSettings {
-        ExploreSettings(
+        var settings = ExploreSettings(
             duration: time ?? .seconds(60), seed: seed, hasFaults: faults,
             patience: patience.flatMap { QuantityArgument.time($0) })
+        settings.share = try? share
+        settings.repeats = repeats
+        return settings
     }
 
     func run() throws {
         let explored =
             to.map { CommandScenario.Server.address($0) } ?? server.map { .command(GoodOptions.fromHere($0)) }
         let jobs = try explored.map { [try options.commandJob($0)] } ?? options.chosenJobs()
-        try ExploreRun(options, jobs, kind: .explore(settings, words: words)).run()
+        try ExploreRun(
+            options, jobs, kind: .explore(settings, words: words), corpus: corpus.map { VariationCorpus($0) }
+        ).run()
     }
 }
 

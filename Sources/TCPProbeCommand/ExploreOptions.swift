@@ -95,7 +95,7 @@ struct ExploreOptions: ParsableArguments {
     /// Returns the words of a command that will run in another folder: existing paths that are relative to the current
     /// folder become absolute. The program's name is unchanged if it contains no slash, because it is looked up in
     /// PATH.
-    private func absolute(_ words: [String]) -> [String] {
+    static func absolute(_ words: [String]) -> [String] {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         return words.enumerated().map { index, word in
             let isPath = word.contains("/") || index > 0
@@ -110,7 +110,7 @@ struct ExploreOptions: ParsableArguments {
     ///
     /// - Parameter server: the server to which the proxy connects.
     func commandJob(_ server: CommandScenario.Server) throws -> RunJob {
-        let words = absolute(selection.paths)
+        let words = Self.absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {
             throw Failure.invalidUsage(
                 "the command does not contain {port}, but must connect to the proxy's port\n  hint: use {port} in the command, as in `tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping`"

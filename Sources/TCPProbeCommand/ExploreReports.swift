@@ -6,11 +6,14 @@ import ProbeReport
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
+import Synchronization
 
 /// Writes the machine-readable reports of `explore` and `shrink`, which contain one case for each scenario.
 final class ExploreReports: Sendable {
     private let output: RunOutput
     private let settings: ExploreSettings?
+    /// The time from which the next progress is reported.
+    private let nextProgress = Mutex(MonotonicTime.now + .seconds(1))
     private let rerun: @Sendable (RunJob) -> String
 
     /// Opens the reports.
@@ -39,6 +42,22 @@ final class ExploreReports: Sendable {
 
     /// Reports the beginning of a case.
     func begin(_ job: RunJob) { output.record(.caseStarted(id: job.id, subject: subject(job))) }
+
+    /// Reports the progress of a case, at most once a second.
+    ///
+    /// - Parameter left: the time that is left; `nil` if it is not limited.
+    func note(_ progress: ExploreProgress, of job: RunJob, left: Duration?) {
+        let now = MonotonicTime.now
+        let isDue = nextProgress.withLock { next in
+            guard now >= next else { return false }
+            next = now + .seconds(1)
+            return true
+        }
+        guard isDue else { return }
+        var counts = progress.counts
+        counts.left = left.map { max(0, $0.nanoseconds) }
+        output.record(.exploring(id: job.id, counts))
+    }
 
     /// Reports the end of a case. An interrupted case is reported as not run.
     ///
@@ -172,9 +191,15 @@ final class ExploreReports: Sendable {
         let failedByGood = Finding(
             .inconclusive,
             "the program given by --good does not survive \(ByteText.count(report.failedByGood, "fault")) either")
+        let unconfirmed = report.unconfirmed.map {
+            about($0, "there was no time to check how often the failure occurs")
+        }
         var result =
-            findings == nil && report.failedByGood > 0
-            ? result(of: job, .inconclusive, [failedByGood])
+            findings == nil && !report.isSettled
+            ? result(
+                of: job, .inconclusive,
+                [unconfirmed, report.failedByGood > 0 ? failedByGood : nil].compactMap(\.self)
+                    + (report.tried == 0 ? [Finding(.inconclusive, "there was no time to try a fault")] : []))
             : result(of: job, findings == nil ? .passed : .failed, findings ?? [])
         let counts = Exploration.Counts(
             law: .faults, tried: report.tried, left: report.all - report.tried, inconclusive: report.unknown,

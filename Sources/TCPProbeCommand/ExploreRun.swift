@@ -39,13 +39,17 @@ struct ExploreRun {
     private let options: ExploreOptions
     private let kind: Kind
     private let chosen: [RunJob]
+    private let corpus: VariationCorpus?
     private var console: Console { options.reports.console }
 
     /// Creates a run.
     ///
-    /// - Parameter jobs: the cases, which are processed one after another.
-    init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind) {
+    /// - Parameters:
+    ///   - jobs: the cases, which are processed one after another.
+    ///   - corpus: the folder with the variations to try first, to which those that fail are added.
+    init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind, corpus: VariationCorpus? = nil) {
         self.options = options
+        self.corpus = corpus
         chosen = jobs
         self.kind = kind
     }
@@ -64,6 +68,8 @@ struct ExploreRun {
         if let note { console.write("note: \(note)\n") }
         try session.requireThreads(2 + 8 * parallel)
         let folder = try outputFolder()
+        // A file that can't be read must be reported before the first case is explored.
+        for job in jobs { _ = try corpus?.variations(of: ExploreText.name(of: job)) }
         let goodAdapter = try options.good.adapter(for: jobs)
         let started: [any SubjectSource] = sources + (goodAdapter.map { [$0] } ?? [])
         defer { session.endAndReport() }
@@ -88,6 +94,8 @@ struct ExploreRun {
         session.endAndReport()
         throw ExitCode(code)
     }
+
+    private var repeats: Bool { kind.settings?.repeats ?? false }
 
     // MARK: Preparation
 
@@ -155,7 +163,7 @@ struct ExploreRun {
             Console.standardOutput.resumeCommands()
         }
         try session.run(control, abort: abort) {
-            for (job, good) in jobs where control.interruptedBy == nil {
+            for (job, good) in jobs where control.interruptedBy == nil && !(repeats && finished.code == 1) {
                 let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) {
                     _ in true
                 }
@@ -177,23 +185,33 @@ struct ExploreRun {
         let start = MonotonicTime.now
         output.reports.begin(runner.job)
         switch kind {
-        case .explore(let settings, _):
-            outcome = await Explorer(runner: runner, settings: settings, good: good) { progress in
-                text.show(progress, left: Int((settings.duration - (MonotonicTime.now - start)) / .seconds(1)))
+        case .explore(var settings, _):
+            settings.saved = (try? corpus?.variations(of: text.name)) ?? []
+            let duration = settings.duration
+            outcome = await Explorer(runner: runner, settings: settings, good: good) { [reports = output.reports] in
+                let left = duration - (MonotonicTime.now - start)
+                text.show($0, left: Int(left / .seconds(1)))
+                reports.note($0, of: runner.job, left: left)
             }.explore()
         case .shrink:
             outcome = await Explorer(runner: runner, settings: ExploreSettings(), good: good) {
+                [reports = output.reports] in
                 text.show($0, left: nil)
+                reports.note($0, of: runner.job, left: nil)
             }.shrink()
         }
         text.clear()
         var written = WrittenFindings()
         let code: Int32
         switch outcome {
-        case .faults(let report): code = await printReport(report, writer(runner, output, since: nil), text, &written)
+        case .faults(let report): code = await printReport(report, writer(runner, output, since: start), text, &written)
         case .explored(let report):
             code = await printReport(report, writer(runner, output, since: start), text, &written)
         default: code = text.printReport(outcome)
+        }
+        if case .explored(let report) = outcome, let corpus {
+            let problem = corpus.add(report.findings.compactMap(\.original), to: text.name)
+            written.problem = written.problem ?? problem
         }
         // An interrupted search has a result only if there is a finding.
         let isWhole = runner.control.interruptedBy == nil || !written.scenarios.isEmpty
@@ -211,6 +229,32 @@ private struct WrittenFindings {
     var problem: String?
 }
 
+/// The results of writing scenarios at the same time.
+///
+/// The tasks store their results here instead of returning them: in a release build, a task group lost results of a
+/// generic type with a typed error.
+private final class WrittenResults: Sendable {
+    private let results = Mutex<[Int: Result<FindingWriter.Written, SystemError>]>([:])
+
+    func write(
+        _ finding: ExploreFinding, at index: Int, of base: ExploredScenario, _ name: String, with writer: FindingWriter
+    ) async {
+        let result: Result<FindingWriter.Written, SystemError>
+        do throws(SystemError) {
+            result = .success(try await writer.write(finding, of: base, name: name))
+        } catch {
+            result = .failure(error)
+        }
+        results.withLock { $0[index] = result }
+    }
+
+    /// Returns the result of a task, which must have ended.
+    func result(at index: Int) -> Result<FindingWriter.Written, SystemError> {
+        guard let result = results.withLock({ $0[index] }) else { preconditionFailure("the task has not ended") }
+        return result
+    }
+}
+
 extension ExploreRun {
     /// Reports the results for the variations, and writes the shrunk scenarios.
     ///
@@ -224,28 +268,20 @@ extension ExploreRun {
         // Each scenario is run a few times after it has been written. These runs may take as long as the script's
         // deadlines, so the scenarios are written at the same time.
         let names = report.findings.indices.map { text.name + ($0 == 0 ? "" : ".\($0 + 1)") }
-        var results: [Int: Result<FindingWriter.Written, SystemError>] = [:]
-        await withTaskGroup(of: (Int, Result<FindingWriter.Written, SystemError>).self) { group in
+        let results = WrittenResults()
+        await withTaskGroup(of: Void.self) { group in
             for (index, finding) in report.findings.enumerated() {
-                group.addTask {
-                    do throws(SystemError) {
-                        return (index, .success(try await writer.write(finding, of: report.base, name: names[index])))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
+                group.addTask { await results.write(finding, at: index, of: report.base, names[index], with: writer) }
             }
-            for await (index, result) in group { results[index] = result }
         }
         var isProven = false
         for index in report.findings.indices {
-            switch results[index] {
-            case .success(let scenario)?:
+            switch results.result(at: index) {
+            case .success(let scenario):
                 written.scenarios.append(scenario)
                 text.printReport(scenario)
                 isProven = isProven || scenario.rate.runs == 0 || scenario.rate.failed > 0
-            case .failure(let error)?: written.problem = written.problem ?? printReport(error, names[index])
-            case nil: break
+            case .failure(let error): written.problem = written.problem ?? printReport(error, names[index])
             }
         }
         // Nothing is proven if no scenario could be written, or if none of them fails.
@@ -262,7 +298,7 @@ extension ExploreRun {
     ) async -> Int32 {
         text.printReport(report)
         guard let finding = report.finding else {
-            return report.obstacle == nil && report.failedByGood == 0 ? 0 : 3
+            return report.isSettled ? 0 : 3
         }
         let name = "\(text.name).fault"
         do throws(SystemError) {

@@ -15,7 +15,7 @@ struct RecordCommand: ParsableCommand {
         abstract: "Record the exchange between a client and a server as a scenario.",
         discussion: """
             To record live traffic, the command works as a proxy: the client connects to the port, and the traffic is recorded until the
-            first connection ends or Ctrl-C is pressed. Other open connections may then continue for the time given by --patience. With
+            first connection ends or Ctrl-C is pressed. A command after `--` starts the server, and the scenario starts it, too. Other open connections may then continue for the time given by --patience. With
             --from, the command records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the
             capture or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of
             the same exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
@@ -23,6 +23,7 @@ struct RecordCommand: ParsableCommand {
             EXAMPLES:
               tcpprobe record 7000 127.0.0.1:6379 session.scn
               tcpprobe record 7000 127.0.0.1:25 session.scn --as both --count 2
+              tcpprobe record 7000 session.scn -- redis-server --port {port}
               tcpprobe record --from capture.pcapng --flow 3 session.scn
               tcpprobe record --from capture.pcapng --keylog secrets.txt session.scn
 
@@ -35,7 +36,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on (a port on 127.0.0.1, 0 for a free port, or an address with a port), server to connect to, and scenario to write; with --from, only the scenario.",
+            "Address to listen on (a port on 127.0.0.1, 0 for a free port, or an address with a port), server to connect to, and scenario to write; with --from, only the scenario. After `--`, a command that starts the server replaces its address; {port} is the port on which it must listen.",
             valueName: "listen> <host:port> <file"))
     var words: [String] = []
 
@@ -88,8 +89,21 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup var targets: TargetOptions
 
+    /// The words of the command that starts the server, which follow the address and the scenario; empty if the server's
+    /// address is given instead.
+    private var server: [String] {
+        guard from == nil, words.count > 3 || words.dropFirst(2).contains(where: { $0.contains("{port}") }) else {
+            return []
+        }
+        return Array(words.dropFirst(2))
+    }
+
     func validate() throws {
-        if words.count != (from == nil ? 3 : 1) {
+        if !server.isEmpty, !server.contains(where: { $0.contains("{port}") }) {
+            throw ValidationError(
+                "the server's command does not contain {port}, the port on which the server must listen")
+        }
+        if words.count != (from != nil ? 1 : server.isEmpty ? 3 : 2 + server.count) {
             throw ValidationError(
                 from == nil
                     ? "record requires an address to listen on, a server to connect to and a scenario to write, as in tcpprobe record 7000 127.0.0.1:25 session.scn"
@@ -113,7 +127,7 @@ struct RecordCommand: ParsableCommand {
     }
 
     func run() throws {
-        let path = words[words.count - 1]
+        let path = server.isEmpty ? words[words.count - 1] : words[1]
         let place = try RecordedFile(path, replaces: force)
         var options = RecordedScript.Options()
         options.role = RecordedScript.Role(rawValue: role) ?? .client
@@ -138,11 +152,14 @@ struct RecordCommand: ParsableCommand {
         }
         let allowed = try targets.targets()
         let listen = try ProxyAddress.listening(words[0], allowed)
-        let target = try ProxyAddress.target(words[1], allowed)
-        options.target = "\(target)"
-        options.title = "recorded between a client and \(target)"
+        let command = ExploreOptions.absolute(server)
+        let target: RecordingSession.Target =
+            command.isEmpty ? .address(try ProxyAddress.target(words[1], allowed)) : .command(command)
         let session = try RecordingSession(
             listen, to: target, count: count, limit: limit, patience: QuantityArgument.time(patience) ?? .zero)
+        options.target = "\(session.target)"
+        options.server = command.isEmpty ? nil : command
+        options.title = "recorded between a client and \(command.first ?? "\(session.target)")"
         options.listener = "\(session.address)"
         session.write = { [options] in place.write($0, options) }
         throw ExitCode(try session.run())

@@ -10,7 +10,17 @@ import Synchronization
 /// A proxy that records the first N connections. After these connections have ended, other connections may continue for
 /// a limited time.
 final class RecordingSession {
+    /// The server to which the connections are forwarded.
+    enum Target {
+        case address(SocketAddress)
+        /// A server to start. In the words of its command, `{port}` is replaced with the port on which it must listen.
+        case command([String])
+    }
+
     private let proxy: ConnectionProxy
+    /// The server that this session has started.
+    private var server: StartedServer?
+    let target: SocketAddress
     private let reactor: Reactor
     private let interrupts: Int32
     private let count: Int
@@ -45,13 +55,25 @@ final class RecordingSession {
     /// pressed.
     var write: @Sendable ([RecordedConversation]) -> Int32 = { _ in 0 }
 
-    init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
+    init(_ place: SocketAddress, to target: Target, count: Int, limit: Int, patience: Duration) throws {
         (self.count, self.limit, self.patience) = (count, limit, patience)
         // The handler must be installed before the message about listening is printed, because Ctrl-C may be pressed at
         // any time after that.
         interrupts = probe_interrupt_descriptor()
         do throws(SystemError) {
             reactor = try Reactor()
+        } catch {
+            throw Failure.machine("can't wait for connections: \(error.reason)")
+        }
+        switch target {
+        case .address(let address): self.target = address
+        case .command(let words):
+            let started = try StartedServer(words, reactor: reactor, interrupts: interrupts)
+            server = started
+            self.target = started.address
+        }
+        do throws(SystemError) {
+            let target = self.target
             proxy = try ConnectionProxy(
                 Listener(address: place, backlog: 128, options: []), reactor: reactor, watches: false, forgets: true
             ) { () throws(SystemError) in target }
@@ -65,7 +87,7 @@ final class RecordingSession {
         proxy.onConnection = { [unowned self] in record($0) }
         proxy.onClosed = { [unowned self] _ in endIfOver() }
         proxy.onFailure = { Console.standardError.write("error: can't accept a connection: \($0.reason)\n") }
-        Console.standardError.write("listening on \(address), forwarding to \(target); press Ctrl-C to stop\n")
+        Console.standardError.write("listening on \(address), forwarding to \(self.target); press Ctrl-C to stop\n")
     }
 
     private func record(_ connection: ProxiedConnection) {
@@ -175,6 +197,7 @@ final class RecordingSession {
         let wasRecorded = isRecorded
         for recording in recordings where !recording.isOver { recording.conversation.cut() }
         proxy.end()
+        server = nil
         finish()
         if let writer = writer.take() { writer.join() }
         return wasRecorded || signal == 0 ? written.code.withLock { $0 } ?? 3 : 128 + signal

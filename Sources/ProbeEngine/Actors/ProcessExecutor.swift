@@ -180,9 +180,9 @@ extension CaseContext {
 
 /// The environment with which programs are started: the harness's own environment, the variable that marks the case's
 /// processes, and `SSLKEYLOGFILE`. Many TLS libraries write their secrets to the file that `SSLKEYLOGFILE` names.
-enum ProcessEnvironment {
-    static func words(marker: String, keyLog: String?) -> [String] {
-        var added = [marker]
+package enum ProcessEnvironment {
+    package static func words(marker: String? = nil, keyLog: String? = nil) -> [String] {
+        var added = marker.map { [$0] } ?? []
         if let keyLog { added.append("SSLKEYLOGFILE=\(keyLog)") }
         var words: [String] = []
         var entry = probe_environment()

@@ -38,7 +38,7 @@ package struct CommandScenario {
             timeout  20s
 
             \(process)proxy    X -> \(target)
-            process  C = \(words.map(Self.quoted).joined(separator: " "))
+            process  C = \(Self.command(words, port: "X.port"))
 
             \(start)X forward to server
             X forward to client
@@ -52,11 +52,17 @@ package struct CommandScenario {
     /// are kept.
     private static func literal(_ text: String) -> String { text.replacing("${", with: "$ {") }
 
-    /// Returns a word for a `process` line that represents exactly the given text.
-    private static func quoted(_ word: String) -> String {
+    /// Returns a command for a `process` line that consists of exactly the given words.
+    ///
+    /// - Parameter port: the variable that replaces `{port}`.
+    static func command(_ words: [String], port: String) -> String {
+        words.map { quoted($0, port: port) }.joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String, port: String) -> String {
         var text = ""
         for part in word.split(separator: "{port}", omittingEmptySubsequences: false).enumerated() {
-            if part.offset > 0 { text += "${X.port}" }
+            if part.offset > 0 { text += "${\(port)}" }
             text += part.element.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("$", with: "\\$")
         }
         return "\"\(text)\""

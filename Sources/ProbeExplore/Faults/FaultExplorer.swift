@@ -18,8 +18,13 @@ package struct FaultExplorer {
         package var failedByGood = 0
         /// The reason why no fault could be tried; `nil` if faults were tried.
         package var obstacle: String?
+        /// The first failure for which there was no time to check how often it occurs.
+        package var unconfirmed: CaseResult?
         /// The reason why some kinds of faults were not tried; `nil` if every kind was tried.
         package var note: String?
+
+        /// Whether faults were tried, and every failure was examined.
+        package var isSettled: Bool { obstacle == nil && failedByGood == 0 && unconfirmed == nil && tried > 0 }
     }
 
     /// A fault that the program does not survive.
@@ -36,7 +41,7 @@ package struct FaultExplorer {
     /// these batches may cause a failure in every run.
     private static let batchesForReliableFault = 4
 
-    private let runner: EngineRunner
+    private var runner: EngineRunner
     private let base: ExploredScenario
     /// Whether the program under test is a server.
     private var isServer = false
@@ -59,8 +64,11 @@ package struct FaultExplorer {
     /// but in at least one of five runs, the same kind of fault is tried at a few more places. One of these faults may
     /// cause a failure in every run.
     ///
-    /// - Parameter duration: the time after which no further faults are tried.
+    /// - Parameter duration: the time after which no further faults are tried, and the cases that are running end.
     package mutating func explore(for duration: Duration) async -> Report {
+        let limit = RunLimit(runner.control, at: .now + duration)
+        defer { limit.cancel() }
+        runner = runner.with(control: limit.control)
         let scripts = FaultScripts(base, patience: patience)
         isServer = scripts.control != nil
         var report = Report(obstacle: scripts.obstacle)
@@ -71,6 +79,7 @@ package struct FaultExplorer {
                 return report
             }
             let results = await results(Array(repeating: job, count: 3))
+            if limit.isOver { return report }
             if let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) {
                 report.obstacle =
                     "the program does not serve the same script twice, as fault testing requires: \(other.findings.first?.summary ?? other.verdict.rawValue)"
@@ -84,9 +93,8 @@ package struct FaultExplorer {
                 "the program serves one client at a time, so vanishing clients were not tried: they would block the next one"
         }
         report.all = rest.count
-        let start = MonotonicTime.now
         var batchesLeft = Self.batchesForReliableFault
-        while !rest.isEmpty, MonotonicTime.now - start < duration, runner.control.interruptedBy == nil {
+        while !rest.isEmpty, !limit.isOver, runner.control.interruptedBy == nil {
             if report.finding != nil {
                 if batchesLeft == 0 { break }
                 batchesLeft -= 1
@@ -101,8 +109,12 @@ package struct FaultExplorer {
             report.unknown += results.count { $0?.verdict == .inconclusive }
             for ((script, job), result) in zip(runnable, results) {
                 guard let result, counts(result) else { continue }
-                let again = await self.results(Array(repeating: job, count: FailureRate.measured))
-                let failed = again.count { $0.map(counts) ?? false }
+                let again = await self.results(Array(repeating: job, count: FailureRate.measured)).compactMap(\.self)
+                if limit.isOver, again.count < FailureRate.measured {
+                    report.unconfirmed = report.unconfirmed ?? result
+                    continue
+                }
+                let failed = again.count(where: counts)
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare || rate.failed <= report.finding?.rate.failed ?? 0 { continue }
                 if let good, await !passes(good.applied(to: job)) {

@@ -245,19 +245,27 @@ package struct FaultScripts {
     /// client that behaves as in the original script.
     private func serverScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)?) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
-        let names = unusedNames(3)
+        let isVanishing = if case (_, .vanishing)? = fault { true } else { false }
+        let names = unusedNames(isVanishing ? 4 : 3)
         var script = header(parts, adding: names) + text(parts.setUp)
         script += text(parts.body, old, as: names[0]) + text(parts.body, old, as: names[1])
         script +=
             "wait 100ms\n\(program) expect descriptors as opened_before\n\(program) expect memory as used_before\n"
+        if isVanishing {
+            // A program can't detect that a client has vanished, so it may keep what a connected client costs.
+            let name = names[3]
+            script += text(head, old, as: name)
+            script +=
+                "wait 100ms\n\(program) expect descriptors as opened_open\n\(program) expect memory as used_open\n"
+            script += "\(name) ignore rest\n\(name) reset\nwait 100ms\n"
+        }
         script += text(head)
         if let fault { script += injected(fault, old) }
         script += look(program)
         if let (_, fault) = fault, fault.mustBeReset { script += "\(old) reset\n" }
         script += text(parts.body, old, as: names[2])
-        // A program can't detect that a client has vanished, so the program may keep one descriptor open.
-        let kept = if case (_, .vanishing)? = fault { "(opened_before + 1)" } else { "opened_before" }
-        script += "\(program) expect descriptors <= \(kept)\n\(program) expect memory <= (used_before + 3MiB)\n"
+        let (opened, used) = isVanishing ? ("(opened_open + 1)", "used_open") : ("opened_before", "used_before")
+        script += "\(program) expect descriptors <= \(opened)\n\(program) expect memory <= (\(used) + 3MiB)\n"
         return Array((script + "\(program) stop\n").utf8)
     }
 

@@ -18,6 +18,9 @@ package struct RecordedScript: Sendable {
         package var keepsTimes = false
         /// The address that the client connects to, in a script's notation.
         package var target = "127.0.0.1:1"
+        /// The words of the command that starts the server, in which `{port}` stands for its port; `nil` if the server
+        /// is running already.
+        package var server: [String]?
         /// The address on which the server listens, in a script's notation; `nil` for a free port.
         package var listener: String?
         package var title = "recorded"
@@ -142,7 +145,12 @@ package struct RecordedScript: Sendable {
         )
         let listener = options.listener.map { " on \($0)" } ?? ""
         switch options.role {
-        case .client: lines += ["client C -> \(options.target)\(clientTLS)", "", "C connect"]
+        case .client:
+            let server = options.server
+            if let server { lines.append("process S = \(CommandScenario.command(server, port: "S.port"))") }
+            lines += ["client C -> \(server == nil ? options.target : "S")\(clientTLS)", ""]
+            if server != nil { lines += ["S start", "S expect listening"] }
+            lines.append("C connect")
         case .server: lines += ["server S\(listener)\(serverTLS)", "", "S accept"]
         case .both: lines += ["server S\(serverTLS)", "client C -> S\(clientTLS)", "", "C connect", "S accept"]
         }

@@ -1,4 +1,5 @@
 import ProbeBase
+package import ProbeEvents
 import ProbeScenario
 
 /// Produces the variations of a scenario in the order in which they are tried: first the variations that most often
@@ -17,6 +18,9 @@ package struct SearchOrder: Sendable {
     private let sites: [SendSite]
     private let options: [Change]
     private let slowReading: [Change]
+    private let share: Share?
+    /// The number of variations of all shares that have been produced.
+    private var count = 0
     private var generator: SplitMix64
     private var phase = 0
     private var queue: [Variation] = []
@@ -24,7 +28,15 @@ package struct SearchOrder: Sendable {
     private var given: Set<Variation> = []
     private var isExhausted = false
 
-    package init(sites: [SendSite], options: [Change] = [], slowReading: [Change] = [], seed: Int) {
+    /// - Parameters:
+    ///   - first: the variations to try first, which belong to every share.
+    ///   - share: the share of the variations to try; `nil` to try all of them.
+    package init(
+        sites: [SendSite], options: [Change] = [], slowReading: [Change] = [], first: [Variation] = [],
+        share: Share? = nil, seed: Int
+    ) {
+        queue = first
+        self.share = share
         self.sites = sites
         self.options = options
         self.slowReading = slowReading
@@ -34,8 +46,17 @@ package struct SearchOrder: Sendable {
     /// The number of offsets, over all sends, at which a send can be cut.
     package var singleCuts: Int { sites.reduce(0) { $0 + max(0, $1.length - 1) } }
 
-    /// Returns the next variation; `nil` if every variation has been returned.
+    /// Returns the next variation of the share; `nil` if every variation has been returned.
     package mutating func next() -> Variation? {
+        while let variation = nextOfAll() {
+            guard let share, phase > 0 else { return variation }
+            defer { count += 1 }
+            if count % share.total == share.index - 1 { return variation }
+        }
+        return nil
+    }
+
+    private mutating func nextOfAll() -> Variation? {
         while true {
             if position < queue.count {
                 let variation = queue[position]

@@ -94,16 +94,8 @@ package struct FindingWriter {
         }
         let passing = self.job(
             plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
-        let limit = end.map { RunLimit(self.runner.control, at: $0) }
-        defer { limit?.cancel() }
-        let runner = limit.map { self.runner.with(control: $0.control) } ?? self.runner
-        async let measured = rate(of: job, runner)
-        async let kept = captures(of: candidate.variation.isEmpty ? [job] : [job, passing], runner)
-        ((written.rate, written.result), written.captures) = (await measured, await kept)
-        if written.rate.runs == 0 {
-            written.notes.append(
-                "there was no time to run the written scenario; check it with `tcpprobe run \(written.path)`")
-        } else if written.rate.failed == 0 {
+        await run(job, and: candidate.variation.isEmpty ? [job] : [job, passing], &written)
+        if written.rate.runs > 0, written.rate.failed == 0 {
             written.notes.append(
                 "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on something that was left out"
             )
@@ -131,10 +123,22 @@ package struct FindingWriter {
         else {
             return written
         }
-        async let measured = rate(of: job, runner)
-        async let kept = captures(of: [job], runner)
-        ((written.rate, written.result), written.captures) = (await measured, await kept)
+        await run(job, and: [job], &written)
         return written
+    }
+
+    /// Runs a written scenario a few times, and each of the given jobs once with a capture.
+    private func run(_ job: RunJob, and captured: [RunJob?], _ written: inout Written) async {
+        let limit = end.map { RunLimit(self.runner.control, at: $0) }
+        defer { limit?.cancel() }
+        let runner = limit.map { self.runner.with(control: $0.control) } ?? self.runner
+        async let measured = rate(of: job, runner)
+        async let kept = captures(of: captured, runner)
+        ((written.rate, written.result), written.captures) = (await measured, await kept)
+        if written.rate.runs == 0 {
+            written.notes.append(
+                "there was no time to run the written scenario; check it with `tcpprobe run \(written.path)`")
+        }
     }
 
     private func rate(of job: RunJob, _ runner: EngineRunner) async -> (FailureRate, CaseResult?) {

@@ -24,7 +24,7 @@ package struct ExpectationsRecorder: Recorder {
         switch event {
         case .caseEnded(let result): matrix.add(result)
         case .ended: return Array(ExpectationsText(matrix, old: old) { filteredAway.contains($0) }.text.utf8)
-        case .started, .message, .caseStarted: break
+        case .started, .message, .caseStarted, .exploring: break
         }
         return []
     }

@@ -44,7 +44,7 @@ package struct MatrixRecorder: Recorder {
         switch event {
         case .caseEnded(let result): matrix.add(result)
         case .ended(let summary): return document(summary)
-        case .started, .message, .caseStarted: break
+        case .started, .message, .caseStarted, .exploring: break
         }
         return []
     }

@@ -31,7 +31,7 @@ package struct HTMLRecorder: Recorder {
 
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
-        case .started, .caseStarted: break
+        case .started, .caseStarted, .exploring: break
         case .message(let text): overview.note(text)
         case .caseEnded(let result): add(result)
         case .ended(let summary): return document(summary)

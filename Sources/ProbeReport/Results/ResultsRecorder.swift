@@ -55,7 +55,7 @@ package struct ResultsRecorder: Recorder {
             head.expectedResults = count == .max ? nil : count
             return begin()
         case .message(let text): messages.append(text)
-        case .caseStarted: break
+        case .caseStarted, .exploring: break
         case .caseEnded(let result): return begin() + text(of: result)
         case .ended(let summary): return begin() + tail(summary)
         }
