@@ -22,6 +22,8 @@ struct CaptureBuilder {
         interface: .init(name: "lo", linkType: .ethernet, snapLength: 262_144))
     private(set) var bytes: [UInt8]
     var time: UInt64 = 1_700_000_000_000_000_000
+    /// The window that packets advertise, unless another one is given.
+    var window: UInt16 = 512
 
     init() {
         bytes = writer.header(application: "tests", system: "tests")
@@ -33,7 +35,7 @@ struct CaptureBuilder {
     /// are not captured. The length of `options` must be a multiple of four.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
-        window: UInt16 = 512, comments: [String] = [], options: [UInt8] = [], hopLimit: UInt8 = 64,
+        window: UInt16? = nil, comments: [String] = [], options: [UInt8] = [], hopLimit: UInt8 = 64,
         identification: UInt16 = 1
     ) {
         let isClient = side == .client
@@ -45,7 +47,9 @@ struct CaptureBuilder {
         let ports = isClient ? [connection.client, connection.server] : [connection.server, connection.client]
         var tcp = ports.flatMap(Self.big16)
         tcp += Self.big32(sequence) + Self.big32(flags & 0x10 == 0 ? 0 : peer)
-        tcp += [UInt8(0x50 + options.count / 4 * 16), flags] + Self.big16(window) + [0, 0, 0, 0] + options + payload
+        tcp +=
+            [UInt8(0x50 + options.count / 4 * 16), flags] + Self.big16(window ?? self.window) + [0, 0, 0, 0] + options
+            + payload
         let hosts = isClient ? [connection.host, 1] : [1, connection.host]
         var ip: [UInt8] = [0x45, 0] + Self.big16(UInt16(20 + tcp.count)) + Self.big16(identification)
         ip += [0, 0, hopLimit, 6, 0, 0, 127, 0, 0, hosts[0], 127, 0, 0, hosts[1]]

@@ -31,6 +31,13 @@ import Testing
         return report
     }
 
+    /// A builder of captures whose windows never limit a transfer.
+    private static var builder: CaptureBuilder {
+        var builder = CaptureBuilder()
+        builder.window = 65_535
+        return builder
+    }
+
     /// Adds a healthy exchange of small messages that begins with a handshake and ends with a close.
     private func exchange(_ capture: inout CaptureBuilder, port: UInt16, messages: Int = 4) {
         var connection = Connection(client: port, server: 9_000)
@@ -48,7 +55,7 @@ import Testing
     }
 
     @Test func healthyFlowsAreNotExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         for port in 40_000..<40_005 as Range<UInt16> { exchange(&capture, port: port) }
         let report = try screened(capture.bytes)
         #expect(report.healthyCount == 5)
@@ -57,7 +64,7 @@ import Testing
 
     /// The numbers of the flows, and their findings, are those in the whole capture.
     @Test func onlyTheSuspectIsExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         exchange(&capture, port: 40_000)
         let refused = Connection(client: 40_001, server: 9_000)
         capture.packet(refused, .client, flags: 0x02, skew: -1)
@@ -71,7 +78,7 @@ import Testing
 
     /// The final sentence counts all flows.
     @Test func summaryCountsScreenedFlows() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         for port in 40_000..<40_003 as Range<UInt16> { exchange(&capture, port: port) }
         let report = try screened(capture.bytes)
         let text = DiagnosisText(width: 120, paint: Paint(isOn: false), isVerbose: false, isAbsolute: false)
@@ -81,7 +88,7 @@ import Testing
     // MARK: One rule each
 
     @Test func slowAnswersAreExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         exchange(&capture, port: 40_000)
         var connection = Connection(client: 40_001, server: 9_000)
         capture.open(connection)
@@ -100,7 +107,7 @@ import Testing
     }
 
     @Test func heldBackSegmentsAreExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var connection = Connection(client: 40_000, server: 9_000)
         capture.open(connection)
         for _ in 0..<4 {
@@ -119,7 +126,7 @@ import Testing
 
     /// A message that remains incomplete is found although the peer goes on sending.
     @Test func incompleteRequestIsExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var connection = Connection(client: 40_000, server: 9_000)
         capture.open(connection)
         capture.send(&connection, .client, "POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nbegin")
@@ -133,7 +140,7 @@ import Testing
     }
 
     @Test func slowDripIsExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var connection = Connection(client: 40_000, server: 9_000)
         capture.open(connection)
         capture.send(&connection, .client, "GET /long HTTP/1.1\r\n")
@@ -147,7 +154,7 @@ import Testing
     }
 
     @Test func tlsIsExamined() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var connection = Connection(client: 40_000, server: 9_000)
         capture.open(connection)
         capture.send(&connection, .client, bytes: [22, 3, 1, 0, 4, 1, 0, 0, 0])
@@ -158,7 +165,7 @@ import Testing
 
     /// A sender that fills a window of 16 KiB in each round trip of 20 ms, captured at either end.
     @Test(arguments: [false, true]) func limitingWindowIsExamined(isAtReceiver: Bool) throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var connection = Connection(client: 40_000, server: 9_000)
         capture.packet(connection, .client, flags: 0x02, skew: -1, window: 16_384)
         if !isAtReceiver { capture.wait(milliseconds: 20) }
@@ -177,7 +184,7 @@ import Testing
 
     /// Other flows may affect what is found about several flows.
     @Test func failuresOfSeveralFlowsExamineAllFlows() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         exchange(&capture, port: 40_000)
         for port in 40_001..<40_005 as Range<UInt16> {
             let refused = Connection(client: port, server: 9_000)
@@ -191,7 +198,7 @@ import Testing
 
     /// Flows that pause together are no sign of a stall if other flows go on.
     @Test func suspectsThatPauseTogetherDoNotStall() throws {
-        var capture = CaptureBuilder()
+        var capture = Self.builder
         var polls = (0..<3).map { Connection(client: 42_000 + UInt16($0), server: 9_000) }
         for index in polls.indices { capture.open(polls[index]) }
         for round in 0..<6 as Range<UInt16> {

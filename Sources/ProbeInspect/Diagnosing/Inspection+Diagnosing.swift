@@ -1,5 +1,5 @@
-package import ProbeBase
-package import ProbeDiagnose
+import ProbeBase
+import ProbeDiagnose
 package import ProbeWire
 
 /// Which flows a pass over a capture diagnoses.

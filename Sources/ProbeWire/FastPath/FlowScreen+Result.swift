@@ -32,17 +32,34 @@ extension FlowScreen {
     func suspects(among conversations: ConversationList) -> FlowSelection? {
         guard silences.isEmpty else { return nil }
         var selection = FlowSelection()
-        var failed: [SocketEndpoint: Int] = [:]
+        var failures = Failures()
         for number in conversations.indices {
             let ends = conversations.endpoints(at: number)
             let (suspicion, hasFailed) = conversations.withConversation(at: number) {
                 (self.suspicion(of: $0, end: silences.last), $0.handshakeTime == nil)
             }
-            if hasFailed { failed[ends.server, default: 0] += 1 }
+            if hasFailed { failures.add(ends.server) }
             if !suspicion.isEmpty { selection.insert(ends.client, ends.server) }
         }
-        // With three failures, the connections that succeeded matter (`connections-refused-under-load`, `syn-flood`).
-        return failed.values.contains { $0 >= 3 } ? nil : selection
+        return failures.areMany ? nil : selection
+    }
+
+    /// Counts the connections that were not set up. If there are many, those that were set up matter as well, for findings
+    /// about several flows: `connections-refused-under-load`, `port-scan` and `syn-flood`.
+    private struct Failures {
+        private var endpoints: [SocketEndpoint: Int] = [:]
+        private var addresses: [IPAddress: Int] = [:]
+        private var count = 0
+
+        mutating func add(_ server: SocketEndpoint) {
+            endpoints[server, default: 0] += 1
+            addresses[server.address, default: 0] += 1
+            count += 1
+        }
+
+        var areMany: Bool {
+            count >= 80 || endpoints.values.contains { $0 >= 3 } || addresses.values.contains { $0 >= 10 }
+        }
     }
 
     /// The number of answers that are kept as samples of a server's answers, and the number of those that took about

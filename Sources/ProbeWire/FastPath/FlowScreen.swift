@@ -1,4 +1,4 @@
-package import ProbeBase
+import ProbeBase
 
 /// Screens the flows of a capture: finds those that may have a problem, so that only these need to be diagnosed.
 ///
@@ -381,16 +381,24 @@ package struct FlowScreen: Sendable {
     /// Returns whether a copy was captured within a millisecond of the original, which means nothing: the original is
     /// the packet with the side's last data, or the packet that first acknowledged what the copy acknowledges.
     private static func isImmediate(_ copy: PacketSummary, _ conversation: borrowing Conversation) -> Bool {
+        guard copy.flags.isDisjoint(with: [.syn, .fin, .rst]) else { return false }
         let isClient = copy.side == .client
-        let original =
-            copy.payloadLength > 0
-            ? isClient ? conversation.fromClient.lastSegment : conversation.fromServer.lastSegment
-            : isClient ? conversation.fromServer.lastAcknowledgment : conversation.fromClient.lastAcknowledgment
-        let position =
-            copy.payloadLength > 0
-            ? copy.relativeSequence - 1 + Int64(copy.payloadLength) : (copy.relativeAcknowledgment ?? 0) - 1
-        return copy.flags.isDisjoint(with: [.syn, .fin, .rst]) && position == original.position
-            && copy.time >= original.time && copy.time - original.time <= immediate
+        let position: Int64
+        let original: (position: Int64, time: UInt64)
+        if copy.payloadLength > 0 {
+            position = copy.relativeSequence - 1 + Int64(copy.payloadLength)
+            original =
+                isClient
+                ? (conversation.fromClient.sentEnd, conversation.fromClient.tailTime)
+                : (conversation.fromServer.sentEnd, conversation.fromServer.tailTime)
+        } else {
+            position = (copy.relativeAcknowledgment ?? 0) - 1
+            original =
+                isClient
+                ? (conversation.fromServer.acknowledged, conversation.fromServer.acknowledgedTime)
+                : (conversation.fromClient.acknowledged, conversation.fromClient.acknowledgedTime)
+        }
+        return position == original.position && copy.time >= original.time && copy.time - original.time <= immediate
     }
 
     /// Returns whether a part of a stream is missing so far, or the peer has acknowledged more than the capture contains.

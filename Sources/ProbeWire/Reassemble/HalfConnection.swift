@@ -113,10 +113,6 @@ package struct HalfConnection: Sendable {
     @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
-    /// The end and the time of the last segment, and the position and the time of the last new acknowledgment.
-    var lastSegment: (position: Int64, time: UInt64) { (sentEnd, tailTime) }
-    var lastAcknowledgment: (position: Int64, time: UInt64) { (acknowledged, acknowledgedTime) }
-
     /// The offset up to which the peer has acknowledged the stream. If the peer has acknowledged the FIN, this offset
     /// is one more than the stream's length.
     package internal(set) var acknowledgedEnd: Int64? {
