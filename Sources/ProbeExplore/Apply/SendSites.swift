@@ -103,10 +103,15 @@ package struct SendSites {
         let clients = scenario.actors.filter { actor in
             if case .client = actor.kind { true } else { false }
         }.map(\.name.value)
+        let hasProgram = scenario.actors.contains { actor in
+            if case .process = actor.kind { true } else { false }
+        }
         let hasOthers = scenario.actors.contains { actor in
             switch actor.kind {
             case .client, .process: false
-            case .server, .subject, .proxy, .crowd: true
+            // A program between the client and the server forwards the end of the stream.
+            case .server: !hasProgram
+            case .subject, .proxy, .crowd: true
             }
         }
         guard !hasOthers, scenario.definitions.isEmpty else { return }
@@ -126,7 +131,10 @@ package struct SendSites {
     private static func onlyReads(_ step: Step, _ actor: String) -> Bool {
         switch step.kind {
         case .act(let name, let action, _):
-            guard name.value == actor else { return true }
+            guard name.value == actor else {
+                if case .connection(.expect(let expectation)) = action { return isData(expectation) }
+                return true
+            }
             switch action {
             case .connection(.expect(let expectation)): return isData(expectation)
             case .connection(.close): return true

@@ -104,6 +104,16 @@ package struct Shrinker {
         return FailureRate(failed: trials.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
+    /// Returns the failure rate of a candidate that may become the result. If the failure has occurred in every run so
+    /// far, a few runs suffice; the rate of the final result is measured at the end.
+    private func provisionalRate(of candidate: Candidate) async -> FailureRate {
+        guard initialRate.failed == initialRate.runs else { return await rate(of: candidate) }
+        let trials = await runner.settled(Array(repeating: candidate, count: Self.quickRuns))
+        let failed = trials.count { $0.fails(like: failure) }
+        if failed == trials.count { return FailureRate(failed: failed, runs: failed) }
+        return await rate(of: candidate)
+    }
+
     /// Returns the failure rate of a candidate. The measurement stops early once `count` failures can no longer be
     /// reached.
     func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
@@ -227,7 +237,7 @@ package struct Shrinker {
     private func measured(_ variation: Variation, _ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         result.candidate.variation = variation
-        let rate = await rate(of: result.candidate)
+        let rate = await provisionalRate(of: result.candidate)
         // The rate is stated for the variation, so both are kept or both are replaced.
         if runner.isOver { return start }
         result.rate = rate
@@ -258,7 +268,12 @@ package struct Shrinker {
         var best: (variation: Variation, failure: ShownFailure, rate: FailureRate)?
         for offset in table.failing.prefix(6) {
             let varied = candidate.varied(single(offset))
-            let found = if let other { await learned(other, from: varied) } else { (failure, await rate(of: varied)) }
+            let found =
+                if let other {
+                    await learned(other, from: varied)
+                } else {
+                    (failure, await provisionalRate(of: varied))
+                }
             if found.1.failed > best?.rate.failed ?? 0 { best = (single(offset), found.0, found.1) }
             if found.1.failed == found.1.runs { break }
         }
@@ -329,6 +344,7 @@ package struct Shrinker {
 /// Adjusts the pauses between the pieces of a send.
 extension Shrinker {
     private static let reliable = Duration.milliseconds(10)
+    private static let shortest = Duration.milliseconds(5)
 
     /// Increases the pauses so that a program on a busy machine receives each piece separately. The longer pauses are
     /// used only if the candidate fails as often with them.
@@ -362,14 +378,15 @@ extension Shrinker {
         return result
     }
 
-    /// Removes or halves the pauses repeatedly, as long as the candidate still fails as often.
+    /// Removes or halves the pauses repeatedly, as long as the candidate still fails as often. A pause of less than 5 ms is
+    /// not tried, because a busy machine would merge the pieces.
     func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
             guard let pause = result.candidate.variation.pauses[send] else { continue }
             if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
             var shorter = pause.half
-            while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
+            while shorter >= Self.shortest, await accept(shorter, send, &result, atLeast: result.rate.failed) {
                 shorter = shorter.half
             }
         }
