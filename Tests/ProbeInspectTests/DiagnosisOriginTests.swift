@@ -163,6 +163,46 @@ import Testing
         #expect((finding(.tlsAlert, in: report) == nil) == hasAnswered)
     }
 
+    /// Once both sides have finished the handshake, a client that waits before its first data does not stall it. If the
+    /// handshake itself paused and went on, the pause is only a warning.
+    @Test(arguments: [true, false])
+    func pauseAfterHandshakeIsNoStall(isComplete: Bool) throws {
+        let report = try diagnosis(port: 443) { capture, connection in
+            let finish = record(20, 1, length: 1) + record(22, 9, length: 40)
+            capture.open(connection)
+            capture.send(&connection, .client, bytes: record(22, 1, length: 40))
+            capture.send(&connection, .server, bytes: record(22, 2, length: 40))
+            capture.packet(connection, .client, flags: 0x10)
+            if !isComplete { capture.wait(milliseconds: 3_000) }
+            capture.send(&connection, .client, bytes: finish)
+            capture.send(&connection, .server, bytes: finish)
+            capture.packet(connection, .client, flags: 0x10)
+            if isComplete { capture.wait(milliseconds: 3_000) }
+            capture.send(&connection, .client, bytes: record(23, 9, length: 40))
+            capture.send(&connection, .server, bytes: record(23, 9, length: 60))
+            capture.packet(connection, .client, flags: 0x10)
+        }
+        #expect(finding(.tlsHandshakeStalled, in: report)?.severity == (isComplete ? nil : .warning))
+    }
+
+    /// In the middle of a record, the side that spoke last is the one that stalls the handshake.
+    @Test(arguments: [true, false])
+    func restOfRecordIsMissing(isInside: Bool) throws {
+        let report = try diagnosis(port: 443) { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .client, bytes: record(22, 1, length: 40))
+            let answer = record(22, 2, length: 40)
+            capture.send(&connection, .server, bytes: isInside ? Array(answer.dropLast(10)) : answer)
+            capture.packet(connection, .client, flags: 0x10)
+            capture.wait(milliseconds: 5_000)
+            capture.end(&connection, .client)
+            capture.packet(connection, .server, flags: 0x10)
+        }
+        let found = finding(.tlsHandshakeStalled, in: report)
+        #expect(found?.side == (isInside ? .server : .client))
+        #expect(finding(.requestUnfinished, in: report) == nil)
+    }
+
     /// Data that is sent again unnecessarily does not hide where messages end.
     @Test func repeatedAnswerIsStillFollowed() throws {
         let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)

@@ -76,6 +76,7 @@ enum Suppression {
         case .injectedReset: return [.dataLostAtClose, .resetByClient, .resetByServer].contains(other.id)
         case .resetByClient, .resetByServer: return other.id == .dataLostAtClose
         case .requestUnfinished: return other.id == .slowServer
+        case .tlsHandshakeStalled: return other.id == .requestUnfinished && cause.side == other.side
         case .slowServer, .slowClient: return other.id == .applicationLimited
         case .sillyWindow: return other.id == .windowLimited
         case .smallWindow where cause.severity != .note: return other.id == .windowLimited

@@ -79,27 +79,31 @@ struct TLSFindings: FindingGroup {
     private func addStalledHandshake() {
         let flow = context.flow
         let (own, other) = (flow.client.progress, flow.server.progress)
-        guard own.kind == .tls, own.tls.hasHello, flow.clock.isReliable, own.tls.alert == nil, other.tls.alert == nil
-        else { return }
-        if let stall = flow.tlsStall {
-            addStall(stall.side, stall.wait, Evidence(stall.request, stall.packet))
+        guard own.tls.hasHello, flow.clock.isReliable, own.tls.alert == nil, other.tls.alert == nil else { return }
+        let last = max(flow.client.lastDataTime ?? 0, flow.server.lastDataTime ?? 0)
+        let silence = TLSProgress.isHandshaking(own, other) ? (flow.endOfData ?? context.watched) - last : 0
+        if let stall = flow.tlsStall, stall.wait >= silence {
+            // The handshake went on after the stall.
+            addStall(
+                stall.side, stall.wait, Evidence(stall.request, stall.packet),
+                isEnded: stall.wait < 10 * Time.second)
             return
         }
-        let isComplete = own.tls.hasApplicationData || (own.tls.hasFinished && other.tls.hasFinished)
-        guard !isComplete, other.kind == .tls || other.kind == .undecided else { return }
-        let side: ConversationSide =
-            (flow.client.lastDataTime ?? 0) >= (flow.server.lastDataTime ?? -1) ? .server : .client
-        let last = max(flow.client.lastDataTime ?? 0, flow.server.lastDataTime ?? 0)
-        let end = flow.endOfData ?? context.watched
-        guard end - last >= 2 * Time.second else { return }
-        addStall(side, end - last, Evidence(flow[side.opposite].lastDataPacket))
+        guard silence >= 2 * Time.second else { return }
+        let sender: ConversationSide =
+            (flow.client.lastDataTime ?? 0) >= (flow.server.lastDataTime ?? -1) ? .client : .server
+        // The peer waits for the rest of an incomplete record.
+        let side = flow[sender].progress.tls.isInsideRecord ? sender : sender.opposite
+        addStall(side, silence, Evidence(flow[sender].lastDataPacket), isEnded: false)
     }
 
-    private func addStall(_ side: ConversationSide, _ wait: Int64, _ evidence: Evidence) {
-        let isProven = context.flow[side.opposite].outstanding == 0
+    private func addStall(_ side: ConversationSide, _ wait: Int64, _ evidence: Evidence, isEnded: Bool) {
+        let isInside = !isEnded && context.flow[side].progress.tls.isInsideRecord
+        let isProven = context.flow[side.opposite].outstanding == 0 && !isInside
         add(
-            .tlsHandshakeStalled, .problem, isProven ? .certain : .likely, FindingSide(side), evidence,
-            "The TLS handshake stalled: the \(side.word) did not send the next record for \(text(wait)).",
+            .tlsHandshakeStalled, isEnded ? .warning : .problem, isProven ? .certain : .likely, FindingSide(side),
+            evidence,
+            "The TLS handshake stalled: the \(side.word) did not send \(isInside ? "the rest of a record" : "the next record") for \(text(wait)).",
             next:
                 "find out what the program on \(context.endpoint(side)) is waiting for (a key server, a certificate check, a stack dump)",
             rivals: ["a lost packet that the capture doesn't show"],

@@ -150,8 +150,9 @@ extension FlowObservation {
         let isFramed = side == .server && Dialogue.answersRequest(client.progress, server.progress)
         guard dialogue.isAnswer(packet, after: wait, to: peer.dataEnd, isFramed: isFramed) else { return }
         let request = peer.lastDataPacket
-        let isSetUp = client.progress.tls.hasApplicationData && server.progress.tls.hasApplicationData
-        if wait >= 2_000_000_000, client.progress.kind == .tls, !isSetUp, wait > tlsStall?.wait ?? 0 {
+        if wait >= 2_000_000_000, wait > tlsStall?.wait ?? 0,
+            TLSProgress.isHandshaking(client.progress, server.progress)
+        {
             tlsStall = (side, wait, request, packet.number)
         }
         if side == .server {

@@ -169,6 +169,16 @@ struct TLSProgress: Sendable {
         }
     }
 
+    /// Returns whether a TLS handshake has begun but is not complete. After the client's hello, the server's encrypted
+    /// handshake messages may look like application data, so only the client's application data shows that the handshake
+    /// is complete. If the records of a side can't be followed, the result is `false`.
+    static func isHandshaking(_ client: MessageProgress, _ server: MessageProgress) -> Bool {
+        guard client.kind == .tls, client.tls.hasHello, server.kind == .tls || server.kind == .undecided else {
+            return false
+        }
+        return !client.tls.hasApplicationData && !(client.tls.hasFinished && server.tls.hasFinished)
+    }
+
     /// Whether the last record may be a `close_notify` alert. In TLS 1.3, the record's type is encrypted, but its
     /// length is not.
     var mayHaveCloseNotify: Bool {
