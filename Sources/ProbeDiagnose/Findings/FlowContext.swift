@@ -34,6 +34,12 @@ struct FlowContext {
             let sender = flow[side]
             guard sender.outstanding > 0, let last = sender.log.segments.last(where: { $0.end > sender.acknowledged })
             else { return false }
+            // A receiver at the capture point acknowledges data at once, or after its delayed-ACK timer.
+            if last.sends == 1, point != .both, isAt(side.opposite), trailing > Time.second,
+                duration - last.lastTime < Time.second
+            {
+                return true
+            }
             // The timeout doubles with each transmission.
             let timeout = max(3 * Time.second, 4 * (flow.roundTrip ?? 0), 4 * (last.lastTime - last.time))
             return trailing > timeout && duration - last.lastTime < timeout
