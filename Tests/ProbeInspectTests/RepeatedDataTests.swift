@@ -261,6 +261,26 @@ import Testing
         #expect(flow.findings.allSatisfy { $0.severity == .note })
     }
 
+    /// The same IP identification shows that a packet was captured again behind several routers, not sent again.
+    @Test(arguments: [true, false])
+    func copiesBehindRoutersAreNoLosses(areCopies: Bool) throws {
+        let flow = try Self.flow { capture, connection in
+            capture.open(connection)
+            for number: UInt16 in 10..<20 {
+                let start = connection
+                capture.packet(connection, .server, flags: 0x18, payload: Self.segment, identification: number)
+                capture.packet(
+                    start, .server, flags: 0x18, payload: Self.segment, hopLimit: 62,
+                    identification: areCopies ? number : number + 100)
+                capture.lose(&connection, .server, UInt32(Self.segment.count))
+                capture.packet(connection, .client, flags: 0x10)
+                capture.wait(milliseconds: 20)
+            }
+        }
+        #expect(flow.findings.contains { $0.id == .capturedTwice } == areCopies)
+        #expect(Self.all(flow).contains { $0.id == .loss || $0.id == .spuriousRetransmission } != areCopies)
+    }
+
     /// A back-off series shows that no acknowledgment arrived, even if the other direction was not captured.
     @Test func unansweredSeriesOfOneDirectionIsPossible() throws {
         let flow = try Self.flow { capture, connection in

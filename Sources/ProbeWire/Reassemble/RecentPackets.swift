@@ -1,9 +1,9 @@
 import ProbeBase
 
 /// The most recent packets, used to recognize copies. A capture contains packets twice if it was made on both sides of
-/// a router or bridge, on all interfaces at once, or on a mirror port.
+/// routers or a bridge, on all interfaces at once, or on a mirror port.
 ///
-/// A copy is identical to the original packet, except that a router decrements the hop limit. Each packet replaces the
+/// A copy is identical to the original packet, except that each router decrements the hop limit. Each packet replaces the
 /// oldest one, so memory and time per packet are constant. A copy that follows the original after too many other
 /// packets is not recognized.
 struct RecentPackets: Sendable {
@@ -79,6 +79,8 @@ struct RecentPackets: Sendable {
     private static let numbering = 512
     /// The maximum number of packets between a packet without an IP identification and its copy.
     private static let maxBetween = 512
+    /// The maximum number of routers between the two places at which a packet is captured.
+    private static let mostRouters: UInt8 = 8
     /// The maximum time between a packet and its copy if a router has decremented the copy's hop limit: the time for
     /// which a router may delay a packet.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
@@ -254,8 +256,10 @@ struct RecentPackets: Sendable {
     private static func certainty(
         of entry: Entry, _ known: Entry, age: Int, in ring: Ring, answers: UInt32
     ) -> Certainty? {
-        let isAfterRouter = entry.hopLimit &+ 1 == known.hopLimit
-        guard isAfterRouter || entry.hopLimit == known.hopLimit else { return nil }
+        let hops = known.hopLimit &- entry.hopLimit
+        // Without an IP identification, two packets of the same data may have taken different paths.
+        guard hops <= (entry.identification == 0 ? 1 : mostRouters) else { return nil }
+        let isAfterRouter = hops > 0
         let distance = entry.distance(to: known)
         if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }

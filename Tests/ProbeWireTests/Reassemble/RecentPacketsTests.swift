@@ -79,12 +79,13 @@ struct RecentPacketsTests {
         return result
     }
 
-    @Test(arguments: [64, 63] as [UInt8], [true, false])
+    @Test(arguments: [64, 63, 61] as [UInt8], [true, false])
     func copiesAreNotCounted(hops: UInt8, fast: Bool) throws {
         for burst in [1, 3, 20] {
             for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
-            // A packet without an IP identification that follows a response may be a retransmission.
-            where numbered || burst == 1 {
+            // A packet without an IP identification that follows a response may be a retransmission, and one that passed
+            // several routers may have taken another path.
+            where numbered || (burst == 1 && hops >= 63) {
                 let found = analysis(
                     doubled(hopsOfCopy: hops, numbered: numbered, delay: delay, burst: burst), fast: fast)
                 let flow = try #require(found.table.conversations.first)
@@ -130,7 +131,7 @@ struct RecentPacketsTests {
             case "same number": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 5_003_000)
             case "late": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 300_000_000)
             case "hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 65), time: 5_000)
-            case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 62), time: 5_000)
+            case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 55), time: 5_000)
             // The payloads `abc` and `acD` have the same checksum but different bytes.
             default: Packet(bytes: frame(100, ack: 200, "acD", number: 3), time: 5_000)
             }
