@@ -163,6 +163,27 @@ import Testing
         #expect((finding(.tlsAlert, in: report) == nil) == hasAnswered)
     }
 
+    /// An alert that arrives after the server has closed is of no use to it, so the reset that answers the alert harms
+    /// nobody. A request is lost.
+    @Test(arguments: [true, false])
+    func alertAfterCloseIsNoLoss(isAlert: Bool) throws {
+        let report = try diagnosis(port: 443) { capture, connection in
+            let finish = record(20, 1, length: 1) + record(22, 9, length: 40)
+            capture.open(connection)
+            capture.send(&connection, .client, bytes: record(22, 1, length: 40))
+            capture.send(&connection, .server, bytes: record(22, 2, length: 40))
+            capture.send(&connection, .client, bytes: finish)
+            capture.send(&connection, .server, bytes: finish)
+            capture.send(&connection, .client, bytes: record(23, 9, length: 40))
+            capture.send(&connection, .server, bytes: record(23, 9, length: 60))
+            capture.end(&connection, .server)
+            capture.packet(connection, .client, flags: 0x10)
+            capture.send(&connection, .client, bytes: record(isAlert ? 21 : 23, 9, length: isAlert ? 26 : 200))
+            capture.packet(connection, .server, flags: 0x04)
+        }
+        #expect(finding(.resetByServer, in: report)?.severity == (isAlert ? .note : .problem))
+    }
+
     /// Once both sides have finished the handshake, a client that waits before its first data does not stall it. If the
     /// handshake itself paused and went on, the pause is only a warning.
     @Test(arguments: [true, false])

@@ -56,12 +56,18 @@ struct CloseFindings: FindingGroup {
         let isGoodbye =
             (side == .client || !context.hasKnownRoles) && reset.hasOwnFIN && reset.isAfterClose && outstanding < 1_460
             && lateAnswer(reset) == nil
+        // An alert after the end of the connection is of no use to anyone.
+        let isAlert =
+            reset.isOnlyAlertOutstanding && reset.ownOutstanding == 0 && reset.peerOutstanding > 0 && reset.isAfterClose
+            && reset.hasOwnFIN && !reset.isInsideMessage && lateAnswer(reset) == nil
         let severity: FindingSeverity =
-            isGoodbye && !reset.hasPeerFIN
-            ? .warning
-            : outstanding > 0 && !(reset.hasOwnFIN && reset.hasPeerFIN) || reset.isInsideMessage
-                ? .problem
-                : (reset.hasOwnFIN && reset.hasPeerFIN) || reset.hasPeerFIN ? .note : .warning
+            isAlert
+            ? .note
+            : isGoodbye && !reset.hasPeerFIN
+                ? .warning
+                : outstanding > 0 && !(reset.hasOwnFIN && reset.hasPeerFIN) || reset.isInsideMessage
+                    ? .problem
+                    : (reset.hasOwnFIN && reset.hasPeerFIN) || reset.hasPeerFIN ? .note : .warning
         var (reason, explanation) = reason(of: reset)
         let late = lateAnswer(reset)
         let isCut = late != nil && flow.dialogue.late == nil
