@@ -281,6 +281,30 @@ import Testing
         #expect(finding(.injectedReset, in: report) != nil && finding(.wrongSYNAnswer, in: report) == nil)
     }
 
+    /// A server that accepts a SYN after it has refused an earlier one began to listen in the meantime. If it accepts the
+    /// same SYN, another machine sent the reset.
+    @Test(arguments: [true, false])
+    func refusedSYNIsSentAgain(isSentAgain: Bool) throws {
+        let report = try diagnosis { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1)
+            var refusing = connection
+            refusing.serverBase = 0
+            capture.packet(refusing, .server, flags: 0x14)
+            if isSentAgain {
+                capture.wait(milliseconds: 500)
+                capture.packet(connection, .client, flags: 0x02, skew: -1)
+            }
+            capture.packet(connection, .server, flags: 0x12, skew: -1)
+            capture.packet(connection, .client, flags: 0x10)
+            capture.send(&connection, .client, "a request")
+            capture.send(&connection, .server, "an answer")
+            capture.packet(connection, .client, flags: 0x10)
+        }
+        #expect((finding(.injectedReset, in: report) == nil) == isSentAgain)
+        #expect(finding(.refused, in: report)?.severity == (isSentAgain ? .warning : nil))
+        #expect(finding(.synLost, in: report) == nil)
+    }
+
     /// A reset beyond everything that the server has sent comes from a device that guesses.
     @Test(arguments: [true, false])
     func strayResetIsInjected(hasStray: Bool) throws {

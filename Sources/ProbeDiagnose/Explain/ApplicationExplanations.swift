@@ -153,19 +153,20 @@ enum ApplicationExplanations {
     static let tlsHandshakeStalled = FindingExplanation(
         meaning: "A side did not continue the TLS handshake",
         packets: """
-            After a ClientHello, the next record of the handshake was missing for at least 2 s, and neither side had
-            sent an alert.
+            After a ClientHello, the next record of the handshake, or the rest of a record, was missing for at least
+            2 s, and neither side had sent an alert.
             """,
-        severity: "problem",
+        severity: "problem; warning if the handshake went on in less than 10 s",
         certainty: """
-            certain if everything that the peer had sent was acknowledged; otherwise likely: a packet may have been
-            lost.
+            certain if everything that the peer had sent was acknowledged, and no record was incomplete; otherwise
+            likely: a packet may have been lost.
             """,
         side: "the side whose record was missing",
         next: """
             Find out what that program is waiting for: a key server or HSM, a revocation check (OCSP), a lookup of the
             client, or a thread pool without free threads. Take a stack dump while it waits.
-            """)
+            """,
+        explains: [.init(.requestUnfinished, if: "if the same side is silent")])
 
     static let tlsVersionMismatch = FindingExplanation(
         meaning: "The client and the server have no TLS version in common",
@@ -209,8 +210,8 @@ enum ApplicationExplanations {
                 """,
             severity: """
                 problem if data other than a TLS alert was not acknowledged, or a TLS record or an HTTP message was
-                incomplete; note if both sides, or only the peer, had closed before; otherwise warning, also if the
-                client had closed first and less than 1,460 bytes arrived afterwards
+                incomplete; note if both sides, or only the peer, had closed before, or only an alert followed the
+                close; otherwise warning, also if the client closed first and less than 1,460 bytes followed
                 """,
             certainty: """
                 certain, as to who sent the RST, unless its TTL differs, or an answer was late but had begun before the
@@ -233,7 +234,7 @@ enum ApplicationExplanations {
             The RST has another TTL (hop limit) than at least three packets of its sender, which all have the same (two,
             if the RST came before the SYN-ACK; one, if another RST has a sequence number that the sender never
             reached); or its sender sent more packets afterwards, as if it knew nothing about the RST, such as a SYN-ACK
-            after an RST that had refused the connection.
+            although an RST had refused the same SYN.
             """,
         severity: "problem; note if both sides had closed before",
         certainty: """

@@ -9,7 +9,7 @@ enum TransportExplanations {
             such an RST at once if no program listens on the port; `answer-after`, the longest of these times, is
             therefore about one round trip.
             """,
-        severity: "problem",
+        severity: "problem; warning if the client sent another SYN, which the server accepted",
         certainty: """
             certain. The packets don't show who sent the RST: a firewall with a reject rule answers in the server's
             name.
@@ -19,7 +19,7 @@ enum TransportExplanations {
             Run `ss -ltn` on the server, and check that a program listens on this port and on this address, not only on
             127.0.0.1. If one does, look for a firewall that rejects the port.
             """,
-        explains: [.everything(.refused)])
+        explains: [.everything(.refused, if: "if it is a problem")])
 
     static let noAnswer = FindingExplanation(
         meaning: "The client repeated its SYN and never received an answer",

@@ -34,6 +34,7 @@ struct SetUpFindings: FindingGroup {
 
     private func addRefusal() {
         let flow = context.flow
+        if let refusal = flow.set.overcome { addOvercome(refusal) }
         guard let refusal = flow.set.refusal, flow.client.syn != nil else { return }
         if flow.server.syn != nil {
             add(
@@ -62,6 +63,25 @@ struct SetUpFindings: FindingGroup {
             rivals: ["a firewall that rejects the connection in the server's name"],
             numbers: [("answer-after", .seconds(nanoseconds: wait)), ("answers", .integer(max(1, answers)))],
             explains: context.duration)
+    }
+
+    /// Adds the finding `refused` for a server that accepted a later SYN of the same connection.
+    private func addOvercome(_ refusal: EarlyReset) {
+        let flow = context.flow
+        let wait = (flow.server.syn?.time ?? refusal.time) - refusal.time
+        var evidence = flow.client.synPackets
+        evidence.add(Evidence(refusal.packet, flow.server.syn?.packet ?? 0))
+        add(
+            .refused, .warning, .certain, .server, evidence,
+            "The server refused the connection with a reset, and accepted it \(text(wait)) later, when the client tried again.",
+            next:
+                "check when the program on \(context.endpoint(.server)) began to listen, for example whether it was restarted",
+            rivals: ["a firewall that rejected the first attempt in the server's name"],
+            numbers: [
+                ("answer-after", .seconds(nanoseconds: flow.set.longestRefusal)),
+                ("answers", .integer(max(1, flow.client.synCount - 1))),
+            ],
+            explains: wait)
     }
 
     private func addWrongAnswer() {
@@ -143,7 +163,7 @@ struct SetUpFindings: FindingGroup {
         }
         // A client repeats a SYN whose answer belongs to another connection, although the SYN arrived.
         guard flow.handshakeEnd != nil, flow.client.synCount > 1 || flow.server.synCount > 1,
-            flow.set.wrongAnswers.isEmpty
+            flow.set.wrongAnswers.isEmpty, flow.set.overcome == nil
         else { return }
         let isAnswer = flow.server.synCount > 1
         var evidence = flow.client.synPackets

@@ -3,9 +3,10 @@ import ProbeWire
 
 /// What happened while the connection was being set up.
 struct SetUpObservation: Sendable {
-    /// The time and the number of the packet with which the server refused the connection; `nil` if it did not refuse
-    /// it.
-    var refusal: (time: Int64, packet: Int)?
+    /// The packet with which the server refused the connection; `nil` if it did not refuse it.
+    var refusal: EarlyReset?
+    /// A refusal after which the client sent another SYN, which the server accepted.
+    var overcome: EarlyReset?
     /// All packets with which the server refused a SYN, and the longest time from a SYN to its refusal.
     var refusals = Evidence()
     var longestRefusal: Int64 = 0
@@ -164,7 +165,10 @@ extension FlowObservation {
                 return false
             }
             if packet.flags.contains(.rst) {
-                set.refusal = (packet.time, packet.number)
+                // A reset that follows without another SYN is a copy.
+                if set.refusal.map({ $0.time < client.lastSYNTime }) ?? true {
+                    set.refusal = EarlyReset(packet.time, packet.number, tcp)
+                }
                 set.refusals.add(packet.number)
                 set.longestRefusal = max(set.longestRefusal, packet.time - client.lastSYNTime)
                 return true
@@ -198,6 +202,9 @@ extension FlowObservation {
             set.isSYNDataAcknowledged =
                 syn.payloadLength > 0 && tcp.acknowledgment - (syn.sequence + 1) == syn.payloadLength
             if set.isSYNDataAcknowledged { noteSYNData(syn) }
+            if let refusal = set.refusal, client.lastSYNTime > refusal.time, refusal.hopLimit == tcp.hopLimit {
+                (set.overcome, set.refusal) = (refusal, nil)
+            }
         }
         self[side].noteSYN(packet, tcp)
     }
