@@ -316,6 +316,30 @@ import Testing
         #expect(finding.id == .mtuBlackHole && finding.certainty == .likely && finding.side == .pathToClient)
     }
 
+    /// A large packet that arrived in the end, in its full size, did not meet a black hole. If its data was sent again in
+    /// a smaller packet, that packet may be the one that arrived.
+    @Test(arguments: [false, true])
+    func largePacketThatArrivesIsNoBlackHole(isSplit: Bool) throws {
+        let large = [UInt8](repeating: 0x61, count: 1_460)
+        let flow = try Self.flow { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1, options: [2, 4, 5, 0xb4])
+            capture.packet(connection, .server, flags: 0x12, skew: -1, options: [2, 4, 5, 0xb4])
+            capture.packet(connection, .client, flags: 0x10)
+            capture.send(&connection, .client, "GET")
+            capture.packet(connection, .server, flags: 0x10)
+            let start = connection
+            capture.send(&connection, .client, bytes: large)
+            for wait in [UInt64(300), 600] {
+                capture.wait(milliseconds: wait)
+                capture.packet(start, .client, flags: 0x18, payload: large)
+            }
+            if isSplit { capture.packet(start, .client, flags: 0x18, payload: Array(large.prefix(536))) }
+            capture.wait(milliseconds: 100)
+            capture.packet(connection, .server, flags: 0x10)
+        }
+        #expect(flow.findings.contains { $0.id == .mtuBlackHole } == isSplit)
+    }
+
     /// A sender that sends small segments although others are outstanding does not use Nagle's algorithm.
     @Test(arguments: [false, true])
     func smallSegmentsInFlightRefuteNagle(areInFlight: Bool) throws {

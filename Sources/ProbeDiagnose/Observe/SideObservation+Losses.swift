@@ -149,7 +149,9 @@ extension SideObservation {
     func noteFreed(_ acknowledgment: Int64) {
         guard let stuck = self.stuck, acknowledgment > stuck.position else { return }
         // Data that was sent again in smaller packets does not show that packets of the original size arrive.
-        if acknowledgment >= stuck.end, stuck.copies < 3 { self.stuck = nil }
+        guard acknowledgment >= stuck.end, stuck.copies < 3 || !stuck.isSplit else { return }
+        if !stuck.isSplit { largestAcknowledged = max(largestAcknowledged, stuck.payload) }
+        self.stuck = nil
     }
 
     /// Examines the first acknowledgment of a tail-loss probe's data. The acknowledgment echoes the timestamp of the
@@ -379,6 +381,9 @@ extension SideObservation {
     }
 
     func noteStuck(_ packet: DiagnosedPacket, end: Int64, _ earlier: SentSegment?) {
+        if let stuck = self.stuck, stuck.position..<stuck.end ~= packet.start, 1..<stuck.payload ~= packet.length {
+            self.stuck?.isSplit = true
+        }
         guard packet.length > 400, packet.start >= acknowledged else { return }
         if let stuck = self.stuck, stuck.position == packet.start, stuck.payload == packet.length {
             self.stuck?.copies += 1

@@ -248,6 +248,8 @@ final class SideObservation: @unchecked Sendable {
         /// Whether the peer has acknowledged, or reported in a SACK block, a smaller packet that was sent after the
         /// stuck packet.
         var isPassed = false
+        /// Whether a part of the data was sent again in a smaller packet.
+        var isSplit = false
     }
 
     // MARK: Waits
