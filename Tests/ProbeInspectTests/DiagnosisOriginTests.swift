@@ -354,6 +354,22 @@ import Testing
         #expect(report.shared.contains { $0.finding.id == .allFlowsStall } == areBusy)
     }
 
+    /// SYNs with rising hop limits trace the route. The errors that they cause are no failures.
+    @Test(arguments: [true, false])
+    func tracedRouteIsNoFailure(isTraced: Bool) throws {
+        let report = try diagnosis { capture, _ in
+            for hop: UInt8 in 1...12 {
+                let probe = CaptureBuilder.Connection(client: 41_000 + UInt16(hop), server: 80)
+                capture.packet(probe, .client, flags: 0x02, skew: -1, hopLimit: isTraced ? hop : 64)
+                capture.icmp(about: probe, .client, type: 11, code: 0, skew: -1)
+                capture.wait(milliseconds: 1)
+            }
+        }
+        #expect(report.shared.contains { $0.finding.id == .reconnectStorm } != isTraced)
+        #expect(report.flows.allSatisfy { $0.findings.first?.severity == (isTraced ? .note : .problem) })
+        #expect(report.flows.allSatisfy { $0.findings.first?.id == .icmpUnreachable })
+    }
+
     /// A client that tries many ports of a host is reported once.
     @Test(arguments: [true, false])
     func manyFailedPortsAreScan(areRefused: Bool) throws {

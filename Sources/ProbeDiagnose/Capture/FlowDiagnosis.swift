@@ -31,6 +31,8 @@ package struct FlowDiagnosis: Sendable {
         var hasSYN: Bool
         var isEstablished: Bool
         var isRefused: Bool
+        /// The hop limit of the SYN, if it may be a probe of the route; otherwise `nil`.
+        var probedHops: UInt8?
         /// Whether the SYN was never answered.
         var isUnanswered: Bool
         /// The time from the first packet of the connection to its failure; `nil` if the connection did not fail.
@@ -87,6 +89,7 @@ package struct FlowDiagnosis: Sendable {
             || (flow.reset?.isObeyed == true && flow.reset?.side == .server && flow.server.dataPacketCount == 0)
         outcome = Outcome(
             hasSYN: flow.client.syn != nil, isEstablished: isEstablished, isRefused: isRefused,
+            probedHops: flow.client.syn.flatMap { $0.isProbe ? $0.hopLimit : nil },
             isUnanswered: flow.client.syn != nil && flow.server.packetCount == 0 && !isEstablished,
             failedAfter: hasFailed ? duration : nil,
             closedAt: flow.phase == .closing || isRefused || isObeyed ? duration : nil,

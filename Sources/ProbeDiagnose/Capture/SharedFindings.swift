@@ -172,6 +172,8 @@ struct SharedFindings {
         for group in groups.values {
             let failed = Self.successors(
                 in: group.filter { $0.outcome.failedAfter.map { $0 <= Time.second } ?? false })
+            // `traceroute` sends SYNs with rising hop limits.
+            guard Set(failed.compactMap(\.outcome.probedHops)).count < 3 else { continue }
             guard let burst = Self.burst(failed, of: 10, within: 10 * Time.second), let first = burst.first else {
                 continue
             }

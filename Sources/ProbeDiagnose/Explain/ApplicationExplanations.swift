@@ -426,7 +426,7 @@ enum ApplicationExplanations {
         packets: """
             A client opened at least ten connections to one port of a server within 10 s, each but the first after the
             failure of another one, and each of them failed within 1 s: it was refused, not completed, or reset before
-            the server had sent data.
+            the server had sent data. SYNs with three or more different TTLs below 32 trace a route, and don't count.
             """,
         severity: "problem",
         certainty: "certain",

@@ -93,7 +93,10 @@ enum TransportExplanations {
             The capture contains an ICMP error that quotes a packet of this flow. The sentence repeats what the error
             says: host unreachable, administratively prohibited, fragmentation needed, time exceeded, and so on.
             """,
-        severity: "problem; warning if data was acknowledged after the error",
+        severity: """
+            problem; warning if data was acknowledged after the error; note if the time of a SYN was exceeded that had
+            been sent with a TTL below 32, as `traceroute` does
+            """,
         certainty: "certain",
         side: "the middlebox that sent the error",
         next: """

@@ -125,6 +125,14 @@ struct SetUpFindings: FindingGroup {
         let hasRecovered =
             flow.phase != .setUp
             && (flow.client.acknowledgedTime > icmp.time || flow.server.acknowledgedTime > icmp.time)
+        if icmp.isTimeExceeded, flow.phase == .setUp, let syn = flow.client.syn, syn.isProbe {
+            add(
+                .icmpUnreachable, .note, .certain, .middlebox, Evidence(syn.packet, icmp.packet),
+                "\(ByteText.count(icmp.count, "ICMP error")) reported that a SYN was not delivered: \(icmp.text). The SYN was sent with a TTL of \(syn.hopLimit), as `traceroute` does.",
+                next: "nothing, if somebody traced the route",
+                numbers: [("errors", .integer(icmp.count))])
+            return
+        }
         add(
             .icmpUnreachable, hasRecovered ? .warning : .problem, .certain, .middlebox, Evidence(icmp.packet),
             "\(ByteText.count(icmp.count, "ICMP error")) reported that a packet of the \(icmp.side.word) was not delivered: \(icmp.text).",

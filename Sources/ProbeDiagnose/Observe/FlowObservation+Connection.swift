@@ -140,6 +140,7 @@ struct ICMPObservation: Sendable {
     var text: String
     var side: ConversationSide
     var isTooBig: Bool
+    var isTimeExceeded: Bool
     var time: Int64
     var packet: Int
 
@@ -148,6 +149,7 @@ struct ICMPObservation: Sendable {
         text = report.text
         side = report.side
         isTooBig = if case .tooBig = report.error.kind { true } else { false }
+        isTimeExceeded = if case .timeExceeded(isReassembly: false) = report.error.kind { true } else { false }
         time = DurationText.difference(from: origin, to: report.time)
         packet = report.packetIndex + 1
     }

@@ -49,7 +49,7 @@ extension SideObservation {
             maximumSegmentSize: options.maximumSegmentSize.map(Int.init), hasWindowScale: options.windowScale != nil,
             isSACKPermitted: options.isSACKPermitted,
             payloadLength: options.fastOpenCookieLength == nil ? tcp.payload.count : tcp.payloadLength,
-            hasTimestamp: options.timestamp != nil)
+            hasTimestamp: options.timestamp != nil, hopLimit: tcp.hopLimit)
         sentEnd = 1
     }
 

@@ -52,6 +52,10 @@ final class SideObservation: @unchecked Sendable {
         /// The length of the data in the SYN. Without the Fast Open option, only captured data counts.
         var payloadLength: Int
         var hasTimestamp: Bool
+        var hopLimit: UInt8
+
+        /// Whether the SYN may only be a probe of the route: hardly any system begins with such a low hop limit.
+        var isProbe: Bool { hopLimit < 32 }
     }
 
     // MARK: The stream
