@@ -82,6 +82,22 @@ import Testing
         #expect((finding(.slowHandshake, in: report)?.severity == .warning) == !isFar)
     }
 
+    /// If the server never answers, the time until it closes shows how long the path behind such a device is.
+    @Test(arguments: [true, false])
+    func closeShowsPathBehindDevice(isFar: Bool) throws {
+        let report = try diagnosis { capture, connection in
+            capture.packet(connection, .client, flags: 0x02, skew: -1)
+            capture.wait(milliseconds: 700)
+            capture.packet(connection, .server, flags: 0x12, skew: -1)
+            capture.packet(connection, .client, flags: 0x10)
+            capture.send(&connection, .client, "a request")
+            capture.packet(connection, .server, flags: 0x10)
+            if isFar { capture.wait(milliseconds: 400) }
+            capture.close(&connection)
+        }
+        #expect((finding(.slowHandshake, in: report)?.severity == .warning) == !isFar)
+    }
+
     /// The answer began late, and the client closed in the middle of it.
     @Test func answerThatBeganLateIsTheServers() throws {
         let report = try diagnosis { capture, connection in

@@ -114,7 +114,8 @@ enum TransportExplanations {
             The time from the SYN to the SYN-ACK and on to the client exceeds 1 s and twice the shortest later round
             trip, or 200 ms and three times that round trip. If only the part between the capture point and the server
             can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. If all answers of the
-            server take as long, a device on the way acknowledges for it, and the path is long. A note says that the path
+            server take about as long (from two fifths of the time, if that is 100 round trips or more), a device on the
+            way acknowledges for it, and the path is long. A note says that the path
             is long: the round trip is at least 200 ms, and the handshake and the round trips make up more than 80 % of
             a connection and more than 1 s.
             """,

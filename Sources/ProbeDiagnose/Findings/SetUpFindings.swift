@@ -258,13 +258,20 @@ struct SetUpFindings: FindingGroup {
 
     /// Whether a device on the way, such as the NAT of a virtual machine, seems to acknowledge data in the server's name.
     /// All of the server's answers then take as long as its SYN-ACK, so the path is long, and the round trips to the
-    /// device don't show it.
+    /// device don't show it. If the acknowledgments come very much sooner than anything that the server itself sends,
+    /// the answers need not take quite as long.
     ///
     /// - Parameter wait: the time from the SYN to the SYN-ACK.
     private func isAcknowledgedOnTheWay(_ wait: Int64) -> Bool {
-        let server = context.flow.server
-        guard let shortest = server.answers.samples.min() else { return false }
-        return shortest >= wait / 4 * 3
+        let flow = context.flow
+        var reactions = flow.server.answers.samples
+        if reactions.isEmpty, let asked = flow.client.lastDataTime {
+            let reset = flow.reset.flatMap { $0.isObeyed && $0.side == .server ? $0.time : nil }
+            reactions = [flow.server.fin?.time, reset].compactMap(\.self).map { $0 - asked }.filter { $0 > 0 }
+        }
+        guard let shortest = reactions.min() else { return false }
+        let isFarSlower = flow.client.shortestDataDelay.map { $0 <= shortest / 100 } ?? false
+        return shortest >= (isFarSlower ? wait / 5 * 2 : wait / 4 * 3)
     }
 
     private func addOptions() {
