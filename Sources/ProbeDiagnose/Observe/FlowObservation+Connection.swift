@@ -29,6 +29,20 @@ struct SetUpObservation: Sendable {
 }
 
 extension SetUpObservation {
+    /// Records a reset that refuses the SYN with the given time.
+    mutating func noteRefusal(_ packet: DiagnosedPacket, _ tcp: DecodedTCP, ofSYNAt time: Int64) {
+        // A reset that follows without another SYN is a copy.
+        if refusal.map({ $0.time < time }) ?? true { refusal = EarlyReset(packet.time, packet.number, tcp) }
+        refusals.add(packet.number)
+        longestRefusal = max(longestRefusal, packet.time - time)
+    }
+
+    /// Records the answer to the SYN with the given time, which may have been sent after a refusal by the same machine.
+    mutating func noteAcceptance(ofSYNAt time: Int64, hopLimit: UInt8) {
+        guard let refusal, time > refusal.time, refusal.hopLimit == hopLimit else { return }
+        (overcome, self.refusal) = (refusal, nil)
+    }
+
     /// Records an answer that acknowledges another number than that of the SYN.
     mutating func noteWrongAnswer(_ packet: DiagnosedPacket, _ tcp: DecodedTCP) {
         wrongAnswers.add(packet.number)
@@ -167,12 +181,7 @@ extension FlowObservation {
                 return false
             }
             if packet.flags.contains(.rst) {
-                // A reset that follows without another SYN is a copy.
-                if set.refusal.map({ $0.time < client.lastSYNTime }) ?? true {
-                    set.refusal = EarlyReset(packet.time, packet.number, tcp)
-                }
-                set.refusals.add(packet.number)
-                set.longestRefusal = max(set.longestRefusal, packet.time - client.lastSYNTime)
+                set.noteRefusal(packet, tcp, ofSYNAt: client.lastSYNTime)
                 return true
             }
         }
@@ -204,9 +213,7 @@ extension FlowObservation {
             set.isSYNDataAcknowledged =
                 syn.payloadLength > 0 && tcp.acknowledgment - (syn.sequence + 1) == syn.payloadLength
             if set.isSYNDataAcknowledged { noteSYNData(syn) }
-            if let refusal = set.refusal, client.lastSYNTime > refusal.time, refusal.hopLimit == tcp.hopLimit {
-                (set.overcome, set.refusal) = (refusal, nil)
-            }
+            set.noteAcceptance(ofSYNAt: client.lastSYNTime, hopLimit: tcp.hopLimit)
         }
         self[side].noteSYN(packet, tcp)
     }

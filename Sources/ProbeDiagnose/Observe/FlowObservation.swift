@@ -375,7 +375,7 @@ package final class FlowObservation: @unchecked Sendable {
     }
 
     /// Records the data in a SYN, which the server has accepted (TCP Fast Open, RFC 7413).
-    func noteSYNData(_ syn: SideObservation.SYN) {
+    func noteSYNData(_ syn: SentSYN) {
         client.sentEnd = max(client.sentEnd, 1 + Int64(syn.payloadLength))
         client.payloadLength += Int64(syn.payloadLength)
         client.lastDataTime = syn.time

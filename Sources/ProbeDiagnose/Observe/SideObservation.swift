@@ -34,29 +34,13 @@ final class SideObservation: @unchecked Sendable {
 
     // MARK: The SYN
 
-    var syn: SYN?
+    var syn: SentSYN?
     var synPackets = Evidence()
     var synCount = 0
     /// The packets with which the peer reported that it had received the SYN twice.
     var repeatedSYNs = Evidence()
     /// The time of the last SYN.
     var lastSYNTime: Int64 = 0
-
-    struct SYN: Sendable {
-        var time: Int64
-        var packet: Int
-        var sequence: SequenceNumber
-        var maximumSegmentSize: Int?
-        var hasWindowScale: Bool
-        var isSACKPermitted: Bool
-        /// The length of the data in the SYN. Without the Fast Open option, only captured data counts.
-        var payloadLength: Int
-        var hasTimestamp: Bool
-        var hopLimit: UInt8
-
-        /// Whether the SYN may only be a probe of the route: hardly any system begins with such a low hop limit.
-        var isProbe: Bool { hopLimit < 32 }
-    }
 
     // MARK: The stream
 
