@@ -65,6 +65,23 @@ import Testing
         #expect(report.flows.first?.findings.allSatisfy { $0.severity == .note } == true)
     }
 
+    /// A small message after a long pause is no answer if the client replies to it with a message of the same length.
+    @Test(arguments: [true, false])
+    func pingOfServerIsNoSlowAnswer(isPing: Bool) throws {
+        let report = try diagnosis(port: 1_194) { capture, connection in
+            capture.open(connection)
+            capture.send(&connection, .client, "a hello in some protocol")
+            capture.send(&connection, .server, "a hello in the same protocol")
+            capture.send(&connection, .client, "a message")
+            capture.packet(connection, .server, flags: 0x10)
+            capture.wait(milliseconds: 9_000)
+            capture.send(&connection, .server, "ping")
+            capture.send(&connection, .client, isPing ? "pong" : "another message")
+            capture.packet(connection, .server, flags: 0x10)
+        }
+        #expect((finding(.slowServer, in: report) == nil) == isPing)
+    }
+
     /// A device on the way that acknowledges data in the server's name does not show how long the path is.
     @Test(arguments: [true, false])
     func deviceThatAcknowledgesHidesPath(isFar: Bool) throws {

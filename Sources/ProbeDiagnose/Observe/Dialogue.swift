@@ -113,6 +113,17 @@ struct Dialogue: Sendable {
         return false
     }
 
+    /// Records the client's reply to the server's last message, given that message's only packet. If a small message came
+    /// after a long pause, and a message of the same length replies to it, the server asked whether the client is alive,
+    /// or a user at the server's end typed something that the client echoes.
+    mutating func noteReply(_ packet: DiagnosedPacket, to last: Int) {
+        guard packet.side == .client, let answer = lastAnswer, answer.answer == last,
+            answer.wait >= Self.keepAliveTime, packet.length <= Self.keepAliveLength,
+            serverLengths.x == Int32(clamping: packet.length)
+        else { return }
+        longestKeepAlive = max(longestKeepAlive, answer.wait)
+    }
+
     /// Returns whether the server's next data answers a request whose end is known: an HTTP request, or the hello of a
     /// TLS client.
     static func answersRequest(_ client: MessageProgress, _ server: MessageProgress) -> Bool {
@@ -150,6 +161,7 @@ extension FlowObservation {
         let isFramed = side == .server && Dialogue.answersRequest(client.progress, server.progress)
         guard dialogue.isAnswer(packet, after: wait, to: peer.dataEnd, isFramed: isFramed) else { return }
         let request = peer.lastDataPacket
+        dialogue.noteReply(packet, to: request)
         if wait >= 2_000_000_000, wait > tlsStall?.wait ?? 0,
             TLSProgress.isHandshaking(client.progress, server.progress)
         {
