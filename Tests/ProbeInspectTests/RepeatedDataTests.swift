@@ -282,10 +282,12 @@ import Testing
     }
 
     /// A back-off series shows that no acknowledgment arrived, even if the other direction was not captured.
-    @Test func unansweredSeriesOfOneDirectionIsPossible() throws {
+    @Test(arguments: [false, true])
+    func unansweredSeriesOfOneDirectionIsPossible(isClosed: Bool) throws {
         let flow = try Self.flow { capture, connection in
             for wait in [UInt64(200), 400, 800, 1_600, 0] {
-                capture.packet(connection, .client, flags: 0x18, payload: Self.segment)
+                capture.packet(
+                    connection, .client, flags: isClosed && wait == 0 ? 0x19 : 0x18, payload: Self.segment)
                 capture.wait(milliseconds: wait)
             }
         }

@@ -201,8 +201,10 @@ struct LossFindings: FindingGroup {
         for side in ConversationSide.allCases {
             let sender = context.flow[side]
             guard let backoff = sender.backoff, backoff.timeouts >= 3, sender.lastDataTime == backoff.lastTime,
-                sender.fin == nil, context.flow[side.opposite].acknowledgedTime <= backoff.since
+                context.flow[side.opposite].acknowledgedTime <= backoff.since
             else { continue }
+            // A FIN need not be acknowledged, because the peer may have forgotten a connection that it has closed.
+            if let fin = sender.fin, backoff.position >= fin.position { continue }
             let time = backoff.lastTime - backoff.since
             add(
                 .vanished, .note, .likely, FindingSide(side.opposite), sender.timeoutEvidence,
