@@ -60,21 +60,68 @@ struct FaultScriptsTests {
         #expect(text.contains("C connect\nC send \"h\"\nC ignore rest\nC reset\nwait 400ms\n"))
         #expect(
             text.contains(
-                "Next3 connect\nNext3 send line \"hello\"\nNext3 expect line \"HELLO\"\nNext3 close\nP expect descriptors <= opened_before\n"
+                "Next3 connect\nNext3 send line \"hello\"\nNext3 expect line \"HELLO\"\nNext3 close\nP expect descriptors <= (opened_before + 2)\n"
             ))
         #expect(text.hasSuffix("P stop\n"))
     }
+
+    /// A fault that is repeated shows whether the program keeps more with each fault.
+    @Test func faultIsRepeated() throws {
+        let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
+        let script = try #require(scripts.scripts.first { $0.sentence == "C closes after `C connect`" })
+        let text = String(decoding: script.bytes, as: UTF8.self)
+        for name in ["C", "Next4", "Next5"] {
+            #expect(text.contains("\(name) connect\n\(name) ignore rest\n\(name) close\nwait "))
+        }
+    }
+
+    /// In a script with a client and a server, both connections have faults, and the other connection is reset.
+    @Test func connectionsTakeTurns() throws {
+        let scripts = try Self.scripts(Self.proxied, sent: "hello")
+        #expect(scripts.obstacle == nil)
+        let script = try #require(scripts.scripts.first { $0.sentence == "S resets after `S expect \"hello\"`" })
+        let text = String(decoding: script.bytes, as: UTF8.self)
+        #expect(text.contains("S expect \"hello\"\nC ignore rest\nS ignore rest\nS reset\nwait 400ms\n"))
+        #expect(text.contains("P expect cpu <= 50ms\nQ expect cpu <= 50ms\nC reset\n"))
+        #expect(text.contains("Q expect descriptors <= (opened_before_Q + 2)\n"))
+        _ = try ScenarioSample(text, sent: [])
+        // Before the server has accepted, the next client could be given the earlier connection.
+        #expect(!scripts.scripts.contains { $0.sentence.contains("`C connect`") })
+        #expect(!scripts.scripts.contains { $0.verb == "vanishes" })
+        _ = try ScenarioSample(String(decoding: try #require(scripts.control).bytes, as: UTF8.self), sent: [])
+    }
+
+    private static let proxied = """
+        scenario "a proxy"
+
+        server  S
+        process P = true ${P.port} ${S.port}
+        process Q = true
+        client  C -> P
+
+        P start
+        Q start
+        C connect
+        S accept
+        C send "hello"
+        S expect "hello"
+        C close
+        S close
+        Q stop
+        P stop
+
+        """
 
     @Test func vanishedClientMayKeepADescriptor() throws {
         let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
         let script = try #require(scripts.scripts.first { $0.sentence == "C vanishes after `C connect`" })
         let text = String(decoding: script.bytes, as: UTF8.self)
         #expect(text.contains("C ignore rest\nC vanish silently\nwait 400ms\n"))
-        #expect(text.contains("P expect descriptors <= (opened_before + 1)\n"))
-        #expect(!text.contains("C reset"))
+        #expect(text.contains("P expect descriptors <= (opened_open + 1)\n"))
+        #expect(!text.contains("\nC reset"))
         let slow = try #require(scripts.scripts.first { $0.sentence == "C reads slowly after `C connect`" })
         #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C read 1B every 50ms\n"))
-        #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C reset\nNext3 connect\n"))
+        #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C reset\nNext4 connect\n"))
     }
 
     @Test func crowdedControlHasASilentClient() throws {
