@@ -88,8 +88,10 @@ package struct ExploreReport: Sendable {
     /// Whether every variation has been tried. `rounds` is the number of times that the search began.
     package var isExhausted = false
     package var rounds = 1
-    /// The number of saved variations that were tried first.
-    package var savedCount = 0
+    /// The number of saved variations that the scenario permits, which were tried first, and the number of all of them.
+    package var saved: (tried: Int, all: Int) = (0, 0)
+    /// Whether only a share of the variations was tried.
+    package var isShare = false
     package var findings: [ExploreFinding] = []
     /// The failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
@@ -109,7 +111,7 @@ package struct ExploreReport: Sendable {
 
     /// Resets the counts and the failures that were only listed; those of an abandoned search are discarded.
     mutating func beginSearch(singleCuts: Int) {
-        (tried, unknown, singleCutsTried) = (0, 0, 0)
+        (tried, unknown, singleCutsTried, rounds, isExhausted) = (0, 0, 0, 1, false)
         (cuts, others) = ([], [])
         self.singleCuts = singleCuts
     }

@@ -125,7 +125,9 @@ package struct Explorer {
         defer { limit.cancel() }
         let runner = runner(for: base, self.runner).with(patience: patience).with(control: limit.control)
         let saved = settings.saved.compactMap { base.variationText.variation($0) }
-        report.savedCount = saved.count
+        report.saved = (saved.count, settings.saved.count)
+        report.isShare = settings.share != nil
+        var triedBefore = 0
         var order = order(of: base, first: saved, round: 0)
         report.beginSearch(singleCuts: order.singleCuts)
         let start = MonotonicTime.now
@@ -136,7 +138,8 @@ package struct Explorer {
             while batch.count < size, let variation = order.next() { batch.append(Candidate(variation)) }
             if batch.isEmpty {
                 report.isExhausted = true
-                guard settings.repeats, report.tried > 0 else { break }
+                guard settings.repeats, report.tried > triedBefore else { break }
+                triedBefore = report.tried
                 order = self.order(of: base, round: report.rounds)
                 report.rounds += 1
                 continue
@@ -248,6 +251,7 @@ package struct Explorer {
                 // The failure rate includes the run in which the failure was first observed.
                 finding.shrunk.rate.failed += 1
                 finding.shrunk.rate.runs += 1
+                finding.original = base.variationText.text(of: failure.candidate.variation)
                 if rare[failure.signature] == nil { report.rare.append(finding) }
                 rare[failure.signature, default: 0] += 1
             case .found(var finding):

@@ -74,7 +74,7 @@ struct ExploreCommand: ParsableCommand {
     @Flag(
         name: .customLong("until-fail"),
         help: ArgumentHelp(
-            "If all variations have passed, begin again with the next seed, until one fails or the time is over; explore no other case after a failure."
+            "If all variations have passed, begin again with the next seed, until one fails or the time is over; after a failure, skip the remaining cases."
         ))
     var repeats = false
 

@@ -68,8 +68,7 @@ struct ExploreRun {
         if let note { console.write("note: \(note)\n") }
         try session.requireThreads(2 + 8 * parallel)
         let folder = try outputFolder()
-        // A file that can't be read must be reported before the first case is explored.
-        for job in jobs { _ = try corpus?.variations(of: ExploreText.name(of: job)) }
+        try corpus?.requireUsable(for: jobs.map(ExploreText.name))
         let goodAdapter = try options.good.adapter(for: jobs)
         let started: [any SubjectSource] = sources + (goodAdapter.map { [$0] } ?? [])
         defer { session.endAndReport() }
@@ -186,7 +185,7 @@ struct ExploreRun {
         output.reports.begin(runner.job)
         switch kind {
         case .explore(var settings, _):
-            settings.saved = (try? corpus?.variations(of: text.name)) ?? []
+            settings.saved = corpus?.variations(of: text.name) ?? []
             let duration = settings.duration
             outcome = await Explorer(runner: runner, settings: settings, good: good) { [reports = output.reports] in
                 let left = duration - (MonotonicTime.now - start)
@@ -210,7 +209,7 @@ struct ExploreRun {
         default: code = text.printReport(outcome)
         }
         if case .explored(let report) = outcome, let corpus {
-            let problem = corpus.add(report.findings.compactMap(\.original), to: text.name)
+            let problem = corpus.add((report.findings + report.rare).compactMap(\.original), to: text.name)
             written.problem = written.problem ?? problem
         }
         // An interrupted search has a result only if there is a finding.

@@ -100,11 +100,13 @@ struct ExploreText {
             text =
                 "\(shownID): \(ByteText.count(report.tried, "variation")) in \(seconds) s (\(DurationText.fixed(report.rate, digits: 0)) per second), "
                 + "single cuts \(report.singleCutsTried) of \(report.singleCuts)"
-            if report.savedCount > 0 { text += "; \(ByteText.count(report.savedCount, "saved variation")) first" }
+            if report.saved.tried > 0 { text += "; \(ByteText.count(report.saved.tried, "saved variation")) first" }
+            let outdated = report.saved.all - report.saved.tried
+            if outdated > 0 { text += "; \(ByteText.count(outdated, "saved variation")) no longer possible" }
             if report.rounds > 1 {
                 text += "; all of them \(report.rounds - 1 == 1 ? "once" : "\(report.rounds - 1) times")"
             } else if report.isExhausted {
-                text += "; no others exist"
+                text += report.isShare ? "; no others exist in this shard" : "; no others exist"
             }
             if report.unknown > 0 { text += "; \(report.unknown) inconclusive" }
             let haveAllPassed = report.findings.isEmpty && report.unknown == 0 && !report.isUnsettled
@@ -146,21 +148,23 @@ struct ExploreText {
             console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
             return
         }
-        if let other = report.unconfirmed {
+        if let other = report.unconfirmed, !report.isInterrupted {
             console.write(
                 "\(shownID): there was no time to check how often a failure occurs; use a longer `--for`: \(Self.reason(other))\n"
             )
         }
         let outcome =
-            report.tried == 0
-            ? ", because the runs before them took all the time; use a longer `--for`"
-            : report.unconfirmed != nil && report.finding == nil
-                ? ""
-                : report.finding.map { "\n\(Self.reason($0.result))" }
-                    ?? (report.failedByGood == 0
-                        ? "; the program under test survived \(report.tried == report.all ? "all of them" : "those that were tried")"
-                        : "; the program given by --good does not survive \(report.failedByGood) of them either; the program "
-                            + "under test survived all others")
+            report.isInterrupted
+            ? ", interrupted"
+            : report.tried == 0
+                ? ", because the runs before them took all the time; use a longer `--for`"
+                : report.unconfirmed != nil && report.finding == nil
+                    ? ""
+                    : report.finding.map { "\n\(Self.reason($0.result))" }
+                        ?? (report.failedByGood == 0
+                            ? "; the program under test survived \(report.tried == report.all ? "all of them" : "those that were tried")"
+                            : "; the program given by --good does not survive \(report.failedByGood) of them either; the program "
+                                + "under test survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }

@@ -15,8 +15,8 @@ struct RecordCommand: ParsableCommand {
         abstract: "Record the exchange between a client and a server as a scenario.",
         discussion: """
             To record live traffic, the command works as a proxy: the client connects to the port, and the traffic is recorded until the
-            first connection ends or Ctrl-C is pressed. A command after `--` starts the server, and the scenario starts it, too. Other open connections may then continue for the time given by --patience. With
-            --from, the command records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the
+            first connection ends or Ctrl-C is pressed. Other open connections may then continue for the time given by --patience. A
+            command after `--` starts the server, and the scenario starts it, too. With --from, the command records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the
             capture or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of
             the same exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
 
@@ -92,9 +92,10 @@ struct RecordCommand: ParsableCommand {
     /// The words of the command that starts the server, which follow the address and the scenario; empty if the server's
     /// address is given instead.
     private var server: [String] {
-        guard from == nil, words.count > 3 || words.dropFirst(2).contains(where: { $0.contains("{port}") }) else {
-            return []
-        }
+        let isCommand =
+            words.count > 3 || words.dropFirst(2).contains { $0.contains("{port}") }
+            || (words.count == 3 && words[1].hasSuffix(".scn"))
+        guard from == nil, isCommand else { return [] }
         return Array(words.dropFirst(2))
     }
 
@@ -159,7 +160,8 @@ struct RecordCommand: ParsableCommand {
             listen, to: target, count: count, limit: limit, patience: QuantityArgument.time(patience) ?? .zero)
         options.target = "\(session.target)"
         options.server = command.isEmpty ? nil : command
-        options.title = "recorded between a client and \(command.first ?? "\(session.target)")"
+        options.title =
+            "recorded between a client and \(command.first?.split(separator: "/").last.map(String.init) ?? "\(session.target)")"
         options.listener = "\(session.address)"
         session.write = { [options] in place.write($0, options) }
         throw ExitCode(try session.run())

@@ -87,6 +87,7 @@ final class RecordingSession {
         proxy.onConnection = { [unowned self] in record($0) }
         proxy.onClosed = { [unowned self] _ in endIfOver() }
         proxy.onFailure = { Console.standardError.write("error: can't accept a connection: \($0.reason)\n") }
+        server?.watch()
         Console.standardError.write("listening on \(address), forwarding to \(self.target); press Ctrl-C to stop\n")
     }
 

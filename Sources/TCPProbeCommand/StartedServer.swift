@@ -1,4 +1,5 @@
 import ArgumentParser
+import CShims
 import Glibc
 import ProbeBase
 import ProbeEngine
@@ -46,7 +47,16 @@ final class StartedServer {
                 )
             }
             var descriptor = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
-            if poll(&descriptor, 1, 10) > 0 { throw ExitCode(130) }
+            if poll(&descriptor, 1, 10) > 0 { throw ExitCode(128 + probe_next_signal(interrupts)) }
+        }
+    }
+
+    /// Reports when the server ends although it is still needed.
+    func watch() {
+        program.onChange = { [unowned self] in
+            guard !program.isRunning else { return }
+            program.onChange = {}
+            Console.standardError.write("error: the server has ended\(output)\n")
         }
     }
 

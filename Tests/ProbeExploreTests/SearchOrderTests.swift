@@ -1,3 +1,4 @@
+import ProbeEvents
 import ProbeExplore
 import Testing
 
@@ -20,6 +21,52 @@ struct SearchOrderTests {
                 Variation(send: 1, cutAt: [4], pause: .milliseconds(1)),
                 Variation(send: 2, cutAt: [5], pause: .milliseconds(1)),
             ])
+    }
+
+    /// The shards together try what is tried without shards, whatever variations each of them has saved.
+    @Test func shardsComplementEachOther() throws {
+        let sites = [Self.site(1, "one\r\n"), Self.site(2, "two!\r\n")]
+        let all = Set(Self.first(200, SearchOrder(sites: sites, seed: 3)))
+        var together: Set<Variation> = []
+        for index in 1...3 {
+            let saved = Variation(send: 1, cutAt: [index], pause: .milliseconds(1))
+            let order = SearchOrder(
+                sites: sites, first: [saved], share: try Share(index: index, total: 3), seed: 3)
+            let variations = Self.first(200, order)
+            #expect(variations.first == saved)
+            #expect(Set(variations).count == variations.count)
+            together.formUnion(variations)
+        }
+        #expect(together.isSuperset(of: all))
+    }
+
+    @Test func variationsAreWrittenAndRead() throws {
+        var sites = [Self.site(4, "one\r\n", next: 7), Self.site(7, "two\r\n")]
+        sites[1].mayEnd = true
+        let options: [Change] = [
+            .option(actor: "C", .receiveBuffer), .slowReading(actor: "C", step: 2, bytes: 1),
+        ]
+        let text = VariationText(sites: sites, options: options)
+        for variation in [
+            Variation(send: 4, cutAt: [1, 4], pause: .milliseconds(30)), Variation([.join(first: 4, second: 7)]),
+            Variation([.earlyEnd(send: 7)]), Variation([.fin(send: 7, end: 7)]), Variation(options),
+            Variation([.cut(send: 7, at: 2), .option(actor: "C", .receiveBuffer)]),
+        ] {
+            let written = try #require(text.text(of: variation))
+            #expect(text.variation(written) == variation, "\(written)")
+        }
+        #expect(text.text(of: Variation(send: 4, cutAt: [2], pause: .milliseconds(1))) == "C 1 cut at 2 every 1ms\n")
+    }
+
+    @Test(arguments: [
+        "", "\n", "C 3 cut at 1", "C 0 cut at 1", "C -9223372036854775808 cut at 1", "D 1 cut at 1", "C 1 cut at 0",
+        "C 1 cut at 5", "C 1 cut at", "C 1 cut at 1 every 1s", "C 1 cut at 1 every 9223372036854775807ms",
+        "C 1 joined to -9223372036854775808", "C 2 joined to 1", "C 1 in records of 2B", "C 1 with fin",
+        "C 1 then half-close", "C reads 9B per ms", "C 1 cut at 1\nnonsense", "C 1 cut at 1, 2,3",
+    ])
+    func impossibleVariationsAreIgnored(text: String) {
+        let sites = [Self.site(4, "one\r\n", next: 7), Self.site(7, "two\r\n")]
+        #expect(VariationText(sites: sites, options: []).variation(text) == nil)
     }
 
     @Test func everySingleCutIsTried() {

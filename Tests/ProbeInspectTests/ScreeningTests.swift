@@ -124,6 +124,36 @@ import Testing
         #expect(try screened(capture.bytes).flows.first?.findings.first?.id == .nagleDelayedAck)
     }
 
+    /// A sender may also wait before a full segment.
+    @Test func segmentsBeforeFullOnesAreExamined() throws {
+        var capture = Self.builder
+        var connection = Connection(client: 40_000, server: 9_000)
+        capture.open(connection)
+        for _ in 0..<8 {
+            capture.send(&connection, .client, "header")
+            capture.wait(milliseconds: 40)
+            capture.packet(connection, .server, flags: 0x10)
+            capture.send(&connection, .client, bytes: [UInt8](repeating: 7, count: 1_460))
+            capture.wait(milliseconds: 1)
+            capture.send(&connection, .server, "answer")
+            capture.packet(connection, .client, flags: 0x10)
+            capture.wait(milliseconds: 5)
+        }
+        capture.close(&connection)
+        #expect(try !screened(capture.bytes).flows.isEmpty)
+    }
+
+    /// A time that is damaged, or close to the largest possible one, is no trap.
+    @Test func extremeTimesAreNoTrap() throws {
+        var capture = Self.builder
+        exchange(&capture, port: 40_000)
+        capture.time = .max - 1_000_000_000
+        exchange(&capture, port: 40_001)
+        capture.time = 1_000
+        exchange(&capture, port: 40_002)
+        try screened(capture.bytes)
+    }
+
     /// A message that remains incomplete is found although the peer goes on sending.
     @Test func incompleteRequestIsExamined() throws {
         var capture = Self.builder

@@ -218,7 +218,7 @@ enum ApplicationExplanations {
                 client closed. The reason is certain only for `data-after-close`; see `reason-certainty`.
                 """,
             side: side == "client"
-                ? "the client; the server if it let the client wait for most of the time until the client closed"
+                ? "the client; the server if the client spent most of the time before its close waiting for the server"
                 : "the server",
             next: """
                 Look for the time of the reset in the log of the program on the \(side): a crash, a timeout, a limit,

@@ -94,8 +94,8 @@ enum TransportExplanations {
             says: host unreachable, administratively prohibited, fragmentation needed, time exceeded, and so on.
             """,
         severity: """
-            problem; warning if data was acknowledged after the error; note if the time of a SYN was exceeded that had
-            been sent with a TTL below 32, as `traceroute` does
+            problem; warning if data was acknowledged after the error; note for "time exceeded" about a SYN that was sent
+            with a TTL below 32, as `traceroute` does
             """,
         certainty: "certain",
         side: "the middlebox that sent the error",
@@ -113,11 +113,11 @@ enum TransportExplanations {
         packets: """
             The time from the SYN to the SYN-ACK and on to the client exceeds 1 s and twice the shortest later round
             trip, or 200 ms and three times that round trip. If only the part between the capture point and the server
-            can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. If all answers of the
-            server take about as long (from two fifths of the time, if that is 100 round trips or more), a device on the
-            way acknowledges for it, and the path is long. A note says that the path
-            is long: the round trip is at least 200 ms, and the handshake and the round trips make up more than 80 % of
-            a connection and more than 1 s.
+            can be compared, that part counts. Neither the SYN nor the SYN-ACK was repeated. There is no finding if all
+            answers of the server take about as long (at least two fifths of the time, if that is 100 round trips or
+            more): a device on the way acknowledges for the server, and the path is long. A note says that the path is
+            long: the round trip is at least 200 ms, and the handshake and the round trips make up more than 80 % of a
+            connection and more than 1 s.
             """,
         severity: "warning; note for a long path",
         certainty: "likely: the path may be that long, or a device on it may delay new connections",

@@ -129,7 +129,7 @@ struct SetUpFindings: FindingGroup {
             add(
                 .icmpUnreachable, .note, .certain, .middlebox, Evidence(syn.packet, icmp.packet),
                 "\(ByteText.count(icmp.count, "ICMP error")) reported that a SYN was not delivered: \(icmp.text). The SYN was sent with a TTL of \(syn.hopLimit), as `traceroute` does.",
-                next: "nothing, if somebody traced the route",
+                next: "nothing, if someone ran traceroute",
                 numbers: [("errors", .integer(icmp.count))])
             return
         }

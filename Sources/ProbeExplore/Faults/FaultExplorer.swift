@@ -23,6 +23,8 @@ package struct FaultExplorer {
         /// The reason why some kinds of faults were not tried; `nil` if every kind was tried.
         package var note: String?
 
+        package var isInterrupted = false
+
         /// Whether faults were tried, and every failure was examined.
         package var isSettled: Bool { obstacle == nil && failedByGood == 0 && unconfirmed == nil && tried > 0 }
     }
@@ -66,6 +68,12 @@ package struct FaultExplorer {
     ///
     /// - Parameter duration: the time after which no further faults are tried, and the cases that are running end.
     package mutating func explore(for duration: Duration) async -> Report {
+        var report = await report(for: duration)
+        report.isInterrupted = runner.control.interruptedBy != nil
+        return report
+    }
+
+    private mutating func report(for duration: Duration) async -> Report {
         let limit = RunLimit(runner.control, at: .now + duration)
         defer { limit.cancel() }
         runner = runner.with(control: limit.control)
@@ -87,7 +95,7 @@ package struct FaultExplorer {
             }
         }
         var rest = scripts.scripts[...]
-        if let crowded = scripts.crowdedControl, await !passes(crowded) {
+        if let crowded = scripts.crowdedControl, await !passes(crowded), !limit.isOver {
             rest = rest.filter { $0.verb != crowded.verb }[...]
             report.note =
                 "the program serves one client at a time, so vanishing clients were not tried: they would block the next one"
@@ -117,9 +125,16 @@ package struct FaultExplorer {
                 let failed = again.count(where: counts)
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare || rate.failed <= report.finding?.rate.failed ?? 0 { continue }
-                if let good, await !passes(good.applied(to: job)) {
-                    report.failedByGood += 1
-                    continue
+                if let good {
+                    let passes = await passes(good.applied(to: job))
+                    if limit.isOver {
+                        report.unconfirmed = report.unconfirmed ?? result
+                        continue
+                    }
+                    if !passes {
+                        report.failedByGood += 1
+                        continue
+                    }
                 }
                 report.finding = Finding(
                     sentence: "fails when \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
@@ -130,6 +145,7 @@ package struct FaultExplorer {
                 rest = rest.filter { $0.verb == script.verb }[...]
             }
         }
+        if report.all == 0 { report.obstacle = "the script has no step at which a fault can be injected" }
         return report
     }
 

@@ -236,8 +236,8 @@ package struct FaultScripts {
             if case .act(let actor, _, _) = step.kind { actor.value } else { nil }
         }
 
-        /// Returns the step with which an endpoint connects or accepts; `nil` if there is none, or if the endpoint has
-        /// closed the connection afterward. All steps are outside of blocks.
+        /// Returns the first step with which an endpoint connects or accepts; `nil` if there is none. Only steps outside
+        /// of blocks count.
         func connection(of name: String, in steps: [Step]) -> Step? { steps.first { Self.connects($0, name) } }
 
         /// Returns whether an endpoint's connection is open after the given steps, as far as the endpoint knows.

@@ -48,26 +48,32 @@ package struct SearchOrder: Sendable {
 
     /// Returns the next variation of the share; `nil` if every variation has been returned.
     package mutating func next() -> Variation? {
-        while let variation = nextOfAll() {
-            guard let share, phase > 0 else { return variation }
-            defer { count += 1 }
-            if count % share.total == share.index - 1 { return variation }
-        }
-        return nil
-    }
-
-    private mutating func nextOfAll() -> Variation? {
         while true {
             if position < queue.count {
                 let variation = queue[position]
                 position += 1
-                if given.insert(variation).inserted { return variation }
+                // A variation keeps its place in the shares if it was tried before, as a saved one, so that shares with
+                // different saved variations still complement each other.
+                let isOwn = phase == 0 || isInShare()
+                if given.insert(variation).inserted, isOwn { return variation }
                 continue
             }
-            guard phase < phases.count else { return random() }
+            guard phase < phases.count else {
+                while let variation = random() {
+                    if isInShare() { return variation }
+                }
+                return nil
+            }
             queue = phases[phase](&self)
             (position, phase) = (0, phase + 1)
         }
+    }
+
+    /// Returns whether the next variation belongs to the share.
+    private mutating func isInShare() -> Bool {
+        guard let share else { return true }
+        defer { count += 1 }
+        return count % share.total == share.index - 1
     }
 
     // MARK: Phases

@@ -124,7 +124,8 @@ package struct VariationText {
 
     private func site(_ actor: Substring, _ number: Int) -> SendSite? {
         let own = sites.filter { $0.actor == actor }
-        return own.indices.contains(number - 1) ? own[number - 1] : nil
+        guard number >= 1, number <= own.count else { return nil }
+        return own[number - 1]
     }
 }
 

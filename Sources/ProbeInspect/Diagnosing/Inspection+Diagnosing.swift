@@ -108,6 +108,8 @@ extension Inspection {
         private(set) var numbers: [Int] = []
         /// Whether a server may have answered slowly. Whether it is slower than the others depends on all flows.
         private var hasSlowServer = false
+        /// Whether the second pass did not find the same flows as the first one, because the file has changed meanwhile.
+        private var hasChanged = false
 
         init(of flows: FlowSelection, _ examined: Inspection?, in all: Inspection) {
             self.flows = flows
@@ -125,13 +127,24 @@ extension Inspection {
                 numbers.append(isFound ? place : -1)
             }
             let own = conversations
+            let suspects = others.indices.count { number in
+                let ends = others.endpoints(at: number)
+                return flows.contains(ends.client, ends.server)
+            }
+            let found = own.indices.count { number in
+                let ends = own.endpoints(at: number)
+                return flows.contains(ends.client, ends.server)
+            }
+            func text(_ problem: InspectionProblem?) -> String { problem.map { "\($0)" } ?? "" }
+            let hasOtherEnd = examined.map { text($0.problem) != text(all.problem) } ?? false
+            hasChanged = numbers.contains(-1) || found != suspects || hasOtherEnd
             var answers = diagnosis.answers { own.endpoints(at: $0).server }
             all.analysis.table.screen?.add(to: &answers, others)
             hasSlowServer = answers.values.contains(where: \.areSlow)
         }
 
         var needsAllFlows: Bool {
-            hasSlowServer || numbers.contains(-1)
+            hasSlowServer || hasChanged
         }
     }
 }

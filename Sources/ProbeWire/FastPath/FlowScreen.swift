@@ -281,7 +281,7 @@ package struct FlowScreen: Sendable {
         if !isClient, peer.lastData >= own.lastData { noteAnswer(packet, at: now, own, peer, &common) }
         common.lastData = now
         let isSmall = packet.length < Int(common.segmentSize)
-        if own.late != 0, isSmall, now - own.small <= promptly + min(own.delay, .max - promptly) {
+        if own.late != 0, now - own.small <= promptly + min(own.delay, .max - promptly) {
             common.heldCount += 1
             common.heldTime += own.late + (now - own.small)
             if common.heldCount >= heldCount || common.heldTime >= heldTime { common.suspicion.insert(.heldBack) }

@@ -13,7 +13,7 @@ struct SilentPeriods: Sendable {
 
     @inline(__always)
     mutating func note(_ time: UInt64) {
-        if time > last &+ Self.shortest || first == .max { end(at: time) }
+        if first == .max || (time > last && time - last > Self.shortest) { end(at: time) }
         last = max(last, time)
     }
 
@@ -39,7 +39,7 @@ struct SilentPeriods: Sendable {
                 )
                 return start < end && end - start >= Self.shortest ? start...end : nil
             }
-        }.filter { $0.lowerBound > 0 && $0.upperBound < .max }
+        }.filter { $0.upperBound > min(first, other.first) && $0.lowerBound < max(last, other.last) }
         hasOverflowed = hasOverflowed || other.hasOverflowed
         first = min(first, other.first)
         last = max(last, other.last)
