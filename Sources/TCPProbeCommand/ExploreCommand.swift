@@ -147,6 +147,7 @@ struct ExploreCommand: ParsableCommand {
         var settings = ExploreSettings(
             duration: time ?? .seconds(60), seed: seed, hasFaults: faults,
             patience: patience.flatMap { QuantityArgument.time($0) })
+        // `validate` has rejected an invalid share.
         settings.share = try? share
         settings.repeats = repeats
         return settings

@@ -59,7 +59,10 @@ struct VariationCorpus {
     }
 
     /// Returns the texts of the variations of a case, each in the notation of `VariationText`.
-    func variations(of name: String) -> [String] { Self.variations(in: (try? contents(of: name)) ?? []) }
+    func variations(of name: String) -> [String] {
+        // `requireUsable` has reported a file that can't be read. One that became unreadable since then has no effect.
+        Self.variations(in: (try? contents(of: name)) ?? [])
+    }
 
     /// Adds variations to the file of a case. Those that are already in it are not added.
     ///

@@ -261,7 +261,7 @@ import Testing
         #expect(flow.findings.allSatisfy { $0.severity == .note })
     }
 
-    /// The same IP identification shows that a packet was captured again behind several routers, not sent again.
+    /// The same IP identification shows that a packet was captured again after several routers, not sent again.
     @Test(arguments: [true, false])
     func copiesBehindRoutersAreNoLosses(areCopies: Bool) throws {
         let flow = try Self.flow { capture, connection in

@@ -35,7 +35,7 @@ struct WaitFindings: FindingGroup {
                 : "the median of \(count) answers is \(text(median)), the 99th percentile \(text(high)), and the slowest took \(text(slowest.wait))"
         let isFramed = flow.server.isAnswerFramed
         // If the protocol is unknown, data after a very long time is more often an unsolicited message.
-        // The same applies to a single wait of a usual length of timers.
+        // So is data after a single wait as long as a usual timer.
         let isSingle = !(count >= 3 && median >= 500 * Time.millisecond)
         let isTimer = isVerySlow || (median < slowest.wait / 10 && Self.isUsualTimeout(slowest.wait))
         let isIdle = !isFramed && isSingle && isTimer

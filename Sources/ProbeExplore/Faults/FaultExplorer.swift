@@ -68,8 +68,10 @@ package struct FaultExplorer {
     ///
     /// - Parameter duration: the time after which no further faults are tried, and the cases that are running end.
     package mutating func explore(for duration: Duration) async -> Report {
+        // `report(for:)` limits the runner to the duration. The end of that limit is no interruption of the run.
+        let run = runner.control
         var report = await report(for: duration)
-        report.isInterrupted = runner.control.interruptedBy != nil
+        report.isInterrupted = run.interruptedBy != nil
         return report
     }
 
@@ -102,7 +104,7 @@ package struct FaultExplorer {
         }
         report.all = rest.count
         var batchesLeft = Self.batchesForReliableFault
-        while !rest.isEmpty, !limit.isOver, runner.control.interruptedBy == nil {
+        while !rest.isEmpty, !limit.isOver {
             if report.finding != nil {
                 if batchesLeft == 0 { break }
                 batchesLeft -= 1

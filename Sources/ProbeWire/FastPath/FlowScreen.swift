@@ -320,10 +320,10 @@ package struct FlowScreen: Sendable {
         guard echo != own.echo, peer.firstStampTime != 0 else { return }
         // The peer's clock may be coarse, so the timestamp may be older by one unit.
         let units = UInt64(max(1, Int32(bitPattern: peer.lastStamp &- peer.firstStamp)))
-        let behind = UInt64(max(0, Int32(bitPattern: peer.lastStamp &- echo))) + 1
+        let lag = UInt64(max(0, Int32(bitPattern: peer.lastStamp &- echo))) + 1
         let elapsed = UInt64(peer.lastStampTime - peer.firstStampTime)
         let age = min(
-            UInt64(now - peer.lastStampTime) + behind * elapsed / units, UInt64(now - peer.firstStampTime))
+            UInt64(now - peer.lastStampTime) + lag * elapsed / units, UInt64(now - peer.firstStampTime))
         // After a pause, the data was not sent in response to the acknowledgment.
         guard age >= UInt64(longestEcho), UInt64(now - own.lastData) <= max(age / 4, UInt64(shortGap)) else { return }
         common.suspicion.insert(.queue)
